@@ -13,8 +13,8 @@ from pages.runtime.escape import md
 from pages.runtime.state import change, choose, current, finish
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision
-from pages.views.case.editor import back_to_table, exercise_banner, study
-from pages.views.case.working import work_out, working
+from pages.views.case.editor import back_to_table, case_in_use, exercise_banner
+from pages.views.case.working import case_working, working
 
 opened = active.table_in_use()
 st.title(md(opened.question, 120) or _("Why this decision?"))
@@ -22,7 +22,7 @@ table = required.fittable(opened)
 required.model(table)
 derivation.style()
 try:
-    one = study(table)
+    one = case_in_use(table)
 except BayesEngineError as error:  # an exercise that cannot be drawn, a model that cannot be fitted to this table
     st.warning(error.message.local(md))
     if current().seen(keys.EXERCISE):
@@ -34,7 +34,7 @@ if choose(_("View"), keys.CASE_VIEW, views, titled=False) == "ask":
     ask.interview(one)
     finish()
 try:
-    worked = work_out(one)
+    worked = case_working(one)
 except BayesEngineError as error:
     decision(one, error.message)
     finish()

@@ -11,7 +11,7 @@ from pages.active import reading, required
 from pages.active.second_file import SECOND_FILE
 from pages.runtime.escape import md
 from pages.runtime.state import current, finish
-from pages.views.classify import given, results, rows
+from pages.views.classify import file_given, results, rows
 from pages.views.classify.judged import judge
 
 st.title(_("What does the model say of other rows?"))
@@ -19,16 +19,16 @@ table = required.fittable(active.table_in_use())
 fitted = required.model(table)
 drop, wanted = st.columns([2, 3], gap="medium")
 with drop:
-    given.drop()
+    file_given.file_drop()
 with wanted:
-    given.wanted(table)
+    file_given.columns_wanted(table)
 
-upload = given.given()
+upload = file_given.file_in_use()
 if upload is None:
     if SECOND_FILE.named(current()):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
     finish()
-given.offer_alike(table, fitted, upload)
+file_given.offer_similar_columns(table, fitted, upload)
 try:
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:

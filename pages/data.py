@@ -19,7 +19,7 @@ style()
 st.title(_("Which table?"))
 drop, shelf = st.columns([1, 2 if TABLE.named(current()) else 3], gap="medium")
 with drop:
-    source.drop()
+    source.file_drop()
 with shelf, st.expander(_("Worked examples"), expanded=current().table == State().table):
     source.gallery()
 
@@ -29,7 +29,7 @@ if isinstance(table, active.UnfittableTable):
     st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 what, classes = st.columns([1, 1], gap="medium")
 with what:
-    target.choose(table)
+    target.choose_target(table)
 with classes:
     target.class_counts(table)
 

@@ -7,9 +7,11 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.active import required
-from pages.views.hidden import cell, labels, mixture, parts
+from pages.views.hidden import controls, labels, missing_cell, mixture
 
 st.title(_("What if the labels are hidden?"))
 table = required.fittable(active.table_in_use())
-part = parts.choose_part(table)
-{"all": mixture.show, "some": labels.some, "none": labels.none, "cell": cell.show}[part](table)
+part = controls.choose_part(table)
+{"all": mixture.show, "some": labels.some_labels_hidden, "none": labels.no_label_hidden, "cell": missing_cell.show}[
+    part
+](table)

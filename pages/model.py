@@ -11,11 +11,11 @@ from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current
 from pages.views.model.compare import compare
 from pages.views.model.conditionals import conditionals
-from pages.views.model.modes_of_use import ways
+from pages.views.model.modes_of_use import modes_of_use
 
 VIEWS = {
     "conditionals": (_("Class-conditionals"), _("What does the model believe of each class?"), conditionals),
-    "ways": (_("Ways of use"), _("When is the counting done?"), ways),
+    "ways": (_("Ways of use"), _("When is the counting done?"), modes_of_use),
     "compare": (_("Compare"), _("Which model decides best, and is it really better?"), compare),
 }
 words, question, show = VIEWS[current().seen(keys.MODEL_VIEW)]

@@ -35,13 +35,13 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     if tab != "learn":  # what is learned is the table in use
         st.selectbox(
             _("Network"),
-            source.offered(),
+            source.source_choices(),
             format_func=lambda name: clean(source.title_of(name), 60),
             label_visibility="collapsed",
             width=360,
-            **bound("net", source.chosen(), source.choose),
+            **bound("net", source.chosen_source(), source.with_source),
         )
-    if source.lost():
+    if source.is_file_missing():
         st.warning(
             _(
                 "This link speaks of a network file that was opened elsewhere. Open the same file under Ask, Exchange, "

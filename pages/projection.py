@@ -31,10 +31,10 @@ if len(columns) < 2:
     finish()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     pair = projection.choose_columns(table, columns)
-    line = projection.tried(lambda: projection.line_in_use(table, pair))
+    line = projection.or_explain(lambda: projection.line_in_use(table, pair))
     if line is not None:
         projection.choose_direction(line)
 if line is not None:
     projection.draw_line(table, pair, line)
-    projection.tell(table, pair, line)
+    projection.line_in_words(table, pair, line)
 sections(table, pair)

@@ -45,7 +45,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/chips.py", "heading", "_STYLE"): SHEET,
     ("pages/views/case/derivation.py", "factor_table", "label"): LIKELIHOOD,
     ("pages/views/case/derivation.py", "_behind", "formulas"): LIKELIHOOD,
-    ("pages/views/model/discriminating_words.py", "figure", "said.format("): LIKELIHOOD,
+    ("pages/views/model/discriminating_words.py", "word_chart", "said.format("): LIKELIHOOD,
     ("pages/runtime/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
     ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
     ("pages/views/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
@@ -66,7 +66,7 @@ REVIEWED_IN_FIGURES = {
     ("bayes_engine/workbench/figures/conditionals.py", "rate_bars", "f'{found.mark}"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "written[k]"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "[_bar_hover("): LIKELIHOOD,
-    ("pages/views/model/discriminating_words.py", "figure", "hover"): LIKELIHOOD,
+    ("pages/views/model/discriminating_words.py", "word_chart", "hover"): LIKELIHOOD,
     (
         "bayes_engine/workbench/figures/contributions.py",
         "waterfall",

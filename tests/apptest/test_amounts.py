@@ -17,7 +17,7 @@ from pages import active
 from pages.components.losses import read_edit, with_edit
 from pages.runtime.state import State, decode, encode
 from pages.views.data.columns import _with_classes
-from pages.views.decisions.stories import opened as story_state
+from pages.views.decisions.stories import with_story as story_state
 from tests.apptest.opened import edited, listed, opened, sent_to
 
 LOAN = story_state(State(language="en"), "loan")

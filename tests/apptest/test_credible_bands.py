@@ -13,7 +13,7 @@ from bayes_engine.priors import Dirichlet
 from bayes_engine.uncertainty.plausible import log_odds, plausible
 from pages import active
 from pages.runtime.state import Spec, State
-from pages.views.case.plausible import DRAWN
+from pages.views.case.posterior_band import DRAWN
 from tests.apptest.opened import edited, listed, opened, shelf_in
 
 MELONS = State(table="watermelon3", language="en", labels="file")

@@ -19,7 +19,7 @@ from pages import active
 from pages.components.losses import pasted_losses, read_edit, shares_of, with_edit
 from pages.runtime.state import State
 from pages.views.decisions.consequences import rows_bytes
-from pages.views.decisions.stories import opened as story_state
+from pages.views.decisions.stories import with_story as story_state
 from tests.apptest.opened import edited, opened, sent_to, uploaded
 from tests.conftest import slowly
 

@@ -18,8 +18,8 @@ from bayes_engine.workbench.derivation.derive import Working, derive
 from bayes_engine.workbench.derivation.pixels import class_images
 from pages.active import in_use
 from pages.runtime.state import LONGEST, Spec, State, decode, encode
-from pages.views.case.drawn_case import read_ink
 from pages.views.case.editor import with_cells
+from pages.views.case.pixel_case import read_ink
 from tests.apptest.opened import opened, sent_to
 
 DIGITS = load_dataset("digits")

@@ -24,7 +24,7 @@ from pages.active.files import File, Upload
 from pages.active.table_file import TABLE
 from pages.runtime.state import START, Spec, State, decode, encode
 from pages.views.data import columns
-from pages.views.data.doctor import mends
+from pages.views.data.doctor import edits
 from tests.apptest.opened import opened, sent_to, uploaded
 from tests.conftest import PATIENCE, slowly
 from tests.unit.test_doctor_judged import skewed
@@ -145,7 +145,7 @@ def test_a_finding_is_gone_once_it_is_mended(code: str, held: Callable[[str], St
     content, sentence, button = CASES[code]
     state = held(content)
     finding = next(f for f in still_open(state) if sentence in str(f.message))
-    mended = mends.done(state, [next(mend for mend in finding.mends if button in str(mend.label))])
+    mended = edits.with_mends_done(state, [next(mend for mend in finding.mends if button in str(mend.label))])
     assert mended != state
     assert not [str(f.message) for f in still_open(mended) if sentence in str(f.message)]
 
@@ -293,7 +293,7 @@ def test_a_model_that_fits_is_taken_and_the_three_are_compared():
     at = settled(opened("data", State(table="wine", language="en")))
     here = active.in_use(at.session_state["state"])
     report = examine(here.frame, here.parts.schema)
-    specs = [mends.spec_of(s.model) for s in report.suggestions]
+    specs = [edits.spec_of(s.model) for s in report.suggestions]
     assert len(specs) == 3
     shown = [c.value for c in at.caption if "decided wrongly" in c.value]
     assert [f"{s.error:.1%}" in text for s, text in zip(report.suggestions, shown, strict=True)] == [True] * 3

@@ -23,7 +23,7 @@ from pages.active import models, second_file, table_file
 from pages.active.files import Upload
 from pages.runtime import jobs
 from pages.runtime.state import Spec, State
-from pages.views.classify import given
+from pages.views.classify import file_given
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE
 
@@ -392,14 +392,14 @@ def test_what_was_read_outlives_a_click_that_breaks_off_the_run(
 ) -> None:
     slow_second.go.set()
     monkeypatch.setattr(jobs, "LIGHT", 10**6)
-    keep, clicks = given.change, iter([True])
+    keep, clicks = file_given.change, iter([True])
 
     def change(edit: Callable[[State], State]) -> None:
         if next(clicks, False):
             st.rerun()  # what a click does to the run before it
         keep(edit)
 
-    monkeypatch.setattr(given, "change", change)
+    monkeypatch.setattr(file_given, "change", change)
     app = opened("classify")
     app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
     assert not next(clicks, False)

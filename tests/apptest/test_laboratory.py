@@ -105,7 +105,7 @@ def test_a_prior_and_a_loss_move_the_bayes_risk_as_the_formula_says() -> None:
 def test_every_preset_opens_and_states_how_r_star_was_found(scene: str) -> None:
     app = at(lab_scene=scene)
     text = said(app)
-    assert lab.lesson_of(scene) in text
+    assert lab.scene_lesson(scene) in text
     how = {"equal": "in closed form", "table": "summed exactly over the cells"}.get(scene, "error below")
     assert how in text
     assert len(written(app, "classifier")) == 4

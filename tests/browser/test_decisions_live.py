@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from bayes_engine import LossMatrix
 from pages.runtime.state import State, encode
-from pages.views.decisions.stories import opened as story_state
+from pages.views.decisions.stories import with_story as story_state
 from tests.browser import looking
 from tests.browser.looking import becomes, soon, state_of, still
 from tests.conftest import slowly

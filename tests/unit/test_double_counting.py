@@ -149,7 +149,7 @@ def test_a_prior_of_use_moves_both_and_not_what_lies_between() -> None:
     assert shifted.naive - plain.naive == pytest.approx(math.log(0.7 / 0.3) - math.log(8 / 9))
 
 
-def test_the_guilty_pair_pulls_where_the_sum_goes() -> None:
+def test_the_pair_pulls_where_the_sum_goes() -> None:
     study = Study("watermelon2")
     for i in range(17):
         found = study.of(study.X.iloc[[i]])

@@ -29,7 +29,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, bound, bound_to, change, choose, current
 from pages.runtime.state import dark as theme_is_dark
-from pages.views.case.editor import Study
+from pages.views.case.editor import CaseInUse
 
 MOST_BARS = 14
 """As many questions are drawn until all are asked for: those of most value."""
@@ -47,10 +47,10 @@ Told = tuple[tuple[int, Any], ...]
 
 
 @dataclass(frozen=True)
-class Talk:
+class Interview:
     """How far the interview has come: `given` are the cells known before the first question, `told` the answers."""
 
-    one: Study
+    one: CaseInUse
     loss: LossMatrix
     costs: Mapping[str, float]
     given: Mapping[str, Any]
@@ -86,7 +86,7 @@ class Talk:
         return math.fsum(self.costs[self.features[j].name] for j, _code in self.told)
 
 
-def interview(one: Study) -> None:
+def interview(one: CaseInUse) -> None:
     """The whole view: the next question and its answers, what all questions are worth, and what is known so far."""
     st.html(_STYLE)
     talk = _talk(one)
@@ -115,14 +115,14 @@ def interview(one: Study) -> None:
         _play(talk, now)
 
 
-def _talk(one: Study) -> Talk:
+def _talk(one: CaseInUse) -> Interview:
     """What the state says of the interview; an answer that this table does not have is left out (a forged link)."""
     state, features = current(), one.table.features.variables
     told = {j: code for j, code in state.seen(keys.TOLD) if j < len(features) and _is_answer(features[j], code)}
     given = {name: value for name, value in one.values.items() if state.seen(keys.ASK_FROM) == "case"}
     asked = {features[j].name for j in told}
     given = {name: value for name, value in given.items() if value is not None and name not in asked}
-    return Talk(one, active.case_losses(one.table), _costs(state, features), given, tuple(told.items()))
+    return Interview(one, active.case_losses(one.table), _costs(state, features), given, tuple(told.items()))
 
 
 def _is_answer(feature: Variable, code: Any) -> bool:
@@ -144,7 +144,7 @@ def _costs(state: State, features: Sequence[Variable]) -> dict[str, float]:
 # the next question ------------------------------------------------------------------------------------------------
 
 
-def _next_question(talk: Talk, now: Inquiry) -> None:
+def _next_question(talk: Interview, now: Inquiry) -> None:
     """The best question, or that none pays; and the widgets that answer it."""
     table, action = talk.one.table, now.decision.action[0]
     decided = md(words.decision_name(table, action, clean), 40)
@@ -202,7 +202,7 @@ def _next_question(talk: Talk, now: Inquiry) -> None:
         _take_back(talk)
 
 
-def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None:
+def _answers(talk: Interview, variable: Variable, j: int, question: Question) -> None:
     """One button a level, each with what it would lead to; a number is typed, with the intervals that decide."""
     prior = active.prior_of_use(talk.one.table)
     case = active.case_frame(talk.one.table, talk.known(len(talk.told)))
@@ -247,7 +247,7 @@ def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None
         st.caption(_("The density has no closed form here: known up to {error}.").format(error=number(question.error)))
 
 
-def _levels(talk: Talk, variable: Variable) -> dict[Any, str]:
+def _levels(talk: Interview, variable: Variable) -> dict[Any, str]:
     """The levels that can be answered, by their code in the state; none of a number, unless its numbers are levels to
     the model."""
     read = talk.one.model.schema_[variable.name]
@@ -258,7 +258,7 @@ def _levels(talk: Talk, variable: Variable) -> dict[Any, str]:
     return {}
 
 
-def _intervals(talk: Talk, variable: Variable, found: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
+def _intervals(talk: Interview, variable: Variable, found: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
     """The decisions along a number, or of the likeliest of many levels; ends that nobody answers are left out."""
     if codes:
         likely = sorted(zip(codes.values(), found, strict=True), key=lambda pair: -pair[1].probability)[:MOST_ANSWERS]
@@ -281,7 +281,7 @@ def _interval(low: float, high: float) -> str:
     return _("above {low}").format(low=a) if math.isinf(high) else _("{low} to {high}").format(low=a, high=b)
 
 
-def _leads_to(talk: Talk, outcome: Outcome) -> str:
+def _leads_to(talk: Interview, outcome: Outcome) -> str:
     """How probable an answer is, and what is decided then."""
     if not outcome.probability:
         return _("never, says the model")
@@ -305,7 +305,7 @@ def _with_told(state: State, told: tuple[Any, ...]) -> State:
     return state.showing(keys.TOLD.to(told), keys.ASK_ABOUT.to(-1))
 
 
-def _take_back(talk: Talk) -> None:
+def _take_back(talk: Interview) -> None:
     st.button(
         _("Take back"),
         key="ask_back",
@@ -327,7 +327,7 @@ def _take_back(talk: Talk) -> None:
 # what the questions are worth -------------------------------------------------------------------------------------
 
 
-def _values(talk: Talk, now: Inquiry) -> None:
+def _values(talk: Interview, now: Inquiry) -> None:
     """All open questions, the most valuable first."""
     if not now.questions:
         return
@@ -361,7 +361,7 @@ def _values(talk: Talk, now: Inquiry) -> None:
 # what is known ----------------------------------------------------------------------------------------------------
 
 
-def _settings(talk: Talk) -> None:
+def _settings(talk: Interview) -> None:
     """Where the interview starts, and what a question costs."""
     starts = {"nothing": _("nothing known"), "case": _("the case")}
     about = _("The cells that are missing in the case are asked, or all.")
@@ -380,7 +380,7 @@ def _settings(talk: Talk) -> None:
     _own_costs(talk)
 
 
-def _own_costs(talk: Talk) -> None:
+def _own_costs(talk: Interview) -> None:
     """A price for single questions."""
     own = {j: float(cost) for j, cost in current().seen(keys.ASK_COSTS)}
     label = _("Costs of single questions") + (f" ({len(own)})" if own else "")
@@ -410,7 +410,7 @@ def _set_cost(j: int) -> Callable[[State, float | None], State]:
     return edit
 
 
-def _belief(talk: Talk, now: Inquiry) -> None:
+def _belief(talk: Interview, now: Inquiry) -> None:
     """The posterior and the risk of each decision as they stand."""
     table, loss = talk.one.table, talk.loss
     likely = dict(zip(now.classes, now.posterior.tolist(), strict=True))
@@ -430,7 +430,7 @@ def _belief(talk: Talk, now: Inquiry) -> None:
     chart(figure, key="ask_verdict", alt=_("posterior of each class and conditional risk of each decision"))
 
 
-def _history(talk: Talk) -> None:
+def _history(talk: Interview) -> None:
     """The answers so far, each with the decision and the risk after it."""
     if talk.given:
         cells = _(", ").join(
@@ -466,7 +466,7 @@ def _history(talk: Talk) -> None:
     )
 
 
-def _play(talk: Talk, now: Inquiry) -> None:
+def _play(talk: Interview, now: Inquiry) -> None:
     """Let a row of the table answer: a step, or until no question pays."""
     table = talk.one.table
     rows = table.parts.X
@@ -501,7 +501,7 @@ def _play(talk: Talk, now: Inquiry) -> None:
         st.caption(_("Row {n} of the table is **{name}**.").format(n=int(table.parts.rows[n]) + 1, name=truth))
 
 
-def _from_row(state: State, talk: Talk, n: int, most: int) -> State:
+def _from_row(state: State, talk: Interview, n: int, most: int) -> State:
     """The state after up to `most` of the best questions were put to row `n`."""
     cells = active.case_codes(talk.one.table, active.row_values(talk.one.table, n), n)
     names = [v.name for v in talk.features]

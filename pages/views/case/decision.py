@@ -10,14 +10,14 @@ from pages import active
 from pages.components import pixels
 from pages.runtime.escape import md
 from pages.runtime.state import finish
-from pages.views.case import drawn_case, text_message
-from pages.views.case.editor import Study, case_editor, case_listed, own_row
-from pages.views.case.margins import how_firm
-from pages.views.case.plausible import how_sure
-from pages.views.case.verdict import contributions, pronounce
+from pages.views.case import pixel_case, text_message
+from pages.views.case.editor import CaseInUse, case_editor, case_listed, own_row
+from pages.views.case.flip_margins import flip_margins
+from pages.views.case.posterior_band import posterior_band
+from pages.views.case.verdict import contributions, decision_and_risks
 
 
-def decision(one: Study, exact: Working | Message) -> None:
+def decision(one: CaseInUse, exact: Working | Message) -> None:
     """The case and its working; or where there is none, the case to be changed and why, and the page ends here."""
     image = None if one.seed else pixels.picture(one.table)
     texts = active.text_columns(one.table)
@@ -25,7 +25,7 @@ def decision(one: Study, exact: Working | Message) -> None:
     main, side = st.columns([3, 2], gap="large")
     with side:
         if large and isinstance(exact, Working):
-            pronounce(one, exact, narrow=True)
+            decision_and_risks(one, exact, narrow=True)
         if one.seed:
             case_listed(one)
         else:
@@ -33,7 +33,7 @@ def decision(one: Study, exact: Working | Message) -> None:
             own_row(one)
     with main:
         if image:
-            drawn_case.drawn_case(one, image, exact if isinstance(exact, Working) else None)
+            pixel_case.pixel_case(one, image, exact if isinstance(exact, Working) else None)
         elif texts:
             text_message.typed_case(one, exact if isinstance(exact, Working) else None)
         if isinstance(exact, Message):
@@ -42,9 +42,9 @@ def decision(one: Study, exact: Working | Message) -> None:
         if large:
             contributions(one, exact, drawn=True)
         else:
-            pronounce(one, exact)
-        how_firm(one, exact)
+            decision_and_risks(one, exact)
+        flip_margins(one, exact)
         if not large:
             contributions(one, exact)
     with side:
-        how_sure(one, exact)  # last, for it takes longest
+        posterior_band(one, exact)  # last, for it takes longest

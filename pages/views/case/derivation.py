@@ -36,7 +36,7 @@ from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, change, choose, current
-from pages.views.case.editor import Study, another_exercise
+from pages.views.case.editor import CaseInUse, another_exercise
 
 MOST_CLASSES = 4
 """As many classes have a column at once."""
@@ -105,7 +105,7 @@ def shown_classes(working: Working) -> list[int]:
     return chosen or sorted(sorted(everyone, key=lambda k: -working.log_joint[k])[:MOST_CLASSES])
 
 
-def choose_classes(one: Study, working: Working) -> None:
+def choose_classes(one: CaseInUse, working: Working) -> None:
     """Where the classes are many: which ones have a column."""
     if len(working.classes) > MOST_CLASSES:
         names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
@@ -115,7 +115,7 @@ def choose_classes(one: Study, working: Working) -> None:
         )  # fmt: skip
 
 
-def controls(one: Study, working: Working, *, filling: bool) -> str:
+def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
     """How the working is shown: as blanks or with its numbers, and with how many digits (which are returned)."""
     digits = current().seen(keys.DIGITS)
     kinds = {"": _("4 digits"), "hand": _("rounded to 3, as by hand"), "full": _("8 digits")}
@@ -141,14 +141,14 @@ def controls(one: Study, working: Working, *, filling: bool) -> str:
 # the table of factors -------------------------------------------------------------------------------------------
 
 
-def factor_table(one: Study, working: Working, digits: int) -> None:
+def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
     """A row for each factor, a column for each class; a click on a number opens it. Then the product and posterior."""
     columns, notes = shown_classes(working), _notes(one, working)
     opened, of = current().seen(keys.FACTOR), current().seen(keys.FACTOR_CLASS)
     with st.container(key="factors"):
-        head(one, working, columns)
+        class_heads(one, working, columns)
         for i, step in _page(working):
-            cells = line(columns)
+            cells = cells_of_line(columns)
             title(cells[0], one, step)
             for cell, k in zip(cells[1:], columns, strict=True):
                 with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -164,7 +164,7 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
     _remarks(one, working)
 
 
-def title(cell: Any, one: Study, step: WorkingStep) -> None:
+def title(cell: Any, one: CaseInUse, step: WorkingStep) -> None:
     """A factor's name, and beneath it what it is given besides the class."""
     cell.markdown(md(render.title_of(step, one.table), 60))
     if step.given:
@@ -172,14 +172,14 @@ def title(cell: Any, one: Study, step: WorkingStep) -> None:
         cell.caption(_("given {cells}").format(cells=beyond))
 
 
-def line(columns: Sequence[int]) -> Sequence[Any]:
+def cells_of_line(columns: Sequence[int]) -> Sequence[Any]:
     """The cells of one line: the factor's name, then one for each class with a column."""
     return st.columns([1.25, *[1.5] * len(columns)], vertical_alignment="center", gap="small", wrap=False)
 
 
-def head(one: Study, working: Working, columns: Sequence[int], first: str = "") -> None:
+def class_heads(one: CaseInUse, working: Working, columns: Sequence[int], first: str = "") -> None:
     """The line of the classes."""
-    cells = line(columns)
+    cells = cells_of_line(columns)
     cells[0].caption(first or _("factor"))
     for cell, k in zip(cells[1:], columns, strict=True):
         target, label = one.table.column(working.target), one.table.class_(working.classes[k])
@@ -211,7 +211,7 @@ def _open(i: int, k: int, *, closing: bool) -> Callable[[State], State]:
     return lambda state: state.showing(keys.FACTOR.to(-1 if closing else i), keys.FACTOR_CLASS.to(k))
 
 
-def left_out(one: Study, working: Working) -> None:
+def left_out(one: CaseInUse, working: Working) -> None:
     """The features without a factor, and why."""
     why = {
         "missing": _("missing: it has no factor, the product goes on without it"),
@@ -224,20 +224,20 @@ def left_out(one: Study, working: Working) -> None:
         reason.caption(why[omitted.reason])
 
 
-def partial(one: Study) -> bool:
+def is_one_of_several(one: CaseInUse) -> bool:
     """Whether a table of factors is that of one model among several that are averaged."""
     return isinstance(one.model, AODE)
 
 
 def _totals(
-    one: Study, working: Working, columns: Sequence[int], notes: dict[WorkingPlace, list[Erratum]], digits: int
+    one: CaseInUse, working: Working, columns: Sequence[int], notes: dict[WorkingPlace, list[Erratum]], digits: int
 ) -> None:
     if working.additive:
-        cells = line(columns)
+        cells = cells_of_line(columns)
         cells[0].markdown(f"**{render.log_joint_word(working)}**", help=_("All terms of the column added up."))
         for cell, k in zip(cells[1:], columns, strict=True):
             cell.markdown(f"**{render.log_joint(working, k, digits)}**")
-    cells = line(columns)
+    cells = cells_of_line(columns)
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
     if working.scores:
@@ -247,9 +247,9 @@ def _totals(
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             _badges(notes.get(WorkingPlace(None, k, "joint"), []))
-    if partial(one):
+    if is_one_of_several(one):
         return
-    cells = line(columns)
+    cells = cells_of_line(columns)
     share = _("The score over the sum of the scores of all classes: what the weights were fitted to.") if (
         working.scores) else _("The joint over the sum of the joints of all classes.")  # fmt: skip
     cells[0].markdown("**" + _("posterior") + "**", help=share)
@@ -257,7 +257,7 @@ def _totals(
         cell.markdown(f"**{render.posterior(working, k, digits)}**")
 
 
-def _notes(one: Study, working: Working) -> dict[WorkingPlace, list[Erratum]]:
+def _notes(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]]:
     """The misprints of the source, by the number they speak of; an exercise has none."""
     found: dict[WorkingPlace, list[Erratum]] = {}
     if one.table.info and not one.seed:
@@ -272,7 +272,7 @@ def _badges(errata: Sequence[Erratum]) -> None:
                  color="orange", help=md(erratum.text("note", current_language()), 400))  # fmt: skip
 
 
-def _remarks(one: Study, working: Working) -> None:
+def _remarks(one: CaseInUse, working: Working) -> None:
     """A density above 1; what rounding by hand changes."""
     dense = [(step, k, s.value) for step in working.steps for k, s in enumerate(step.sources)
              if isinstance(s, Density) and s.value > 1]  # fmt: skip
@@ -288,7 +288,7 @@ def _remarks(one: Study, working: Working) -> None:
         )  # fmt: skip
 
 
-def by_hand(one: Study, exact: Working) -> None:
+def by_hand(one: CaseInUse, exact: Working) -> None:
     """What a calculator gives when every factor is rounded to three digits first, beside what is right."""
     hand = rounded(exact)
     lines = []
@@ -301,7 +301,7 @@ def by_hand(one: Study, exact: Working) -> None:
                     _("{name}: with x̄ = {mean} and s = {sd} a calculator gives {typed}, not {true}.").format(
                         name=name, mean=plain(wrong.mean), sd=plain(wrong.sd), typed=typed, true=true)
                 )  # fmt: skip
-    if exact.position >= 0 and not partial(one):
+    if exact.position >= 0 and not is_one_of_several(one):
         k = max(range(len(exact.classes)), key=lambda k: exact.posterior[k])
         lines.append(
             _("Posterior of {name}: {typed} by hand, {true} from unrounded numbers.").format(
@@ -310,7 +310,7 @@ def by_hand(one: Study, exact: Working) -> None:
                 true=render.posterior(exact, k),
             )
         )
-    if partial(one):
+    if is_one_of_several(one):
         lines.append(_("Rounded are the factors under this super-parent; the mean, and what follows from it, is not."))
     if lines:
         st.info("  \n".join(lines), icon=":material/calculate:")
@@ -319,7 +319,7 @@ def by_hand(one: Study, exact: Working) -> None:
 # behind a number ------------------------------------------------------------------------------------------------
 
 
-def _behind(one: Study, working: Working, step: WorkingStep, k: int, digits: int) -> None:
+def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits: int) -> None:
     """How one factor came about, and the rows it was counted from."""
     label, source, at = working.classes[k], step.sources[k], working.steps.index(step)
     formulas = [*latex.latex_behind(working, step, k), latex.latex_value(working, step, k, digits)]
@@ -345,7 +345,7 @@ def _behind(one: Study, working: Working, step: WorkingStep, k: int, digits: int
             _rows(one, working, step, label, source)
 
 
-def _said(one: Study, working: Working, step: WorkingStep, k: int) -> str:
+def _said(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
     """A factor's origin in words."""
     source, table = step.sources[k], one.table
     target = md(table.column(working.target), 40)
@@ -391,7 +391,7 @@ def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
     return more.format(added=count(source.added), levels=source.levels)
 
 
-def _said_of_network(one: Study, step: WorkingStep, source: Fraction, cell: str) -> str:
+def _said_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: str) -> str:
     """Of a network: a share of rows of every class, for a column that the class is no parent of, or for the class."""
     given = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
     if not source.total:
@@ -409,7 +409,7 @@ def _said_of_network(one: Study, step: WorkingStep, source: Fraction, cell: str)
     return " ".join(said)
 
 
-def _said_of_density(one: Study, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
+def _said_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
     origin = {
         "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
         "smoothed": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
@@ -428,7 +428,7 @@ def _said_of_density(one: Study, step: WorkingStep, k: int, source: Density, tar
     return said
 
 
-def _said_of_term(one: Study, step: WorkingStep, source: Term) -> str:
+def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
     """What a term that was not counted is."""
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
     if kind == "expected":
@@ -521,7 +521,7 @@ def _said_of_words(step: WorkingStep, source: Words) -> str:
     return " ".join(said)
 
 
-def _rows(one: Study, working: Working, step: WorkingStep, label: Any, source: Fraction | Density) -> None:
+def _rows(one: CaseInUse, working: Working, step: WorkingStep, label: Any, source: Fraction | Density) -> None:
     """The rows of the class, the counted ones first; for a density its values with their squared deviations."""
     if isinstance(source, Density) and source.stands_in:
         step = replace(step, given=())
@@ -569,7 +569,7 @@ def _rows(one: Study, working: Working, step: WorkingStep, label: Any, source: F
 # after the table ------------------------------------------------------------------------------------------------
 
 
-def sums(one: Study, working: Working, digits: int) -> None:
+def sums(one: CaseInUse, working: Working, digits: int) -> None:
     """Evidence and posterior, then the risk of each decision, with the numbers filled in."""
     if working.position < 0:
         return
@@ -593,7 +593,9 @@ def typeset(lines: Sequence[str]) -> None:
     st.latex("\\begin{aligned}" + " \\\\[7pt] ".join(lines) + "\\end{aligned}", width="content")
 
 
-def copies(one: Study, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None) -> None:
+def copy_buttons(
+    one: CaseInUse, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None
+) -> None:
     """The whole working as text to take along: what stands `before` it in each format, its factors, the sums."""
     is_open = current().seen(keys.COPY_OPEN)
     if is_open is None:

@@ -30,7 +30,7 @@ from pages.runtime.state import State, bound, bound_to, change, current
 
 
 @dataclass(frozen=True)
-class Study:
+class CaseInUse:
     """A case of a table and the model that judges it. `row` is the case's place among the table's rows, if it is one;
     `left_out` says that the model has not counted it; `seed` is 0 for the table itself, else the number of an exercise
     drawn from it."""
@@ -73,15 +73,15 @@ class Study:
         return without(self.model, parts.X.iloc[at], parts.y.iloc[at], weight)
 
 
-def study(table: active.InUse) -> Study:
+def case_in_use(table: active.InUse) -> CaseInUse:
     """What the state asks for: the table's case, with or without its own row, or an exercise."""
     fitted, state = active.active_model(table), current()
     if seed := state.seen(keys.EXERCISE):
         drawn = _exercise(table.key, fitted.spec, seed, fitted.model, table)
         one = replace(table, key=f"{table.key}|exercise {seed}", parts=drawn.parts, schema=drawn.parts.schema)
-        return Study(one, fitted, drawn.model, drawn.case, seed=seed)
+        return CaseInUse(one, fitted, drawn.model, drawn.case, seed=seed)
     values = active.case_values(table)
-    found = Study(table, fitted, fitted.model, values, row=_own_row(table, values))
+    found = CaseInUse(table, fitted, fitted.model, values, row=_own_row(table, values))
     if found.row is not None and state.seen(keys.LEFT_OUT):
         return replace(found, model=found.model_without(found.row), left_out=True)
     return found
@@ -229,7 +229,7 @@ def _step(table: active.InUse, name: str) -> float:
     return 10.0 ** math.floor(math.log10(reach / 20)) if 0 < reach < math.inf else 1.0
 
 
-def own_row(one: Study) -> None:
+def own_row(one: CaseInUse) -> None:
     """Where the case is a row of the table: its own class, and what the model would say had it not counted it."""
     table = one.table
     if one.row is None:
@@ -248,7 +248,7 @@ def own_row(one: Study) -> None:
     )
 
 
-def _unseen(one: Study, row: int, own: str) -> str:
+def _unseen(one: CaseInUse, row: int, own: str) -> str:
     """What the model would say of the row's own class had it never counted the row."""
     label = one.table.parts.y.iloc[row]
     try:
@@ -260,7 +260,7 @@ def _unseen(one: Study, row: int, own: str) -> str:
     return _("Not counted, P({name}) would be {p}.").format(name=own, p=posterior(rest, rest.classes.index(label)))
 
 
-def case_listed(one: Study) -> None:
+def case_listed(one: CaseInUse) -> None:
     """The case of an exercise, to be read."""
     st.markdown("**" + _("The case") + "**")
     st.dataframe(
@@ -290,7 +290,7 @@ def _exercising(state: State, seed: int) -> State:
     return state.showing(keys.EXERCISE.to(seed), keys.FILL.to(seed > 0), keys.ANSWERS.to(()), keys.FACTOR.to(-1))
 
 
-def exercise_banner(one: Study) -> None:
+def exercise_banner(one: CaseInUse) -> None:
     """What is being worked on when it is an exercise."""
     if not one.seed:
         return

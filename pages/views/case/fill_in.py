@@ -17,21 +17,29 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, current
 from pages.views.case import derivation
-from pages.views.case.derivation import MOST_ROWS, TALLEST, head, left_out, line, partial, shown_classes
-from pages.views.case.editor import Study
+from pages.views.case.derivation import (
+    MOST_ROWS,
+    TALLEST,
+    cells_of_line,
+    class_heads,
+    is_one_of_several,
+    left_out,
+    shown_classes,
+)
+from pages.views.case.editor import CaseInUse
 
 
-def blanks(one: Study, exact: Working) -> None:
+def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
     """The same table with blanks: each answer is checked as it is entered, against the exact number and the one that
     comes of rounding to three digits on the way."""
     hand = rounded(exact)
     answers, columns = _answers(current()), shown_classes(exact)
     marks: dict[str, str] = {}
     with st.container(key="factors"):
-        head(one, exact, columns)
+        class_heads(one, exact, columns)
         for i, step in enumerate(exact.steps):
             wrong: list[Message] = []
-            cells = line(columns)
+            cells = cells_of_line(columns)
             derivation.title(cells[0], one, step)
             for cell, k in zip(cells[1:], columns, strict=True):
                 if not step.counted:  # the sum over what is not known is no count: it is given
@@ -46,10 +54,10 @@ def blanks(one: Study, exact: Working) -> None:
         left_out(one, exact)
         lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
         lines = [("j", _("joint"), exact.joint, hand.joint, hint_joint())]
-        if exact.position >= 0 and not partial(one):
+        if exact.position >= 0 and not is_one_of_several(one):
             lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
         for kind, title, right, also, help_ in lines:
-            cells, wrong = line(columns), []
+            cells, wrong = cells_of_line(columns), []
             cells[0].markdown(f"**{title}**")
             for cell, k in zip(cells[1:], columns, strict=True):
                 key = f"{kind}_{k}"
@@ -108,7 +116,7 @@ def _hints(wrong: Sequence[Message]) -> None:
         st.caption(f":material/lightbulb: {message}")
 
 
-def rows_to_count(one: Study) -> None:
+def rows_to_count(one: CaseInUse) -> None:
     """The table to count from."""
     rows = one.counted
     if len(rows) > MOST_ROWS:

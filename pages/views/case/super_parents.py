@@ -19,8 +19,8 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
-from pages.views.case.derivation import head, line, shown_classes
-from pages.views.case.editor import Study
+from pages.views.case.derivation import cells_of_line, class_heads, shown_classes
+from pages.views.case.editor import CaseInUse
 
 TALLEST = 12
 """As many super-parents stand on the page without scrolling."""
@@ -29,7 +29,7 @@ TYPESET = 10
 
 
 @dataclass(frozen=True)
-class Under:
+class AveragedWorking:
     """The mean of a case, the super-parent that is opened (None: naive Bayes judges), and the working of its model."""
 
     mean: Mean
@@ -37,7 +37,7 @@ class Under:
     working: Working
 
 
-def choose(one: Study) -> Under | None:
+def averaged_working(one: CaseInUse) -> AveragedWorking | None:
     """The mean and the super-parent asked for, at first the one with the largest share; None where the model is no
     mean."""
     if not isinstance(one.model, AODE):
@@ -49,14 +49,14 @@ def choose(one: Study) -> Under | None:
     known = [p for p in mean.parents if p.why != "missing"] if mean.active else []
     chosen = next((p for p in known if mean.parents.index(p) == at), mean.weightiest)
     name = chosen.name if chosen else None
-    return Under(mean, chosen, derive_member(one.model, one.case, name, active.case_losses(table), *asked))
+    return AveragedWorking(mean, chosen, derive_member(one.model, one.case, name, active.case_losses(table), *asked))
 
 
 def _opening(i: int) -> Any:
     return lambda state: state.showing(keys.SUPER_PARENT.to(i), keys.FACTOR.to(-1), keys.ANSWERS.to(()))
 
 
-def choice(one: Study, under: Under) -> None:
+def choose_super_parent(one: CaseInUse, under: AveragedWorking) -> None:
     """The super-parent whose factors are filled in."""
     if under.chosen is None:
         st.caption(_no_super_parent(under.mean))
@@ -77,7 +77,7 @@ def choice(one: Study, under: Under) -> None:
     )
 
 
-def overview(one: Study, under: Under, exact: Working, digits: int) -> None:
+def overview(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int) -> None:
     """All super-parents with their joints and shares; a click opens one. Then their mean, and what misprints give."""
     mean = under.mean
     if under.chosen is None:
@@ -87,11 +87,11 @@ def overview(one: Study, under: Under, exact: Working, digits: int) -> None:
     st.markdown("**" + _("The super-parents") + "**")
     tall = len(mean.parents) > TALLEST
     with st.container(key="super_parents", height=440 if tall else "content", border=tall):
-        head(one, exact, columns, _("super-parent"))
+        class_heads(one, exact, columns, _("super-parent"))
         best = max(range(len(mean.classes)), key=lambda k: mean.log_joint[k])
         numbered = list(enumerate(mean.parents))
         for i, parent in sorted(numbered, key=lambda p: -p[1].share[best]) if tall else numbered:
-            cells = line(columns)
+            cells = cells_of_line(columns)
             if parent.why == "missing":
                 cells[0].markdown(md(one.table.column(parent.name), 40))
                 cells[1].caption(_("missing: it takes no part"))
@@ -135,7 +135,7 @@ def overview(one: Study, under: Under, exact: Working, digits: int) -> None:
     st.markdown("**" + _("The factors under {name}").format(name=md(_named(under.chosen, one), 60)) + "**")
 
 
-def _named(parent: SuperParent, one: Study) -> str:
+def _named(parent: SuperParent, one: CaseInUse) -> str:
     cell = parent.cell
     return render.relation(cell.variable, cell.value, one.table).spaced
 
@@ -153,12 +153,12 @@ def _no_super_parent(mean: Mean) -> str:
     ).format(least=count(mean.threshold))
 
 
-def _mean(one: Study, mean: Mean, columns: Sequence[int], digits: int) -> None:
+def _mean(one: CaseInUse, mean: Mean, columns: Sequence[int], digits: int) -> None:
     for k in columns:  # in a line of text a long sum breaks where it must
         st.markdown(f"${latex_mean(one, mean, k, digits).replace(' &= ', ' = ')}$")
 
 
-def latex_mean(one: Study, mean: Mean, k: int, digits: int) -> str:
+def latex_mean(one: CaseInUse, mean: Mean, k: int, digits: int) -> str:
     """1/m Σ_i of the joints with the numbers filled in, for one class."""
     label = latex.tex(one.table.class_(mean.classes[k]))
     joints = [latex.power(number_of_log(p.log_joint[k], digits)) for p in mean.active]
@@ -169,7 +169,7 @@ def latex_mean(one: Study, mean: Mean, k: int, digits: int) -> str:
     return rf"P({label}, \boldsymbol{{x}}) &= \tfrac{{1}}{{{m}}}\,({' + '.join(joints)}) = {value}"
 
 
-def latex_calibrated(one: Study, exact: Working, k: int, digits: int) -> str:
+def latex_calibrated(one: CaseInUse, exact: Working, k: int, digits: int) -> str:
     """What calibration makes of the mean, for one class; "" where there is none."""
     steps = [step for step in exact.steps if step.row == CALIBRATION]
     if not steps:
@@ -183,7 +183,7 @@ def latex_calibrated(one: Study, exact: Working, k: int, digits: int) -> str:
     return rf"P({label}, \boldsymbol{{x}}) \times {of} &= {before} \times {times} = {after}"
 
 
-def _misprinted(one: Study, exact: Working, mean: Mean, columns: Sequence[int], digits: int) -> None:
+def _misprinted(one: CaseInUse, exact: Working, mean: Mean, columns: Sequence[int], digits: int) -> None:
     """What the formulas give as the sources print them."""
     assert isinstance(one.model, AODE)
     found = as_misprinted(one.model, one.case, active.prior_of_use(one.table), one.table.classes)
@@ -209,7 +209,7 @@ def _misprinted(one: Study, exact: Working, mean: Mean, columns: Sequence[int], 
         )
 
 
-def lines(one: Study, under: Under, exact: Working, digits: int) -> dict[str, str]:
+def copied_lines(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int) -> dict[str, str]:
     """The mean for the copies, in each of their formats."""
     mean, table = under.mean, one.table
     if under.chosen is None:

@@ -25,7 +25,7 @@ from pages.components.plane import class_inks
 from pages.runtime.escape import clean, md
 from pages.runtime.state import TYPED, State, change
 from pages.views.case import verdict
-from pages.views.case.editor import Study, with_cells
+from pages.views.case.editor import CaseInUse, with_cells
 
 MOST = 20_000
 """So many characters can be typed."""
@@ -44,7 +44,7 @@ class Typed(NamedTuple):
     text: str | None
 
 
-def typed_case(one: Study, working: Working | None) -> None:
+def typed_case(one: CaseInUse, working: Working | None) -> None:
     """The texts of the case, to be typed on; `working` is None where there is none. Of more than two classes the two
     that are weighed are chosen here."""
     sides = (0, 1) if working is None else verdict.choose_sides(one, working)
@@ -65,7 +65,7 @@ def reads_of(working: Working, sides: tuple[int, int]) -> dict[int, TextRead]:
     return {j: read_text(working.steps[j], *sides) for j in text_steps(working.steps)}
 
 
-def _one_text(one: Study, name: str, read: TextRead | None, sides: tuple[int, int]) -> None:
+def _one_text(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int, int]) -> None:
     key = f"case_text_{one.table.features.position[name]}"
 
     def typed() -> None:
@@ -100,7 +100,7 @@ def read_typed(edit: Mapping[str, Any]) -> Typed | None:
     return None
 
 
-def text_part(one: Study, name: str, read: TextRead | None, sides: tuple[int, int]) -> dict[str, Any]:
+def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int, int]) -> dict[str, Any]:
     """What the browser gets of a text, as JSON."""
     table, value = one.table, one.values.get(name)
     inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
@@ -208,7 +208,7 @@ def _said_of(read: TextRead | None, *, known: bool) -> str:
     return _("{counts}; {together}.").format(counts=counts, together=come_to)
 
 
-def _odds(one: Study, working: Working, reads: Sequence[TextRead], sides: tuple[int, int]) -> str:
+def _odds(one: CaseInUse, working: Working, reads: Sequence[TextRead], sides: tuple[int, int]) -> str:
     """The sum: with the prior and the other columns the log-odds; and what goes into the address."""
     label, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
     balance = weigh(working.ledger, *(working.classes[k] for k in sides))
@@ -228,7 +228,7 @@ def _odds(one: Study, working: Working, reads: Sequence[TextRead], sides: tuple[
     return " ".join(said)
 
 
-def _absent(one: Study, working: Working, read: TextRead, sides: tuple[int, int]) -> None:
+def _absent(one: CaseInUse, working: Working, read: TextRead, sides: tuple[int, int]) -> None:
     """The absent words that say most by not being there."""
     for_, against = (working.classes[k] for k in sides)
     names = [clean(one.table.class_(c), 24) for c in (for_, against)]
@@ -251,5 +251,5 @@ def _absent(one: Study, working: Working, read: TextRead, sides: tuple[int, int]
                      "it.").format(n=len(rows), all=f"{_vocabulary(one, read) - len(read.terms):,}"))  # fmt: skip
 
 
-def _vocabulary(one: Study, read: TextRead) -> int:
+def _vocabulary(one: CaseInUse, read: TextRead) -> int:
     return len(one.model.schema_[read.column].levels)

@@ -22,7 +22,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import bound_to, choose, current, dark
-from pages.views.case.editor import Study
+from pages.views.case.editor import CaseInUse
 
 MOST_DECISIONS = 11
 """As many decisions are drawn: those of least risk."""
@@ -34,7 +34,7 @@ FEW_BARS = 12
 """The same where each is a pixel of a picture."""
 
 
-def pronounce(one: Study, working: Working, *, narrow: bool = False) -> None:
+def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False) -> None:
     """The decision in a sentence, and the posterior of each class beside the risk of deciding for it; `narrow` in the
     column beside."""
     if working.position < 0:
@@ -80,7 +80,7 @@ def _decisions_shown(working: Working) -> list[int]:
     return sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
 
 
-def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
+def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> None:
     """What speaks for one class against another, as a waterfall; where the case is `drawn`, the two are chosen beside
     the picture, which shows the many small contributions too."""
     k_for, k_against = sides(working) if drawn else choose_sides(one, working)
@@ -114,7 +114,7 @@ def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
     st.caption(_reading(one, working, balance))
 
 
-def _reading(one: Study, working: Working, balance: Balance) -> str:
+def _reading(one: CaseInUse, working: Working, balance: Balance) -> str:
     """How to read the figure, with what its line stands for."""
     name, other = (md(one.table.class_(c), 24) for c in (balance.for_, balance.against))
     if isinstance(one.model, AODE):
@@ -138,7 +138,7 @@ def _reading(one: Study, working: Working, balance: Balance) -> str:
     return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
 
 
-def _of_text(one: Study, texts: int, read: TextRead, term: Said | None) -> str:
+def _of_text(one: CaseInUse, texts: int, read: TextRead, term: Said | None) -> str:
     """A term of a text on the figure; of several texts with the column's name."""
     said = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
     return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{said}", 34)
@@ -158,7 +158,7 @@ def sides(working: Working) -> tuple[int, int]:
     return first, current().seen_among(keys.AGAINST, [k for k in likely if k != first])
 
 
-def choose_sides(one: Study, working: Working) -> tuple[int, int]:
+def choose_sides(one: CaseInUse, working: Working) -> tuple[int, int]:
     """The two classes; of more than two they can be chosen here."""
     first, second = sides(working)
     if len(working.classes) == 2:

@@ -12,17 +12,17 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.state import current
 from pages.views.case import derivation, fill_in, super_parents
-from pages.views.case.editor import Study
-from pages.views.case.super_parents import Under
+from pages.views.case.editor import CaseInUse
+from pages.views.case.super_parents import AveragedWorking
 
 
 @dataclass(frozen=True)
-class Worked:
+class CaseWorking:
     """The `exact` working of a case, of a mean of models that `under` one of them, and whether its terms are to be
     filled in."""
 
     exact: Working
-    under: Under | None
+    under: AveragedWorking | None
     filling: bool
 
     @property
@@ -31,31 +31,31 @@ class Worked:
         return self.under.working if self.under else self.exact
 
 
-def work_out(one: Study) -> Worked:
+def case_working(one: CaseInUse) -> CaseWorking:
     """The working of the case. Raises BayesEngineError where it has none."""
     filling = current().seen(keys.FILL)
     judging = one.model if filling else one.judging  # what is filled in is counted
     losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
     exact = derive(judging, one.case, losses, prior_of_use, one.table.classes)
-    under = super_parents.choose(one)
-    worked = Worked(exact, under, filling)
-    return Worked(exact, under, filling and not worked.factors.additive)
+    under = super_parents.averaged_working(one)
+    worked = CaseWorking(exact, under, filling)
+    return CaseWorking(exact, under, filling and not worked.factors.additive)
 
 
-def working(one: Study, worked: Worked) -> None:
+def working(one: CaseInUse, worked: CaseWorking) -> None:
     """The factors, the sums and what can be copied; or blanks in place of the numbers."""
     st.header(_("The working"))
     digits = derivation.controls(one, worked.factors, filling=worked.filling)
     derivation.choose_classes(one, worked.factors)
     if worked.filling:
         if worked.under:
-            super_parents.choice(one, worked.under)
-        fill_in.blanks(one, worked.factors)
+            super_parents.choose_super_parent(one, worked.under)
+        fill_in.fill_in_blanks(one, worked.factors)
     else:
         _numbers(one, worked, digits)
 
 
-def _numbers(one: Study, worked: Worked, digits: str) -> None:
+def _numbers(one: CaseInUse, worked: CaseWorking, digits: str) -> None:
     exact, under = worked.exact, worked.under
     precision = 8 if digits == "full" else 4
     if under:
@@ -66,5 +66,5 @@ def _numbers(one: Study, worked: Worked, digits: str) -> None:
     derivation.factor_table(one, shown, precision)
     final = exact if under else shown
     derivation.sums(one, final, precision)
-    before = super_parents.lines(one, under, exact, precision) if under else None
-    derivation.copies(one, shown, final, precision, before)
+    before = super_parents.copied_lines(one, under, exact, precision) if under else None
+    derivation.copy_buttons(one, shown, final, precision, before)

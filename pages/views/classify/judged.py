@@ -66,7 +66,7 @@ def _scored_rows(
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
     if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
         raise no_amounts(table.amount_column)
-    return _scored(mark(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
+    return _scored(file_key(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
 
 
 def _names(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> set[str]:
@@ -76,7 +76,7 @@ def _names(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) ->
     return {*names, *(alike if current().seen(keys.SECOND_ALIKE) else ())}
 
 
-def mark(upload: Upload[Cells]) -> str:
+def file_key(upload: Upload[Cells]) -> str:
     """The file, and how it is read."""
     decimal = dict(upload.overrides).get("decimal", "")
     return f"{upload.file.digest}|{hash(upload.reading.recipe):x}|{decimal}"

@@ -8,7 +8,7 @@ from bayes_engine.workbench.incoming.incoming import Why
 from pages.active import words
 
 
-def flaws() -> dict[Why, str]:
+def cell_problems() -> dict[Why, str]:
     """What is said of a cell for which its row is not decided."""
     return {"no number": _("no number"), "no count": _("no count: 0, 1, 2, …"), "infinite": _("infinite"),
             "missing": _("missing"), "not seen in training": _("not seen in training"),
@@ -17,5 +17,5 @@ def flaws() -> dict[Why, str]:
 
 def reasons() -> dict[str, str]:
     """What stands among the reasons besides columns."""
-    return {SILENT: _("no column speaks for it: the prior or the losses decide"), **flaws(),
+    return {SILENT: _("no column speaks for it: the prior or the losses decide"), **cell_problems(),
             **{sentence: words.status(code) for code, sentence in NOWHERE.items()}}  # fmt: skip

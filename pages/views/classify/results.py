@@ -20,7 +20,7 @@ from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import bound_to, current
-from pages.views.classify.judged import Judged, mark
+from pages.views.classify.judged import Judged, file_key
 from pages.views.classify.reasons import reasons
 
 AT_ONCE = 20_000
@@ -53,7 +53,7 @@ class Results:
                               amount=rows.amount, wording=reasons())  # fmt: skip
         prior = None if use is None else tuple(use.items())
         alike = current().seen(keys.SECOND_ALIKE)
-        self.key: tuple[Hashable, ...] = (mark(judged.upload), table.key, fitted.spec, alike, loss, prior,
+        self.key: tuple[Hashable, ...] = (file_key(judged.upload), table.key, fitted.spec, alike, loss, prior,
                                           current_language())  # fmt: skip
 
     def write(self, out: IO[bytes], kind: Format) -> int:

@@ -17,7 +17,7 @@ from pages.runtime.escape import clean, md
 from pages.runtime.links import page_link
 from pages.runtime.state import State, change, keep_out_of_links, selected
 from pages.views.classify.judged import Judged
-from pages.views.classify.reasons import flaws, reasons
+from pages.views.classify.reasons import cell_problems, reasons
 
 SHOWN = 1000
 """How many rows are on screen; the download has all."""
@@ -140,7 +140,7 @@ def bad_cells(judged: Judged) -> None:
     rows, n = judged.rows, judged.tally.undecided
     if not rows.bad:
         return
-    why = flaws()
+    why = cell_problems()
     listed = pd.DataFrame({
         "row": [cell.row + 1 for cell in rows.bad],
         "column": [clean(cell.column) for cell in rows.bad],

@@ -13,23 +13,23 @@ from pages.runtime.state import State, change, current
 from pages.views.data.doctor import findings
 
 
-def attempt(edit: Callable[[State], State]) -> None:
+def try_edit(edit: Callable[[State], State]) -> None:
     """For callbacks: change the state by an edit of the columns, unless it raises."""
-    change(lambda state: attempted(state, edit))
+    change(lambda state: edited_or_refused(state, edit))
 
 
-def attempted(state: State, edit: Callable[[State], State]) -> State:
+def edited_or_refused(state: State, edit: Callable[[State], State]) -> State:
     """The state after an edit of the columns; where that raises, the state as it was, and why is said."""
     st.session_state["column_said"] = None
     try:
         return edit(state)
     except BayesEngineError as error:
-        st.session_state["column_said"] = (findings.what_stands(state), error.message)
+        st.session_state["column_said"] = (findings.settings_judged(state), error.message)
         return state
 
 
-def said() -> None:
+def why_refused() -> None:
     """Why the last edit could not be, as long as nothing else was changed."""
     said = st.session_state.get("column_said")
-    if said and said[0] == findings.what_stands(current()):
+    if said and said[0] == findings.settings_judged(current()):
         st.error(_("That cannot be: {why}. Nothing was changed.").format(why=said[1].local(md)))

@@ -34,7 +34,7 @@ def columns_editor(table: active.TableInUse) -> None:
             position, now = int(row), active.table_in_use().schema.variables[int(row)]
             for name, edit in (("kind", columns.with_kind), ("role", columns.with_role)):
                 if cells.get(name) and cells[name] != getattr(now, name):
-                    attempts.attempt(partial(edit, position=position, **{name: cells[name]}))
+                    attempts.try_edit(partial(edit, position=position, **{name: cells[name]}))
 
     st.data_editor(
         base, key=key, num_rows="fixed", hide_index=True, on_change=edited, height=min(38 + 35 * len(base), 423),
@@ -54,7 +54,7 @@ def columns_editor(table: active.TableInUse) -> None:
         },
         alt=_("The columns: name, role, kind, and what they hold. Role and kind can be changed."),
     )  # fmt: skip
-    attempts.said()
+    attempts.why_refused()
 
 
 def _frame(table: active.TableInUse) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, current
 from pages.views.data import columns
-from pages.views.data.attempts import attempt
+from pages.views.data.attempts import try_edit
 
 
 def levels_editor(table: active.TableInUse) -> None:
@@ -50,11 +50,11 @@ def levels_editor(table: active.TableInUse) -> None:
 def _move(at: int, levels: tuple[Any, ...], here: int, there: int) -> None:
     moved = list(levels)
     moved.insert(there, moved.pop(here))
-    attempt(lambda state: columns.with_levels(state, at, tuple(moved)).showing(keys.LEVEL_AT.to(there)))
+    try_edit(lambda state: columns.with_levels(state, at, tuple(moved)).showing(keys.LEVEL_AT.to(there)))
 
 
 def _add(at: int, levels: tuple[Any, ...]) -> None:
     name = str(st.session_state.get("new_level", "")).strip()
     st.session_state["new_level"] = ""
     if name and name not in map(str, levels):
-        attempt(lambda state: columns.with_levels(state, at, (*levels, name)))
+        try_edit(lambda state: columns.with_levels(state, at, (*levels, name)))

@@ -17,7 +17,7 @@ from pages.runtime.escape import md
 from pages.runtime.state import State, change, current
 
 
-def drop() -> None:
+def file_drop() -> None:
     """Where a file is given. One that is no table is said, and what was on screen stays."""
     st.file_uploader(_("Your own table"), key="upload_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
     if why := reading.why_refused("upload_file"):

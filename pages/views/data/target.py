@@ -11,10 +11,10 @@ from pages.runtime.escape import clean, md
 from pages.runtime.links import page_link
 from pages.runtime.state import State, bound
 from pages.views.data import columns
-from pages.views.data.attempts import attempted
+from pages.views.data.attempts import edited_or_refused
 
 
-def choose(table: active.TableInUse) -> None:
+def choose_target(table: active.TableInUse) -> None:
     """The choice of the target, and what was left out of the rows because of it."""
     names = [v.name for v in table.schema]
     target = table.schema.target
@@ -32,7 +32,7 @@ def choose(table: active.TableInUse) -> None:
 def _with_target(state: State, position: int | None) -> State:
     if position is None:
         return state
-    return attempted(state, lambda state: columns.with_role(state, position, "target"))
+    return edited_or_refused(state, lambda state: columns.with_role(state, position, "target"))
 
 
 def class_counts(table: active.TableInUse) -> None:

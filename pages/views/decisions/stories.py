@@ -39,7 +39,7 @@ def stories(table: active.TableInUse) -> None:
         offered,
         format_func=names.__getitem__,
         label_visibility="collapsed",
-        **bound("story", here, lambda s, name: opened(s, name) if name else s),
+        **bound("story", here, lambda s, name: with_story(s, name) if name else s),
     )
     if here:
         info = dataset_info(STORIES[here])
@@ -49,7 +49,7 @@ def stories(table: active.TableInUse) -> None:
         st.caption(md(" ".join(said), 900))
 
 
-def opened(state: State, story: str) -> State:
+def with_story(state: State, story: str) -> State:
     """The data set of a story with its losses, where it names one its prior of use, and a case worth judging."""
     name = STORIES[story]
     fresh = state if state.table == name else state.on_table(name)

@@ -1,8 +1,8 @@
-"""The page Dependence: `study` (what it speaks of), and a file for each of its parts."""
+"""The page Dependence: `dependences` (what it speaks of), and a file for each of its parts."""
 
-from pages.views.dependence.answer import answer, cost
+from pages.views.dependence.answer import cost, which_pairs_depend
+from pages.views.dependence.dependences import Dependences, dependences
 from pages.views.dependence.parents import super_parents
 from pages.views.dependence.sections import pairs, sections
-from pages.views.dependence.study import Study, study
 
-__all__ = ["Study", "answer", "cost", "pairs", "sections", "study", "super_parents"]
+__all__ = ["Dependences", "cost", "dependences", "pairs", "sections", "super_parents", "which_pairs_depend"]

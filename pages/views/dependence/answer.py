@@ -17,11 +17,11 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, current
 from pages.views.dependence import dial
-from pages.views.dependence.quarters import is_fallback, uncut
-from pages.views.dependence.study import Study, joined, listed, named
+from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names
+from pages.views.dependence.discretization import is_fallback, uncut
 
 
-def answer(table: active.InUse, found: Study) -> None:
+def which_pairs_depend(table: active.InUse, found: Dependences) -> None:
     """Which pairs are dependent, and what it costs naive Bayes on rows that it has not seen."""
     tested = [p for p in found.pairs if p.given_class.found.degrees]
     if not tested:
@@ -31,9 +31,9 @@ def answer(table: active.InUse, found: Study) -> None:
     told = {
         "all": len(tested),
         "sure": len(sure),
-        "pair": f"**{joined(table, top.edge)}**",
+        "pair": f"**{edge_name(table, top.edge)}**",
         "nats": number(top.given_class.found.information),
-        "target": named(table, table.target.name),
+        "target": column_name(table, table.target.name),
         "level": f"{100 * LEVEL:g} %",
     }
     if len(tested) == 1:
@@ -62,13 +62,13 @@ def answer(table: active.InUse, found: Study) -> None:
             + _(
                 "MDLP finds no place to cut {columns}: nowhere do the classes change enough. So here these numbers are "
                 "cut into quarters of the {n} rows."
-            ).format(columns=listed(table, uncut(table)), n=f"{int(table.parts.y.notna().sum()):,}")
+            ).format(columns=first_names(table, uncut(table)), n=f"{int(table.parts.y.notna().sum()):,}")
         )
 
 
 def cost(table: active.InUse) -> None:
     """What naive Bayes loses on held-out rows against the tree, with its interval."""
-    specs = dial.places(table)
+    specs = dial.dial_models(table)
     try:
         losses = _losses(table.key, (specs["naive-bayes"], specs["tan"]), current().prior, table)
     except BayesEngineError as error:

@@ -12,13 +12,13 @@ from pages.components.tables import Choice, Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import change, current, dark, selected
-from pages.views.dependence.study import Study, choosing, is_overall, silent
+from pages.views.dependence.dependences import Dependences, columns_left_out, is_overall, with_pair
 
 MOST = 32
 """The map has room for so many columns."""
 
 
-def draw_map(table: active.InUse, found: Study, chosen: Pair) -> None:
+def draw_map(table: active.InUse, found: Dependences, chosen: Pair) -> None:
     overall = is_overall()
     names = strongest(found.pairs, found.names, MOST)
     if current().seen(keys.DEPENDENCE_ORDER) == "clustered":
@@ -36,7 +36,7 @@ def draw_map(table: active.InUse, found: Study, chosen: Pair) -> None:
         points = selected(key, "points")
         i, j = points[0]["customdata"] if points else (-1, -1)
         if 0 <= j < i < len(names):
-            change(choosing(table, (names[i], names[j])))
+            change(with_pair(table, (names[i], names[j])))
 
     st.plotly_chart(
         figure,
@@ -60,17 +60,17 @@ def draw_map(table: active.InUse, found: Study, chosen: Pair) -> None:
             )
         )
     st.caption(" ".join(said))
-    silent(table, found)
+    columns_left_out(table, found)
 
 
-def draw_list(table: active.InUse, found: Study, ordered: list[Pair], chosen: Pair) -> None:
+def draw_list(table: active.InUse, found: Dependences, ordered: list[Pair], chosen: Pair) -> None:
     """All pairs with their tests; a click chooses one."""
     overall = is_overall()
     taken = {s.edge for s in found.growth.steps if s.taken}
     shown = [p.of(overall) for p in ordered]
 
     def choose(row: int, _column: int) -> None:
-        change(choosing(table, ordered[row].edge))
+        change(with_pair(table, ordered[row].edge))
 
     word_table(
         [

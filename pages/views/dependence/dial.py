@@ -27,16 +27,16 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark, selected
-from pages.views.dependence.quarters import cut_by, with_cut
+from pages.views.dependence.discretization import cut_method, with_cut
 
 DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
 
 
-def places(table: active.InUse) -> dict[str, Spec]:
+def dial_models(table: active.InUse) -> dict[str, Spec]:
     """The models of the dial, from naive to full: alike in all but what depends on what."""
     numeric = any(v.numeric for v in table.features)
-    alpha, kind = float(smoothing()), numbers(table)
+    alpha, kind = float(smoothing()), treatment_of_numbers(table)
 
     def alike(family: str, **knobs: Any) -> Spec:
         spec = Spec("scikit-learn" if family == "naive-bayes" else Spec.preset, (), family)
@@ -53,9 +53,9 @@ def smoothing() -> float:
     return current().seen(keys.DIAL_ALPHA)
 
 
-def numbers(table: active.InUse) -> str:
+def treatment_of_numbers(table: active.InUse) -> str:
     """How all models of the page take numbers: "gaussian", or cut as the pairs are where nothing else was chosen."""
-    return current().seen(keys.DIAL_NUMBERS) or cut_by(table)
+    return current().seen(keys.DIAL_NUMBERS) or cut_method(table)
 
 
 def name_of(place: str) -> str:
@@ -63,7 +63,7 @@ def name_of(place: str) -> str:
     return f"k-DB k={place[-1]}" if place.startswith("k-db") else words.family(place)
 
 
-def alike(table: active.InUse) -> str:
+def shared_settings(table: active.InUse) -> str:
     """What the models of the page share, in a sentence."""
     numeric = any(v.numeric for v in table.features)
     told = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
@@ -71,7 +71,7 @@ def alike(table: active.InUse) -> str:
         "mdlp": _("Numbers are cut by MDLP."),
         "quantile": _("Numbers are cut into quarters of their rows."),
         "gaussian": _("Numbers have Gaussians."),
-    }[numbers(table)]
+    }[treatment_of_numbers(table)]
     return f"{told} {cut}" if numeric else told
 
 
@@ -86,7 +86,7 @@ class _Readings:
 
 def dial(table: active.InUse) -> None:
     """NB → SPODE → TAN → AODE → k-DB on the same held-out rows, with parameters and MDL bill."""
-    specs = places(table)
+    specs = dial_models(table)
     here = _place(table, specs)
     tiny = active.is_tiny(table)
     anew = tiny and current().seen(keys.DIAL_ANEW)
@@ -128,7 +128,7 @@ def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, 
                 "one of its own (TAN), on each in turn and averaged (AODE), on up to k others (k-DB; k = 0 is naive "
                 "Bayes). Turning the dial puts that model on the shelf, as the active one."
             ),
-            **bound("dial", here, lambda s, place: turned(table, specs, place)(s) if place else s),
+            **bound("dial", here, lambda s, place: with_dial_model(table, specs, place)(s) if place else s),
         )
         st.number_input(
             "α",
@@ -141,7 +141,7 @@ def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, 
         )
         if any(v.numeric for v in table.features):
             kinds = {"mdlp": _("cut by MDLP"), "quantile": _("quarters"), "gaussian": _("Gaussian")}
-            choose(_("Numbers"), keys.DIAL_NUMBERS, kinds, otherwise=numbers(table))
+            choose(_("Numbers"), keys.DIAL_NUMBERS, kinds, otherwise=treatment_of_numbers(table))
         if tiny:
             st.toggle(
                 _("learn all anew without each row"),
@@ -165,7 +165,7 @@ def _same(one: Spec, other: Spec) -> bool:
     return (one.family, one.knobs) == (other.family, other.knobs) and (not naive or one.preset == other.preset)
 
 
-def turned(table: active.InUse, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
+def with_dial_model(table: active.InUse, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
     """An edit of the state that makes a model of the dial the active one: the one on the shelf, or in the place of the
     active one if that is of the dial or the shelf is full, or added."""
 
@@ -244,7 +244,7 @@ def _figure(
         points = selected(key, "points")
         if points and "point_index" in points[0]:
             place = judged[int(points[0]["point_index"])]
-            change(turned(table, specs, place))
+            change(with_dial_model(table, specs, place))
 
     st.plotly_chart(
         dial_figure([name_of(p) for p in judged], readings, active=judged.index(here) if here in judged else -1,
@@ -283,7 +283,7 @@ def _words(
     scheme = _("{scheme}, {given}").format(scheme=scheme, given=given) if given else scheme
     parts = [
         _("{scheme}; the same rows for all.").format(scheme=scheme),
-        alike(table),
+        shared_settings(table),
         _("Full mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from the "
           "share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),
     ]  # fmt: skip

@@ -46,7 +46,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import long_running, run
 from pages.runtime.state import Spec, bound_to, change, current, dark
-from pages.views.dependence.dial import alike, places
+from pages.views.dependence.dial import dial_models, shared_settings
 
 MOST_PAIRS = 8
 """As many pairs are listed."""
@@ -62,9 +62,9 @@ LIGHT = 5_000
 # one case -------------------------------------------------------------------------------------------------------------
 
 
-def counted_twice(table: active.InUse) -> None:
-    """For the case in use: how many nats naive Bayes counts twice, and which pair is guilty."""
-    specs = places(table)
+def double_counting_of_case(table: active.InUse) -> None:
+    """For the case in use: how many nats naive Bayes counts twice, and for which pair most."""
+    specs = dial_models(table)
     case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
     try:
         naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
@@ -83,7 +83,7 @@ def counted_twice(table: active.InUse) -> None:
         st.caption(
             _("Naive Bayes takes $P(x_j\\mid c)$ where the tree takes $P(x_j\\mid c,x_p)$. A bar is the log of their "
               "ratio for one class minus that for the other; together the bars are the whole difference.")
-            + " " + alike(table)
+            + " " + shared_settings(table)
         )  # fmt: skip
     with beside:
         _both(table, [m.explain(case).at_prior(m.prior_by_class, use) for m in (naive, tree)])
@@ -269,7 +269,7 @@ def _example(
 
 def duplicates(table: active.InUse) -> None:
     """One column copied again and again: what becomes of confidence and accuracy."""
-    specs, use = places(table), active.prior_of_use(table)
+    specs, use = dial_models(table), active.prior_of_use(table)
     case = active.case_frame(table, active.case_values(table))
     try:
         fitted = active.fit(table, specs["naive-bayes"])
@@ -344,7 +344,7 @@ def duplicates(table: active.InUse) -> None:
                 "smoothing, k times over."
             ).format(counts=_(", ").join(map(str, REFITTED)))
         )
-    st.caption(" ".join([*told, alike(table)]))
+    st.caption(" ".join([*told, shared_settings(table)]))
 
 
 def _controls(table: active.InUse, ledger: Ledger) -> tuple[str, int, bool]:

@@ -17,8 +17,8 @@ from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, change, current, use_session_language
+from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, spec_of, with_pair
 from pages.views.dependence.parents import shelve
-from pages.views.dependence.study import Study, choosing, chosen_pair, joined, named, spec_of
 
 ROUND = 10
 """Up to so many columns stand in a ring while the tree grows, with all pairs as edges."""
@@ -32,7 +32,7 @@ PACE = 0.9
 """Seconds between two steps of the tree."""
 
 
-def roots(table: active.InUse, found: Study) -> None:
+def choose_root(table: active.InUse, found: Dependences) -> None:
     """The choice of the root; at first the model's own."""
     features, root = table.features.names, current().seen(keys.TREE_ROOT)
     offered = [-1, *(i for i, name in enumerate(features) if name in found.names)]
@@ -62,7 +62,7 @@ def _step(grown: Growth) -> int:
     return step if 0 <= step <= _last(grown) else _last(grown)
 
 
-def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
+def tree_growth(table: active.InUse, found: Dependences, chosen: Pair) -> None:
     """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
     if not current().seen(keys.TREE_PLAYS):
         _player(table, found, chosen)
@@ -78,7 +78,7 @@ def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
     playing()
 
 
-def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
+def _player(table: active.InUse, found: Dependences, chosen: Pair) -> None:
     grown = found.growth
     step = _step(grown)
     film_bar(
@@ -95,7 +95,7 @@ def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
 
     def pick(click: Click) -> None:
         if click[0] == "edge" and click[1] != CLASS:  # what the class and a column share is not a pair
-            change(choosing(table, [table.features.names[int(end)] for end in click[1:]]))
+            change(with_pair(table, [table.features.names[int(end)] for end in click[1:]]))
 
     graph(
         nodes,
@@ -110,7 +110,7 @@ def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
         _(
             "Sum of the weights so far: {nats} nats. The wider a line, the more its two columns say of each "
             "other given {y}."
-        ).format(nats=f"{grown.total_after(step):.5f}", y=named(table, table.target.name))
+        ).format(nats=f"{grown.total_after(step):.5f}", y=column_name(table, table.target.name))
     )
     if step > len(grown.steps):
         _roots_differ(table, found)
@@ -118,7 +118,7 @@ def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
         shelve(table, [spec_of(table, "tan")])
 
 
-def _roots_differ(table: active.InUse, found: Study) -> None:
+def _roots_differ(table: active.InUse, found: Dependences) -> None:
     """How much the choice of the root moves the posterior of the case in use."""
     names = found.names[:ROOTS]
     ledger = found.model.explain(case := active.case_frame(table, active.case_values(table)))
@@ -135,7 +135,7 @@ def _roots_differ(table: active.InUse, found: Study) -> None:
     st.caption(said.format(alpha=found.model.alpha, n=len(names), name=name, low=low, high=high))
 
 
-def _told(table: active.InUse, found: Study, step: int) -> str:
+def _told(table: active.InUse, found: Dependences, step: int) -> str:
     """What happens at a step, in a sentence."""
     grown = found.growth
     if step == 0:
@@ -144,9 +144,9 @@ def _told(table: active.InUse, found: Study, step: int) -> str:
         now = grown.steps[step - 1]
         told = {
             "k": step,
-            "edge": f"**{joined(table, now.edge)}**",
+            "edge": f"**{edge_name(table, now.edge)}**",
             "nats": number(now.weight),
-            "way": joined(table, grown.cycle(step - 1)),
+            "way": edge_name(table, grown.cycle(step - 1)),
         }
         said = (
             _("Step {k}: {edge}, {nats} nats, is taken.")
@@ -170,14 +170,14 @@ def _told(table: active.InUse, found: Study, step: int) -> str:
             "TAN: every column also depends on {y} (dotted; drawn to {root} alone), and all but {root} on one other "
             "column."
         )
-    return said.format(y=f"**{named(table, table.target.name)}**", root=_root(table, found))
+    return said.format(y=f"**{column_name(table, table.target.name)}**", root=_root(table, found))
 
 
-def _root(table: active.InUse, found: Study) -> str:
-    return _(", ").join(f"**{named(table, name)}**" for name in found.growth.roots)
+def _root(table: active.InUse, found: Dependences) -> str:
+    return _(", ").join(f"**{column_name(table, name)}**" for name in found.growth.roots)
 
 
-def _drawn(table: active.InUse, found: Study, step: int) -> tuple[list[Node], list[Edge]]:
+def _drawn(table: active.InUse, found: Dependences, step: int) -> tuple[list[Node], list[Edge]]:
     """Nodes and edges at a step; a node's id is its column's position."""
     grown, names = found.growth, table.features.names
     at = {name: str(i) for i, name in enumerate(names)}

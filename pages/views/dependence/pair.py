@@ -19,7 +19,7 @@ from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current, dark
-from pages.views.dependence.study import Study, is_overall, joined, named
+from pages.views.dependence.dependences import Dependences, column_name, edge_name, is_overall
 
 MOST = 8
 """What up to so many classes add is written out as a sum."""
@@ -27,13 +27,13 @@ CLASSES = 3
 """The tables of up to so many classes stand beneath each other."""
 
 
-def opened(table: active.InUse, found: Study, chosen: Pair) -> None:
+def contingency_tables(table: active.InUse, found: Dependences, chosen: Pair) -> None:
     """The contingency table of a pair for each class, the sum behind the number, the rows behind a count."""
     overall = is_overall()
     tested = chosen.of(overall)
     cells = contingency(found.model, *chosen.edge, table.classes, overall=overall)
     st.subheader(
-        _("{pair}: {nats} nats").format(pair=joined(table, chosen.edge), nats=number(tested.found.information))
+        _("{pair}: {nats} nats").format(pair=edge_name(table, chosen.edge), nats=number(tested.found.information))
     )
     about = _("Left: counts, in brackets what independence would give. Right: the term of each cell, in nats.")
     st.caption(_verdict(cells, tested.found, tested.holm) + " " + about)
@@ -91,7 +91,7 @@ def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
 def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, int, int]) -> None:
     """Counts with what independence expects, and each cell's term, of one class."""
     label = cells.classes[c]
-    whose = _("all rows") if label is None else f"{named(table, cells.target)} = {md(table.class_(label), 40)}"
+    whose = _("all rows") if label is None else f"{column_name(table, cells.target)} = {md(table.class_(label), 40)}"
     total, adds = count(float(cells.counts[c].sum())), number(float(cells.by_class[c]))
     left, right = st.columns(2, gap="small")
     left.markdown(f"**{whose}** · " + _("{n} rows").format(n=total))
@@ -140,7 +140,7 @@ def _holds(table: active.InUse, variable: Variable, value: Any) -> str:
     """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
     shown = table.value(variable, value)
     equals = "" if variable.cuts is not None and shown[:1] in "≤>" else "= "
-    return f"{named(table, variable.name)} {equals}{md(shown, 40)}"
+    return f"{column_name(table, variable.name)} {equals}{md(shown, 40)}"
 
 
 def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
@@ -177,7 +177,7 @@ def _rows(table: active.InUse, cells: Contingency, at: tuple[int, int, int]) -> 
     k, i, j = at
     held = [_holds(table, cells.a, cells.levels_a[i]), _holds(table, cells.b, cells.levels_b[j])]
     if cells.classes[k] is not None:
-        held.append(f"{named(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
+        held.append(f"{column_name(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
     st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=len(rows)))
     first = [cells.a.name, cells.b.name, cells.target]
     shown = rows[[*first, *(n for n in rows.columns if n not in first)]]

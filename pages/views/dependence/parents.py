@@ -15,24 +15,24 @@ from pages.active import shelf
 from pages.components.chart import chart
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, State, change, dark
-from pages.views.dependence.study import Study, named, nothing, spec_of
+from pages.views.dependence.dependences import Dependences, column_name, spec_of, why_no_pair
 
 MOST = 32
 """So many candidates are drawn."""
 
 
-def super_parents(table: active.InUse, found: Study) -> None:
+def super_parents(table: active.InUse, found: Dependences) -> None:
     """Every column as the super-parent of all others, leaving out one row at a time; models for the shelf."""
     model = active.fit(table, spec_of(table, "spode")).model
     assert isinstance(model, SPODE)
     scores = model.candidate_scores_
     if not len(scores) or not found.pairs:
-        nothing(table, found)
+        why_no_pair(table, found)
         return
     names = list(scores.index)
     st.markdown(
         _("Every column in turn is the one that all others depend on: {formula}. The best is **{column}**.").format(
-            formula="$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$", column=named(table, names[0])
+            formula="$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$", column=column_name(table, names[0])
         )
     )
     figure = super_parent_scores(

@@ -11,10 +11,10 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.state import bound, choose, current
 from pages.views.dependence.cells import draw_list, draw_map
-from pages.views.dependence.growth import growing, roots
-from pages.views.dependence.pair import opened
-from pages.views.dependence.quarters import cutting
-from pages.views.dependence.study import Study, chosen_pair, is_overall, is_tree, nothing
+from pages.views.dependence.dependences import Dependences, chosen_pair, is_overall, is_tree, why_no_pair
+from pages.views.dependence.discretization import choose_cut_method
+from pages.views.dependence.growth import choose_root, tree_growth
+from pages.views.dependence.pair import contingency_tables
 
 
 def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
@@ -39,10 +39,10 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
                 draw()
 
 
-def pairs(table: active.InUse, found: Study) -> None:
+def pairs(table: active.InUse, found: Dependences) -> None:
     """The map or the tree beside the list of pairs; the pair that is chosen, opened beneath."""
     if not found.pairs:
-        nothing(table, found)
+        why_no_pair(table, found)
         return
     overall = is_overall()
     ordered = sorted(found.pairs, key=lambda p: -p.of(overall).found.information)
@@ -51,23 +51,23 @@ def pairs(table: active.InUse, found: Study) -> None:
     figure, listed = st.columns([4, 3], gap="small")
     with figure:
         if is_tree():
-            growing(table, found, chosen)
+            tree_growth(table, found, chosen)
         else:
             draw_map(table, found, chosen)
     with listed:
         draw_list(table, found, ordered, chosen)
-    opened(table, found, chosen)
+    contingency_tables(table, found, chosen)
 
 
-def _controls(table: active.InUse, found: Study) -> None:
+def _controls(table: active.InUse, found: Dependences) -> None:
     """Map or tree, and what each of them can be asked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if choose(_("View"), keys.DEPENDENCE_VIEW, {"map": _("Map"), "tree": _("Tree")}) == "tree":
-            roots(table, found)
+            choose_root(table, found)
         else:
             of = {"class": _("given the class"), "overall": _("overall")}
             choose(_("Dependence"), keys.DEPENDENCE_OF, of, also=(keys.PAIR_CELL.to(()),))
             orders = {"table": _("as in the table"), "clustered": _("alike side by side")}
             choose(_("Order"), keys.DEPENDENCE_ORDER, orders)
         if any(v.numeric for v in table.features):
-            cutting(table)
+            choose_cut_method(table)

@@ -45,7 +45,7 @@ MOST = 8
 
 
 @dataclass(frozen=True)
-class Run:
+class MixtureRun:
     """What a run of a mixture is made of. `columns` are positions among the numeric features, the axes first;
     `points` the start set by hand, in the plane."""
 
@@ -61,12 +61,12 @@ class Run:
     tol: float = 1e-7
 
 
-def numeric(table: active.InUse) -> list[str]:
+def numeric_features(table: active.InUse) -> list[str]:
     """The features that are numbers."""
     return [v.name for v in table.features if v.numeric]
 
 
-def truth(table: active.InUse, rows: Any) -> Any:
+def true_classes(table: active.InUse, rows: Any) -> Any:
     """The classes of some rows, as positions among the table's."""
     return _codes(table.parts)[rows]
 
@@ -78,7 +78,7 @@ def _codes(parts: Parts) -> Any:
 
 def axes(table: active.InUse) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
-    n, state = len(numeric(table)), current()
+    n, state = len(numeric_features(table)), current()
     first = _telling(table.key, table.parts) if n > 2 else (0, 1)
     x = state.seen_among(keys.EM_X, range(n), first[0])
     others = [j for j in range(n) if j != x]
@@ -91,9 +91,9 @@ def _telling(key: str, _parts: Parts) -> tuple[int, int]:
     return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _codes(_parts))
 
 
-def chosen(table: active.InUse) -> Run:
+def run_in_use(table: active.InUse) -> MixtureRun:
     """The run that the state asks for; what a forged link says besides counts as not said."""
-    state, n = current(), len(numeric(table))
+    state, n = current(), len(numeric_features(table))
     x, y = axes(table)
     rest = tuple(j for j in range(n) if j not in (x, y)) if state.seen(keys.EM_ALL) else ()
     k = min(state.seen(keys.EM_K) or len(table.classes), MOST)
@@ -101,7 +101,7 @@ def chosen(table: active.InUse) -> Run:
     start = state.seen(keys.EM_START)
     if start == "labels":
         k = len(table.classes)
-    found = Run(
+    found = MixtureRun(
         (x, y, *rest),
         k,
         state.seen(keys.EM_FORM),
@@ -115,70 +115,70 @@ def chosen(table: active.InUse) -> Run:
     )
     if start != "hand":
         return found
-    return replace(found, points=points if len(points) == k else by_hand(table, replace(found, start="kmeans")))
+    return replace(found, points=points if len(points) == k else start_points(table, replace(found, start="kmeans")))
 
 
-def by_hand(table: active.InUse, run: Run) -> tuple[tuple[float, float], ...]:
+def start_points(table: active.InUse, run: MixtureRun) -> tuple[tuple[float, float], ...]:
     """Where a run begins, as points that a person may move."""
     theta = mixture(table, run).trace.steps[0].parameters
-    return tuple((fine(table, 0, m[0]), fine(table, 1, m[1])) for m in theta.means.tolist())
+    return tuple((rounded_place(table, 0, m[0]), rounded_place(table, 1, m[1])) for m in theta.means.tolist())
 
 
-def fine(table: active.InUse, axis: int, value: float) -> float:
+def rounded_place(table: active.InUse, axis: int, value: float) -> float:
     """A place on an axis to some thousandth of its length: what a link needs to carry."""
-    shown = _side(table.key, numeric(table)[axes(table)[axis]], table.parts)
+    shown = _side(table.key, numeric_features(table)[axes(table)[axis]], table.parts)
     length = shown.high - shown.low
     places = max(0, 3 - len(f"{length:.0f}")) + (3 if length < 1 else 1)
     return round(float(value), places if length > 1e-4 else 12)
 
 
-def unit(table: active.InUse, axis: int) -> float:
+def axis_step(table: active.InUse, axis: int) -> float:
     """A small step on an axis."""
-    shown = _side(table.key, numeric(table)[axes(table)[axis]], table.parts)
+    shown = _side(table.key, numeric_features(table)[axes(table)[axis]], table.parts)
     return float(f"{(shown.high - shown.low) / 50:.1g}")
 
 
 # the mixture --------------------------------------------------------------------------------------------------------
 
 
-def mixture(table: active.InUse, run: Run) -> Climb:
+def mixture(table: active.InUse, run: MixtureRun) -> Climb:
     """The run. Raises what EM raises where there is not even a start."""
     return _mixture(table.key, run, table.parts)
 
 
-def mixture_film(table: active.InUse, run: Run) -> tuple[Film, list[int]]:
+def mixture_film(table: active.InUse, run: MixtureRun) -> tuple[Film, list[int]]:
     """The run's film, and the rows in it."""
     return _mixture_film(table.key, run, table.parts)
 
 
-def others(run: Run) -> list[Run]:
+def other_starts(run: MixtureRun) -> list[MixtureRun]:
     """The same run from other starts: k-means, then random ones."""
     plain = replace(run, points=(), seed=0)
     return [replace(plain, start="kmeans"), *(replace(plain, start="random", seed=seed) for seed in range(STARTS))]
 
 
-def ended(table: active.InUse, run: Run) -> list[float | None]:
+def objective_by_start(table: active.InUse, run: MixtureRun) -> list[float | None]:
     """What each of those starts reaches; None where it collapses."""
-    return [_reached(table.key, other, table.parts) for other in others(run)]
+    return [_reached(table.key, other, table.parts) for other in other_starts(run)]
 
 
-def how_many(table: active.InUse, run: Run) -> Bills:
+def criteria_by_components(table: active.InUse, run: MixtureRun) -> Bills:
     """BIC, AIC and ICL over the number of components."""
     return _bills(table.key, run.columns, run.form, run.prior, table.parts)
 
 
-def seen_labels(table: active.InUse, run: Run) -> Supervised:
+def supervised_fit(table: active.InUse, run: MixtureRun) -> Supervised:
     """The M step with every label seen, beside the classifier it is."""
     return _supervised(table.key, run.columns, run.form, table.parts)
 
 
-def supervised_film(table: active.InUse, run: Run) -> tuple[Film, list[int]]:
+def supervised_film(table: active.InUse, run: MixtureRun) -> tuple[Film, list[int]]:
     """That step as a film of one picture, and the rows in it."""
-    found, x = seen_labels(table, run), _matrix(table.parts, run.columns)[0]
+    found, x = supervised_fit(table, run), _matrix(table.parts, run.columns)[0]
     trace = found.climb.trace
     drawn = drawn_rows(len(found.rows), 1, len(table.classes))
     rows = found.rows[drawn]
-    certain = one_hot(truth(table, rows), len(table.classes))
+    certain = one_hot(true_classes(table, rows), len(table.classes))
     sides = (side(x[:, 0]), side(x[:, 1]))
     return Film.of_mixture(trace, [certain], x[rows], sides), rows.tolist()
 
@@ -194,7 +194,7 @@ def _side(key: str, name: str, _parts: Parts) -> Any:
     return side(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
 
 
-def _begin(run: Run, x: Any, parts: Parts) -> Any:
+def _begin(run: MixtureRun, x: Any, parts: Parts) -> Any:
     if run.start == "labels":
         return one_hot(_codes(parts), run.k)
     if run.start != "hand":
@@ -204,19 +204,19 @@ def _begin(run: Run, x: Any, parts: Parts) -> Any:
 
 @cached(max_entries=64)
 @long_running(Message("climbing by EM"))
-def _mixture(key: str, run: Run, _parts: Parts) -> Climb:
+def _mixture(key: str, run: MixtureRun, _parts: Parts) -> Climb:
     x = _matrix(_parts, run.columns)[0]
     return climb(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
 @cached(max_entries=256)
 @long_running(Message("climbing by EM"))
-def _reached(key: str, run: Run, _parts: Parts) -> float | None:
+def _reached(key: str, run: MixtureRun, _parts: Parts) -> float | None:
     x = _matrix(_parts, run.columns)[0]
     return reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
-def _keywords(run: Run) -> dict[str, Any]:
+def _keywords(run: MixtureRun) -> dict[str, Any]:
     return {
         "seed": run.seed,
         "max_iter": MAX_ITER,
@@ -229,7 +229,7 @@ def _keywords(run: Run) -> dict[str, Any]:
 
 
 @cached(max_entries=32)
-def _mixture_film(key: str, run: Run, _parts: Parts) -> tuple[Film, list[int]]:
+def _mixture_film(key: str, run: MixtureRun, _parts: Parts) -> tuple[Film, list[int]]:
     found, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
     trace = found.trace
     rows = drawn_rows(len(x), len(trace.steps), run.k)
@@ -260,7 +260,7 @@ def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) ->
 
 
 @dataclass(frozen=True)
-class Labels:
+class HiddenLabels:
     """What a run of naive Bayes with hidden labels is made of; `flipped` are rows turned over by hand."""
 
     share: float = 0.4
@@ -271,10 +271,10 @@ class Labels:
     tied: bool = False
 
 
-def chosen_labels(table: active.InUse) -> Labels:
+def labels_in_use(table: active.InUse) -> HiddenLabels:
     """The run that the state asks for."""
     state, n = current(), len(table.parts.X)
-    return Labels(
+    return HiddenLabels(
         state.seen(keys.EM_SHARE) / 100,
         state.seen(keys.EM_HIDE_SEED),
         tuple(r for r in state.seen(keys.EM_FLIP) if r < n),
@@ -284,29 +284,29 @@ def chosen_labels(table: active.InUse) -> Labels:
     )
 
 
-def hiding(table: active.InUse, labels: Labels) -> Hiding:
+def fit_hidden_labels(table: active.InUse, labels: HiddenLabels) -> Hiding:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
     return _hiding(table.key, labels, table.parts)
 
 
-def all_seen(table: active.InUse, labels: Labels) -> int:
+def right_if_all_seen(table: active.InUse, labels: HiddenLabels) -> int:
     """How many of the hidden rows naive Bayes has right that saw every label."""
     return _all_seen(table.key, replace(labels, weight=1.0, hard=False), table.parts)
 
 
-def hiding_film(table: active.InUse, labels: Labels) -> tuple[Film, list[int]]:
+def hiding_film(table: active.InUse, labels: HiddenLabels) -> tuple[Film, list[int]]:
     """The run's film, in the plane of two numeric features where there are two, and the rows in it."""
-    plane = tuple(numeric(table)[j] for j in axes(table)) if len(numeric(table)) >= 2 else ()
+    plane = tuple(numeric_features(table)[j] for j in axes(table)) if len(numeric_features(table)) >= 2 else ()
     return _hiding_film(table.key, labels, plane, table.parts)
 
 
-def _estimator(labels: Labels, parts: Parts) -> NaiveBayes:
+def _estimator(labels: HiddenLabels, parts: Parts) -> NaiveBayes:
     return NaiveBayes(schema=parts.schema, tied_variance=labels.tied)
 
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
+def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> Hiding:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return hide(
         _parts.X,
@@ -323,13 +323,13 @@ def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _all_seen(key: str, labels: Labels, _parts: Parts) -> int:
+def _all_seen(key: str, labels: HiddenLabels, _parts: Parts) -> int:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return ceiling(_parts.X, _parts.y, hidden, _estimator(labels, _parts))
 
 
 @cached(max_entries=32)
-def _hiding_film(key: str, labels: Labels, plane: tuple[str, ...], _parts: Parts) -> tuple[Film, list[int]]:
+def _hiding_film(key: str, labels: HiddenLabels, plane: tuple[str, ...], _parts: Parts) -> tuple[Film, list[int]]:
     study = _hiding(key, labels, _parts)
     steps, k = len(study.shares), len(study.levels)
     rows = drawn_rows(len(_parts.X), steps, k)
@@ -348,7 +348,7 @@ def _hiding_film(key: str, labels: Labels, plane: tuple[str, ...], _parts: Parts
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledCell:
     """A cell filled: its distribution given the row's other cells, and what is known of its column without the row."""
 
     found: Conditional
@@ -358,14 +358,14 @@ class Filled:
     notes: tuple[Message, ...]
 
 
-def missing(table: active.InUse, row: int, column: int, run: Run) -> Filled:
+def fill_cell(table: active.InUse, row: int, column: int, run: MixtureRun) -> FilledCell:
     """The cell as if it were missing, under a mixture fitted to the table without it."""
     return _missing(table.key, row, column, run.k, run.form, table.parts)
 
 
 @cached(max_entries=64)
 @long_running(Message("climbing by EM"))
-def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts) -> Filled:
+def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts) -> FilledCell:
     names = [v.name for v in _parts.schema.features if v.numeric]
     x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()
     true = float(x[row, column])
@@ -376,23 +376,23 @@ def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts)
         found = model.fit(frame).conditional(frame.iloc[[row]])
     notes = tuple(said)
     own = frame[names[column]]
-    return Filled(found, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
+    return FilledCell(found, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
 
 
-def first_missing(table: active.InUse) -> tuple[int, int]:
+def first_missing_cell(table: active.InUse) -> tuple[int, int]:
     """A cell to begin with: the first numeric one that is missing though others of its row are not, else the first."""
-    cells = table.parts.X[numeric(table)].isna().to_numpy()
+    cells = table.parts.X[numeric_features(table)].isna().to_numpy()
     for row, absent in enumerate(cells.tolist()):
         if any(absent) and not all(absent):
             return row, absent.index(True)
     return 0, 0
 
 
-def known(table: active.InUse, column: int) -> Any:
+def column_values(table: active.InUse, column: int) -> Any:
     """The values of a numeric column."""
-    return table.parts.X[numeric(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
+    return table.parts.X[numeric_features(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
 
 
-def cells(table: active.InUse, row: int) -> list[float]:
+def numeric_cells(table: active.InUse, row: int) -> list[float]:
     """The numeric cells of a row."""
-    return [float(v) for v in _matrix(table.parts, tuple(range(len(numeric(table)))))[0][row]]
+    return [float(v) for v in _matrix(table.parts, tuple(range(len(numeric_features(table)))))[0][row]]

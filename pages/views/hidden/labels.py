@@ -16,28 +16,28 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import State, bound_to, change, current, dark, finish
-from pages.views.hidden import fits, parts
-from pages.views.hidden.fits import Labels
+from pages.views.hidden import controls, fits
+from pages.views.hidden.fits import HiddenLabels
 from pages.views.hidden.player import Scene, player
 
 BANDS = 30
 """Hidden rows whose labels are followed."""
 
 
-def some(table: active.InUse) -> None:
+def some_labels_hidden(table: active.InUse) -> None:
     """The part with some labels hidden."""
-    plane = len(fits.numeric(table)) >= 2
-    labels = fits.chosen_labels(table)
+    plane = len(fits.numeric_features(table)) >= 2
+    labels = fits.labels_in_use(table)
     names = _controls(table, labels, plane)
     try:
-        study = fits.hiding(table, labels)
+        study = fits.fit_hidden_labels(table, labels)
         film, rows = fits.hiding_film(table, labels)
     except BayesEngineError as error:
-        parts.complain(error.message)
+        controls.engine_message(error.message)
         st.caption(_("Show a label more, share the variances between the classes, or take another seed."))
         finish()
     steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
-    classes = parts.classes(table)
+    classes = controls.classes(table)
     player(
         Scene(
             film,
@@ -45,7 +45,7 @@ def some(table: active.InUse) -> None:
             names,
             rows,
             classes,
-            truth=fits.truth(table, rows),
+            truth=fits.true_classes(table, rows),
             labelled=(~study.hidden)[rows].tolist(),
             right=[study.right(t) for t in steps] if study.named and total else None,
             right_of=total,
@@ -53,39 +53,39 @@ def some(table: active.InUse) -> None:
             pickable=True,
         ),
         key="em_labels_film",
-        step=parts.step(),
-        on_step=parts.keep_step,
+        step=controls.step_in_use(),
+        on_step=controls.keep_step,
         on_picked=lambda row: change(lambda s: _with_flipped(s, _turned(labels.flipped, row))),
     )
     st.caption(
         _("Shape: the true class. Colour: what EM believes. Ringed: label seen. Click a row to hide or show its label.")
         + ("" if plane else " " + _("This table has no two numeric features to make a plane: one mark a row."))
     )
-    parts.sampled(table, len(rows))
+    controls.say_if_sampled(table, len(rows))
     for note in study.notes:
-        parts.complain(note)
+        controls.engine_message(note)
     _came_out(table, labels, study, total)
 
 
-def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, str] | None:
+def _controls(table: active.InUse, labels: HiddenLabels, plane: bool) -> tuple[str, str] | None:
     columns = st.columns([3, 3, 5, 3, 3] if plane else [5, 3, 3], vertical_alignment="bottom")
-    names = parts.choose_axes(table, columns) if plane else None
+    names = controls.choose_axes(table, columns) if plane else None
     share, hard, more = columns[2:] if plane else columns
     share.slider(
         _("Share of labels hidden, %"),
         0,
         100,
         step=5,
-        **bound_to(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *parts.AT_END)),
+        **bound_to(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
     )
-    parts.choose_hard(hard)
+    controls.choose_hard(hard)
     with more.popover(_("More"), icon=":material/tune:", width="stretch"):
         st.number_input(
             _("Seed"),
             0,
             10**6,
             step=1,
-            **bound_to(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *parts.AT_END)),
+            **bound_to(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
         )
         st.slider(
             _("Weight of a row without a label"),
@@ -93,9 +93,9 @@ def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, st
             1.0,
             step=0.05,
             help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
-            **bound_to(keys.EM_WEIGHT, also=parts.AT_END),
+            **bound_to(keys.EM_WEIGHT, also=controls.AT_END),
         )
-        st.toggle(_("One variance for all classes"), **bound_to(keys.EM_TIED, also=parts.AT_END))
+        st.toggle(_("One variance for all classes"), **bound_to(keys.EM_TIED, also=controls.AT_END))
         n = min(current().seen(keys.EM_TURN), len(table.parts.X))
         st.number_input(
             _("Row"),
@@ -125,10 +125,10 @@ def _turned(flipped: tuple[int, ...], row: int) -> tuple[int, ...]:
 
 
 def _with_flipped(state: State, flipped: tuple[int, ...]) -> State:
-    return state.showing(keys.EM_FLIP.to(flipped), *parts.AT_END)
+    return state.showing(keys.EM_FLIP.to(flipped), *controls.AT_END)
 
 
-def _came_out(table: active.InUse, labels: Labels, study: Hiding, total: int) -> None:
+def _came_out(table: active.InUse, labels: HiddenLabels, study: Hiding, total: int) -> None:
     if not total:
         st.info(_("No label is hidden: one M step, and it is the supervised naive Bayes."))
         return
@@ -143,13 +143,15 @@ def _came_out(table: active.InUse, labels: Labels, study: Hiding, total: int) ->
         _follow(study)
 
 
-def _right(table: active.InUse, labels: Labels, study: Hiding, total: int) -> None:
+def _right(table: active.InUse, labels: HiddenLabels, study: Hiding, total: int) -> None:
     st.markdown(_("**Hidden labels right**, of {n}").format(n=total))
     first, last = study.right(0), study.right(-1)
     figures = st.columns(3)
     figures[0].metric(_("seen only"), first, help=_("Naive Bayes on the rows with a label alone: where EM starts."))
     figures[1].metric(_("with EM"), last, delta=last - first or None)
-    figures[2].metric(_("all seen"), fits.all_seen(table, labels), help=_("The same naive Bayes, told every label."))
+    figures[2].metric(
+        _("all seen"), fits.right_if_all_seen(table, labels), help=_("The same naive Bayes, told every label.")
+    )
     if last < first:
         st.caption(
             _("EM made the labels worse here: it climbs the likelihood of the columns, which need not sort by class.")
@@ -163,14 +165,14 @@ def _nameless(table: active.InUse, study: Hiding) -> None:
         pd.DataFrame(
             counts,
             index=[_("component {k}").format(k=k + 1) for k in range(len(counts))],
-            columns=[clean(c, 40) for c in parts.classes(table)],
+            columns=[clean(c, 40) for c in controls.classes(table)],
         ),
         width="content",
     )
     st.caption(_("With every label hidden this is a mixture too: components have no names, and start at random."))
 
 
-def _objective(study: Hiding, labels: Labels) -> None:
+def _objective(study: Hiding, labels: HiddenLabels) -> None:
     trace = study.trace
     name = _("classification likelihood") if labels.hard else _("log-likelihood")
     prior = any(step.log_prior for step in trace.steps)  # counts have one, Gaussian columns have none
@@ -208,22 +210,22 @@ def _follow(study: Hiding) -> None:
 # no label hidden ----------------------------------------------------------------------------------------------------
 
 
-def none(table: active.InUse) -> None:
+def no_label_hidden(table: active.InUse) -> None:
     """The part with every label seen: the mixture's M step is a classifier that has a name."""
-    if len(fits.numeric(table)) < 2:
-        film, rows = fits.hiding_film(table, Labels(share=0.0))
+    if len(fits.numeric_features(table)) < 2:
+        film, rows = fits.hiding_film(table, HiddenLabels(share=0.0))
         _still(table, film, rows, None)
         st.markdown(_("With no label hidden EM has nothing to do: its one M step is the supervised **naive Bayes**."))
         return
     columns = st.columns([3, 3, 3, 4], vertical_alignment="bottom")
-    names = parts.choose_axes(table, columns)
-    parts.choose_form(table, columns[2])
-    run = fits.chosen(table)
+    names = controls.choose_axes(table, columns)
+    controls.choose_form(table, columns[2])
+    run = fits.run_in_use(table)
     try:
-        found = fits.seen_labels(table, run)
+        found = fits.supervised_fit(table, run)
         film, rows = fits.supervised_film(table, run)
     except BayesEngineError as error:
-        parts.complain(error.message)
+        controls.engine_message(error.message)
         finish()
     columns[3].button(
         _("Hide them all and run EM"),
@@ -231,7 +233,7 @@ def none(table: active.InUse) -> None:
         icon=":material/visibility_off:",
         width="stretch",
         on_click=change,
-        args=(lambda s: s.showing(keys.EM_PART.to("all"), keys.EM_START.to("labels"), *parts.AT_END),),
+        args=(lambda s: s.showing(keys.EM_PART.to("all"), keys.EM_START.to("labels"), *controls.AT_END),),
     )
     figure, words = st.columns([1, 1], gap="large")
     with figure:
@@ -241,12 +243,12 @@ def none(table: active.InUse) -> None:
 
 
 def _still(table: active.InUse, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
-    classes = parts.classes(table)
+    classes = controls.classes(table)
     player(
-        Scene(film, classes, names, rows, classes, truth=fits.truth(table, rows), same=True),
+        Scene(film, classes, names, rows, classes, truth=fits.true_classes(table, rows), same=True),
         key="em_none_film",
         step=0,
-        on_step=parts.keep_step,
+        on_step=controls.keep_step,
     )
 
 
@@ -286,5 +288,5 @@ def _parameters(table: active.InUse, found: Supervised, names: tuple[str, str]) 
         f"σ² {y}": full[:, 1, 1],
         _("covariance"): full[:, 0, 1],
     }
-    classes = [clean(c, 40) for c in parts.classes(table)]
+    classes = [clean(c, 40) for c in controls.classes(table)]
     return pd.DataFrame([[number(v) for v in values] for values in lines.values()], index=list(lines), columns=classes)

@@ -19,27 +19,27 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, bound_to, change, choose, current, dark, finish
-from pages.views.hidden import fits, parts
-from pages.views.hidden.fits import Run
+from pages.views.hidden import controls, fits
+from pages.views.hidden.fits import MixtureRun
 from pages.views.hidden.player import Scene, player
 
 
 def show(table: active.InUse) -> None:
     """The whole part."""
-    many = len(fits.numeric(table)) > 2
+    many = len(fits.numeric_features(table)) > 2
     columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
-    names = parts.choose_axes(table, columns)
+    names = controls.choose_axes(table, columns)
     if many:
         _fitted_to(table, columns[2])
-    parts.choose_components(table, columns[-2])
-    parts.choose_form(table, columns[-1])
+    controls.choose_components(table, columns[-2])
+    controls.choose_form(table, columns[-1])
     try:
-        run = fits.chosen(table)
+        run = fits.run_in_use(table)
         _begin(table, run, names)
         found = fits.mixture(table, run)
         film, rows = fits.mixture_film(table, run)
     except BayesEngineError as error:
-        parts.complain(error.message)
+        controls.engine_message(error.message)
         finish()
     known = current().seen(keys.EM_TRUTH)
     player(
@@ -48,24 +48,24 @@ def show(table: active.InUse) -> None:
             [_("component {k}").format(k=k + 1) for k in range(run.k)],
             names,
             rows,
-            parts.classes(table),
-            truth=fits.truth(table, rows) if known else None,
+            controls.classes(table),
+            truth=fits.true_classes(table, rows) if known else None,
             draggable=run.start != "labels",
         ),
         key="em_film",
-        step=parts.step(),
-        on_step=parts.keep_step,
+        step=controls.step_in_use(),
+        on_step=controls.keep_step,
         on_moved=lambda k, x, y: _moved(table, k, x, y),
     )
     _said(table, run, found)
-    parts.sampled(table, len(rows))
+    controls.say_if_sampled(table, len(rows))
     _beneath(table, run, found)
 
 
 # where it begins ----------------------------------------------------------------------------------------------------
 
 
-def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
+def _begin(table: active.InUse, run: MixtureRun, names: tuple[str, str]) -> None:
     start, seed, hard, more = st.columns([3, 3, 3, 3], vertical_alignment="bottom")
     words = {
         "kmeans": _("k-means"),
@@ -78,7 +78,7 @@ def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
         keys.EM_START.options,
         format_func=words.__getitem__,
         help=_("Drag a numbered ring in the figure, or click beside the rows, and the start is yours."),
-        **bound_to(keys.EM_START, also=parts.AT_END),
+        **bound_to(keys.EM_START, also=controls.AT_END),
     )
     seed.number_input(
         _("Seed"),
@@ -86,15 +86,15 @@ def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
         10**6,
         step=1,
         disabled=run.start in ("hand", "labels"),
-        **bound_to(keys.EM_SEED, also=parts.AT_END),
+        **bound_to(keys.EM_SEED, also=controls.AT_END),
     )
-    parts.choose_hard(hard)
+    controls.choose_hard(hard)
     with more.popover(_("More"), icon=":material/tune:", width="stretch"):
         _more(table, run, names)
 
 
 def _fitted_to(table: active.InUse, place: Any) -> None:
-    n = len(fits.numeric(table))
+    n = len(fits.numeric_features(table))
     place.selectbox(
         _("Fitted to"),
         (False, True),
@@ -103,15 +103,15 @@ def _fitted_to(table: active.InUse, place: Any) -> None:
             "Fitted to more columns than the axes show, the ellipses are exact margins of the components, and rows "
             "that overlap here may be told apart by a column that is not drawn."
         ),
-        **bound_to(keys.EM_ALL, also=parts.AT_END),
+        **bound_to(keys.EM_ALL, also=controls.AT_END),
     )
 
 
-def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
+def _more(table: active.InUse, run: MixtureRun, names: tuple[str, str]) -> None:
     st.toggle(_("True classes as shapes"), **bound_to(keys.EM_TRUTH))
     st.toggle(
         _("Prior against collapse (inverse Wishart)"),
-        **bound_to(keys.EM_PRIOR, also=parts.AT_END),
+        **bound_to(keys.EM_PRIOR, also=controls.AT_END),
     )
     st.selectbox(
         _("Stop when this changes by less than ε"),
@@ -121,23 +121,23 @@ def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
             "q": _("Q, per row"),
             "parameters": _("the parameters, in standard deviations"),
         }.__getitem__,
-        **bound_to(keys.EM_STOP, also=parts.AT_END),
+        **bound_to(keys.EM_STOP, also=controls.AT_END),
     )
     st.select_slider(
         "ε",
         keys.EM_TOL.options,
-        format_func=parts.power,
-        **bound_to(keys.EM_TOL, also=parts.AT_END),
+        format_func=controls.power_of_ten,
+        **bound_to(keys.EM_TOL, also=controls.AT_END),
     )
     if run.start == "labels":
         return
     st.markdown(_("**Start points**"))
-    points = run.points or fits.by_hand(table, run)
+    points = run.points or fits.start_points(table, run)
     for k, point in enumerate(points):
         for axis, column in enumerate(st.columns(2)):
             column.number_input(
                 f"{k + 1} · {md(names[axis], 20)}",
-                step=fits.unit(table, axis),
+                step=fits.axis_step(table, axis),
                 format="%g",
                 **bound(f"em_point_{k}_{axis}", float(point[axis]), _with_point(points, k, axis)),
             )
@@ -155,20 +155,20 @@ def _with_point(points: tuple[tuple[float, float], ...], k: int, axis: int) -> C
 
 
 def _by_hand(state: State, points: tuple[tuple[float, float], ...]) -> State:
-    return state.showing(keys.EM_START.to("hand"), keys.EM_POINTS.to(points), *parts.AT_END)
+    return state.showing(keys.EM_START.to("hand"), keys.EM_POINTS.to(points), *controls.AT_END)
 
 
 def _moved(table: active.InUse, k: int, x: float, y: float) -> None:
-    run = fits.chosen(table)
-    points = list(run.points or fits.by_hand(table, run))
-    points[k] = (fits.fine(table, 0, x), fits.fine(table, 1, y))
+    run = fits.run_in_use(table)
+    points = list(run.points or fits.start_points(table, run))
+    points[k] = (fits.rounded_place(table, 0, x), fits.rounded_place(table, 1, y))
     change(lambda s: _by_hand(s, tuple(points)))
 
 
 # what came of it ----------------------------------------------------------------------------------------------------
 
 
-def _said(table: active.InUse, run: Run, found: Climb) -> None:
+def _said(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     trace, last = found.trace, found.trace.last
     name = _("classification likelihood") if run.hard else _("log-likelihood")
     name = _("{name} + log prior").format(name=name) if run.prior else name
@@ -178,7 +178,7 @@ def _said(table: active.InUse, run: Run, found: Climb) -> None:
         "parameters": _("every parameter, in standard deviations,"),
     }[run.stop]
     if found.collapse:
-        parts.complain(found.collapse.message)
+        controls.engine_message(found.collapse.message)
         st.caption(
             _("The film ends at iteration {n}, the last before the collapse: the likelihood would climb for ever.")
             .format(n=trace.n_iter)
@@ -187,7 +187,7 @@ def _said(table: active.InUse, run: Run, found: Climb) -> None:
             _("Give the covariances a prior"),
             key="em_mend",
             on_click=change,
-            args=(lambda s: s.showing(keys.EM_PRIOR.to(True), *parts.AT_END),),
+            args=(lambda s: s.showing(keys.EM_PRIOR.to(True), *controls.AT_END),),
         )
         return
     head = _("{name} **{value}** after {n} iterations").format(
@@ -197,10 +197,10 @@ def _said(table: active.InUse, run: Run, found: Climb) -> None:
         _("stopped, for {what} changed by less than ε = {tol}")
         if trace.converged
         else _("not converged: {what} still changes by more than ε = {tol}")
-    ).format(what=unit, tol=parts.power(run.tol))
+    ).format(what=unit, tol=controls.power_of_ten(run.tol))
     st.markdown(_("{head} · {why}.").format(head=head, why=why))
     for note in found.notes if trace.converged else ():
-        st.caption(":material/info: " + parts.whole(note))
+        st.caption(":material/info: " + controls.whole_message(note))
     st.caption(
         _("Maximized is the {name}; it never falls.").format(name=name)
         + " "
@@ -219,7 +219,7 @@ def _said(table: active.InUse, run: Run, found: Climb) -> None:
         )
         + (" " + _("Row weights are not used here.") if table.parts and table.parts.weight is not None else "")
     )
-    parts.errata()
+    controls.errata()
 
 
 def _exact(value: float) -> str:
@@ -229,7 +229,7 @@ def _exact(value: float) -> str:
 # beneath ------------------------------------------------------------------------------------------------------------
 
 
-def _beneath(table: active.InUse, run: Run, found: Climb) -> None:
+def _beneath(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     words = {
         "starts": _("Good and bad starts"),
         "k": _("How many components?"),
@@ -240,13 +240,13 @@ def _beneath(table: active.InUse, run: Run, found: Climb) -> None:
     try:
         {"starts": _starts, "k": _how_many, "truth": _truth, "numbers": _numbers}[shown](table, run, found)
     except BayesEngineError as error:
-        parts.complain(error.message)
+        controls.engine_message(error.message)
 
 
-def _starts(table: active.InUse, run: Run, found: Climb) -> None:
+def _starts(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
-        reached = fits.ended(table, run)
-    tried = fits.others(run)
+        reached = fits.objective_by_start(table, run)
+    tried = fits.other_starts(run)
     alive = {at: value for at, value in enumerate(reached) if value is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
@@ -284,7 +284,7 @@ def _starts(table: active.InUse, run: Run, found: Climb) -> None:
         )
 
 
-def _end(table: active.InUse, run: Run, value: float, title: str) -> None:
+def _end(table: active.InUse, run: MixtureRun, value: float, title: str) -> None:
     st.markdown(f"**{title}**  \n{_exact(value)}")  # two lines whatever the width: figures and buttons stand level
     film, _rows = fits.mixture_film(table, run)
     chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + _exact(value))
@@ -293,13 +293,13 @@ def _end(table: active.InUse, run: Run, value: float, title: str) -> None:
         key=f"em_play_{run.start}_{run.seed}",
         icon=":material/play_arrow:",
         on_click=change,
-        args=(lambda s: s.showing(keys.EM_START.to(run.start), keys.EM_SEED.to(run.seed), *parts.AT_END),),
+        args=(lambda s: s.showing(keys.EM_START.to(run.start), keys.EM_SEED.to(run.seed), *controls.AT_END),),
     )
 
 
-def _how_many(table: active.InUse, run: Run, found: Climb) -> None:
+def _how_many(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
-        got = fits.how_many(table, run)
+        got = fits.criteria_by_components(table, run)
     figure, numbers = st.columns([3, 3], gap="medium")
     with figure:
         chart(
@@ -331,20 +331,20 @@ def _how_many(table: active.InUse, run: Run, found: Climb) -> None:
             ":material/info: K = "
             + _(", ").join(str(k) for k in dict.fromkeys(k for k, _note in got.notes))
             + _(": ")
-            + parts.whole(got.notes[0][1])
+            + controls.whole_message(got.notes[0][1])
         )
 
 
-def _truth(table: active.InUse, run: Run, found: Climb) -> None:
+def _truth(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     shares = found.trace.last.responsibilities
     if shares is None:
         return
-    counts = crossed(shares, fits.truth(table, slice(None)), len(table.classes))
+    counts = crossed(shares, fits.true_classes(table, slice(None)), len(table.classes))
     st.dataframe(
         pd.DataFrame(
             counts,
             index=[_("component {k}").format(k=k + 1) for k in range(run.k)],
-            columns=[clean(c, 40) for c in parts.classes(table)],
+            columns=[clean(c, 40) for c in controls.classes(table)],
         ),
         width="content",
     )
@@ -354,7 +354,7 @@ def _truth(table: active.InUse, run: Run, found: Climb) -> None:
     )  # fmt: skip
 
 
-def _numbers(table: active.InUse, run: Run, found: Climb) -> None:
+def _numbers(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     frame = found.trace.table()
     frame["lower_bound"] += frame["log_prior"]
     named = {

@@ -42,7 +42,7 @@ def show() -> None:
         _floor(setup, sample)
         curve = study.excess_of(setup)
         _excess(setup, sample, curve)
-    st.markdown(lab.lesson_of(setup.scene))
+    st.markdown(lab.scene_lesson(setup.scene))
     _beneath(setup, sample, curve)
 
 

@@ -68,7 +68,7 @@ SCENES = {
 }  # fmt: skip
 
 
-def words_of(scene: str) -> str:
+def scene_name(scene: str) -> str:
     """A preset on screen."""
     return {
         "equal": _("Equal covariances"),
@@ -81,7 +81,7 @@ def words_of(scene: str) -> str:
     }[scene]
 
 
-def lesson_of(scene: str) -> str:
+def scene_lesson(scene: str) -> str:
     """What one should see."""
     return {
         "equal": _(
@@ -242,7 +242,11 @@ def choose(setup: Setup) -> None:
     """The row of controls above the picture."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            _("The truth"), list(SCENES), format_func=words_of, width=230, **bound("lab_scene", setup.scene, _to_scene)
+            _("The truth"),
+            list(SCENES),
+            format_func=scene_name,
+            width=230,
+            **bound("lab_scene", setup.scene, _to_scene),
         )
         st.select_slider(
             _("Rows in a sample, n"),

@@ -78,7 +78,7 @@ def _best_cut(key: str, column: str, _table: active.InUse) -> tuple[float, float
     return (cut.gain, cut.threshold) if cut else None
 
 
-def told(table: active.InUse, fitted: active.Fitted) -> dict[str, float]:
+def information_by_column(table: active.InUse, fitted: active.Fitted) -> dict[str, float]:
     """How much each column tells of the class, in nats."""
     return _information(table.key, fitted.spec, fitted)[0]
 
@@ -111,7 +111,7 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
         shown.append(["✓" if v.name in kept else "–" for v in listed])
     heads.append(Head(_("column")))
     shown.append([_listed(table, fitted, v) for v in listed])
-    if various(fitted):
+    if has_parents_by_column(fitted):
         heads.append(Head(_("given"), _("What the column depends on besides the class.")))
         shown.append([_names_of_parents(table, fitted, v, looked_at) for v in listed])
 
@@ -134,21 +134,21 @@ def _bar(nats: float | None, most: float) -> Bar:
     return Bar("–", 0.0) if nats is None else Bar(f"{nats:.3f}", nats / max(most, 1e-9))
 
 
-def widths(fitted: active.Fitted) -> tuple[int, int]:
+def column_widths(fitted: active.Fitted) -> tuple[int, int]:
     """The room of the list of columns, and of what is shown of one: a list of texts has names only."""
     if all(v.textual for v in fitted.model.schema_.features):
         return 1, 3
-    return (2, 3) if various(fitted) or hasattr(fitted.model, "kept_") else (1, 2)
+    return (2, 3) if has_parents_by_column(fitted) or hasattr(fitted.model, "kept_") else (1, 2)
 
 
-def dependent(fitted: active.Fitted) -> bool:
+def has_dependences(fitted: active.Fitted) -> bool:
     """Whether columns may depend on each other within a class, by tables."""
     return fitted.spec.family in ("spode", "tan", "aode", "k-db", "network")
 
 
-def various(fitted: active.Fitted) -> bool:
+def has_parents_by_column(fitted: active.Fitted) -> bool:
     """Whether each column may have parents of its own; in AODE it is the super-parent looked at for all."""
-    return dependent(fitted) and fitted.spec.family != "aode"
+    return has_dependences(fitted) and fitted.spec.family != "aode"
 
 
 def _measure(fitted: active.Fitted) -> tuple[str, str]:
@@ -158,7 +158,7 @@ def _measure(fitted: active.Fitted) -> tuple[str, str]:
             "Mutual information of column and class, in nats, each column for itself: under naive Bayes of the same "
             "counts and smoothing."
         )
-        if dependent(fitted) or fitted.spec.family in ("weighted", "selective")
+        if has_dependences(fitted) or fitted.spec.family in ("weighted", "selective")
         else _(
             "Mutual information of column and class under this model, in nats: the evidence its value is expected to "
             "give."
@@ -175,7 +175,7 @@ def _listed(table: active.InUse, fitted: active.Fitted, variable: Variable) -> s
 
 def _names_of_parents(table: active.InUse, fitted: active.Fitted, variable: Variable, looked_at: str | None) -> str:
     """The columns that a column depends on."""
-    if not various(fitted):
+    if not has_parents_by_column(fitted):
         return ""
     above = parents(fitted.model, variable.name, looked_at)
     return _(", ").join(clean(table.column(d.variable.name), 30) for d in above)
@@ -204,13 +204,13 @@ def super_parent(table: active.InUse, fitted: active.Fitted) -> str | None:
     return chosen if chosen in names else next(iter(names), None)
 
 
-def believed(table: active.InUse, fitted: active.Fitted, column: Variable) -> Conditional | Other:
+def choose_conditional(table: active.InUse, fitted: active.Fitted, column: Variable) -> Conditional | Other:
     """P(column | class, parents), with a selector for its likelihood and for each parent's value; of AODE one for the
     super-parent.
 
     Raises ParameterError where the model has no factor for the column.
     """
-    likelihoods.choose(table, fitted, column)
+    likelihoods.choose_likelihood(table, fitted, column)
     looked_at = super_parent(table, fitted)
     above = parents(fitted.model, column.name, looked_at)
     held = _held(table, fitted, above)
@@ -289,7 +289,7 @@ def _conditions(table: active.InUse, given: tuple[Cell, ...]) -> list[str]:
 # discrete columns -------------------------------------------------------------------------------------------------
 
 
-def draw(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+def draw_conditional(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
     """The class-conditionals: bars for a discrete column, curves for a numeric one, words for a text."""
     on_dark = dark()
     letter = "p" if isinstance(found, GaussianConditionals | Curves) else "P"
@@ -297,8 +297,8 @@ def draw(table: active.InUse, fitted: active.Fitted, found: Conditional | Other)
     kind = words.kind(found.variable.kind)
     if not isinstance(found, LevelConditionals | GaussianConditionals):
         st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
-        weights_and_selection.of_column(fitted, found.variable.name)
-        likelihoods.draw(table, found)
+        weights_and_selection.selected_or_weighted(fitted, found.variable.name)
+        likelihoods.draw_likelihood(table, found)
         return
     if found.variable.cuts:
         kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(found.variable.levels))
@@ -313,7 +313,7 @@ def draw(table: active.InUse, fitted: active.Fitted, found: Conditional | Other)
         if alike:
             st.caption(_("The class is no parent of this column: its table is the same for every class."))
         _super_parent_line(table, fitted, found)
-        weights_and_selection.of_column(fitted, found.variable.name)
+        weights_and_selection.selected_or_weighted(fitted, found.variable.name)
     if isinstance(found, LevelConditionals):
         if found.variable.cuts is not None:
             _histogram(table, fitted, found, on_dark)
@@ -543,11 +543,11 @@ def _notes(fitted: active.Fitted, found: GaussianConditionals) -> None:
 # the rows behind --------------------------------------------------------------------------------------------------
 
 
-def behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+def rows_behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
     if not isinstance(found, LevelConditionals | GaussianConditionals):
-        likelihoods.behind(table, found)
+        likelihoods.rows_behind(table, found)
         return
     if isinstance(found, GaussianConditionals):
         st.caption(_("Choose a class; its rows stand below."))

@@ -50,7 +50,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
         }
         for ink, head, row in zip(inks, heads, values[kind], strict=True)
     ]
-    nats = class_conditionals.told(table, fitted)
+    nats = class_conditionals.information_by_column(table, fitted)
     told = [nats.get(name) for name in image.names]
     most = max([v for v in told if v is not None], default=0.0) or 1.0
     title = "I(x; c)"

@@ -15,11 +15,11 @@ from pages.views.model import (
     class_pictures,
     estimation,
     knobs,
-    parameter_count,
+    prior_and_parameter_count,
     saved_model,
     structures,
 )
-from pages.views.model.likelihood_choice import which
+from pages.views.model.likelihood_choice import likelihood_choice
 
 
 def conditionals(table: active.InUse) -> None:
@@ -32,10 +32,10 @@ def conditionals(table: active.InUse) -> None:
         st.error(error.message.local(md))
         finish()
     knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
-    structures.found(table, fitted)
+    structures.structure_in_a_line(table, fitted)
 
     pictures = st.container()
-    columns, figure = st.columns(class_conditionals.widths(fitted), gap="medium")
+    columns, figure = st.columns(class_conditionals.column_widths(fitted), gap="medium")
     with columns:
         column = class_conditionals.choose_column(table, fitted)
     if image := pixels.picture(table):
@@ -43,22 +43,22 @@ def conditionals(table: active.InUse) -> None:
             class_pictures.class_pictures(table, fitted, image, column.name)
     try:
         with figure:
-            found = class_conditionals.believed(table, fitted, column)
+            found = class_conditionals.choose_conditional(table, fitted, column)
     except BayesEngineError as error:  # one value in every row: no factor
         figure.info(error.message.local(md))
     else:
         with figure:
-            class_conditionals.draw(table, fitted, found)
-        class_conditionals.behind(table, fitted, found)
-        estimation.estimated(table, fitted, found)
+            class_conditionals.draw_conditional(table, fitted, found)
+        class_conditionals.rows_behind(table, fitted, found)
+        estimation.parameter_estimates(table, fitted, found)
 
     prior, numbers = st.columns([5, 6], gap="medium")
     with prior:
-        parameter_count.prior(table, fitted)
+        prior_and_parameter_count.class_prior(table, fitted)
     with numbers:
-        parameter_count.how_many(table, fitted)
+        prior_and_parameter_count.parameter_count(table, fitted)
     if spec.family in active.NAIVE:
-        which(table)
-    saved_model.to_keep(table, fitted)
+        likelihood_choice(table)
+    saved_model.download_model(table, fitted)
     for note in active.notes_of(table, fitted):
         st.caption(":material/info: " + note.local(md))

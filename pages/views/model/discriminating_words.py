@@ -30,11 +30,11 @@ TYPED = 60
 """So many characters can be looked up."""
 
 
-def figure(table: active.InUse, found: WordTable) -> None:
+def word_chart(table: active.InUse, found: WordTable) -> None:
     """The words that tell most for each class, with the one looked up among them."""
     classes = [plotly_text(table.class_(c), 24) for c in found.classes][:DRAWN]
     chosen = discriminating_terms(found, OF_TWO if len(found.classes) == 2 else OF_MORE)[:DRAWN]
-    asked = looked_up(table, found)
+    asked = word_looked_up(table, found)
     place = -1 if asked is None else asked.place
     drawn = {v for of_class in chosen for v in of_class} | ({place} if place >= 0 else set())
     labels = {v: plotly_text(shown(found.terms[v]), 24) for v in drawn}
@@ -82,9 +82,9 @@ def _rare(table: active.InUse, found: WordTable) -> str:
 # a word looked up -------------------------------------------------------------------------------------------------
 
 
-def search(table: active.InUse, found: WordTable) -> None:
+def word_search(table: active.InUse, found: WordTable) -> None:
     """A field for any word, and what the model has counted of it."""
-    asked = looked_up(table, found)
+    asked = word_looked_up(table, found)
     typed = current().seen(keys.LOOK) if asked is None or asked.place < 0 else asked.term
 
     def take(state: State, entered: str) -> State:
@@ -111,7 +111,7 @@ def _kept(table: active.InUse, found: WordTable, typed: str) -> str | tuple[int,
     return (place, len(found.terms)) if place >= 0 else typed
 
 
-def looked_up(table: active.InUse, found: WordTable) -> LookedUp | None:
+def word_looked_up(table: active.InUse, found: WordTable) -> LookedUp | None:
     """The word that the state asks for; None where there is none."""
     asked = current().seen(keys.LOOK)
     if isinstance(asked, tuple):

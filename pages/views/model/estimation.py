@@ -53,14 +53,14 @@ def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Esti
         return error.message
 
 
-def estimated(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+def parameter_estimates(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
     """How sure the column's numbers are, and what smoothing does to them."""
     st.subheader(_("How sure are these numbers?"))
     spec = active.uncalibrated(fitted.spec)
     if isinstance(found, LevelConditionals | Rates | Distributions | WordTable) and "alpha" in active.settings(spec):
         _prior(table, spec, table.features.position[found.variable.name])
     if isinstance(found, Curves | Rates | Distributions | WordTable):
-        likelihoods.how_sure(fitted, table, found)
+        likelihoods.estimates_with_intervals(fitted, table, found)
         return
     given = {cell.variable.name: cell.value for cell in found.given}
     args = (fitted.model, found.classes, given)

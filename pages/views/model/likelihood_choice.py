@@ -26,7 +26,7 @@ def _compared(message: str) -> LikelihoodComparison:
     return compared(message)
 
 
-def which(table: active.InUse) -> None:
+def likelihood_choice(table: active.InUse) -> None:
     """The whole section, folded away until it is asked for."""
     title = _("Multinomial, Bernoulli or categorical: which is mine?")
     with st.expander(title, icon=":material/help:", **bound_to(keys.WHICH_OPEN)):

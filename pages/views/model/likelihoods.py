@@ -61,7 +61,7 @@ def _suits(key: str, column: str, _table: active.InUse) -> dict[str, Message | N
     return suits(parts.schema.features[column], parts.X[column], parts.y)
 
 
-def choose(table: active.InUse, fitted: active.Fitted, column: Variable) -> None:
+def choose_likelihood(table: active.InUse, fitted: active.Fitted, column: Variable) -> None:
     """The likelihood of this column, of those that its kind and its values allow."""
     spec = fitted.spec
     if spec.family not in active.NAIVE or len(possible(column)) < 2:
@@ -97,7 +97,7 @@ def choose(table: active.InUse, fitted: active.Fitted, column: Variable) -> None
 # the class-conditionals -----------------------------------------------------------------------------------------------
 
 
-def draw(table: active.InUse, found: Other) -> None:
+def draw_likelihood(table: active.InUse, found: Other) -> None:
     """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
     classes = [plotly_text(table.given_class(c)) for c in found.classes]
     name = plotly_text(table.column(found.variable.name))
@@ -152,8 +152,8 @@ def _widths(found: Curves) -> str:
 def _words(table: active.InUse, found: WordTable) -> None:
     """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen, any other
     word looked up."""
-    discriminating_words.figure(table, found)
-    discriminating_words.search(table, found)
+    discriminating_words.word_chart(table, found)
+    discriminating_words.word_search(table, found)
     terms = _listed(found)
     place = {term: v for v, term in enumerate(found.terms)}
     nats = found.discriminating(WORDS)["nats"].tolist()
@@ -176,7 +176,9 @@ def _words(table: active.InUse, found: WordTable) -> None:
         label=_("the most telling terms"),
         height=TALLEST,
         choice=tables.Choice(
-            by="cell", chosen=None if discriminating_words.looked_up(table, found) else (row, k + 2), on_choice=choose
+            by="cell",
+            chosen=None if discriminating_words.word_looked_up(table, found) else (row, k + 2),
+            on_choice=choose,
         ),
     )
     st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(found))
@@ -212,10 +214,10 @@ def _about_words(found: WordTable) -> str:
 # the rows behind ------------------------------------------------------------------------------------------------------
 
 
-def behind(table: active.InUse, found: Other) -> None:
+def rows_behind(table: active.InUse, found: Other) -> None:
     """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
     if isinstance(found, WordTable):
-        if asked := discriminating_words.looked_up(table, found):
+        if asked := discriminating_words.word_looked_up(table, found):
             _rows_looked_up(table, found, asked)
             return
         row, k = _chosen(len(_listed(found)), len(found.classes))
@@ -339,7 +341,7 @@ def _variance(found: Rates, k: int) -> str:
     return f"{float((found.x - mean) ** 2 @ found.observed[k]):.6g}"
 
 
-def how_sure(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
+def estimates_with_intervals(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
     """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
     that is not known."""
     try:

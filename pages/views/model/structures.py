@@ -17,10 +17,10 @@ MOST = 12
 """So many arcs of a network are written out."""
 
 
-def found(table: active.InUse, fitted: active.Fitted) -> None:
+def structure_in_a_line(table: active.InUse, fitted: active.Fitted) -> None:
     """What a semi-naive model chose: the super-parent and how it did, the root, the arcs; in a line."""
     spec, model = fitted.spec, fitted.model
-    weights_and_selection.found(table, fitted)
+    weights_and_selection.weights_or_selection(table, fitted)
     if isinstance(model, BayesianNetworkClassifier):
         _network(table, model)
         return

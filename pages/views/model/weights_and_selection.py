@@ -22,7 +22,7 @@ MOST = 24
 TALLEST = 248
 
 
-def found(table: active.InUse, fitted: active.Fitted) -> None:
+def weights_or_selection(table: active.InUse, fitted: active.Fitted) -> None:
     """The weights, or the selection, of a model that has any."""
     if isinstance(fitted.model, WeightedNaiveBayes):
         _weights(table, fitted, fitted.model)
@@ -30,7 +30,7 @@ def found(table: active.InUse, fitted: active.Fitted) -> None:
         _selection(table, fitted.model)
 
 
-def of_column(fitted: active.Fitted, column: str) -> None:
+def selected_or_weighted(fitted: active.Fitted, column: str) -> None:
     """What the model makes of one column's class-conditionals."""
     model = fitted.model
     if isinstance(model, WeightedNaiveBayes):

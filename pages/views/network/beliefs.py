@@ -42,7 +42,7 @@ LINES, TALLEST = 12, 440
 def beliefs(source: Source) -> None:
     """The drawing with its bars, the findings beside it, and beneath what follows from them."""
     evidence = sources.evidence(source)
-    found = answered(source, evidence)
+    found = beliefs_given(source, evidence)
     target = target_of(source)
     if found.conflict is not None:
         _impossible(source, found.conflict)
@@ -64,16 +64,16 @@ def beliefs(source: Source) -> None:
     _about(source)
 
 
-def answered(source: Source, evidence: dict[str, Any]) -> Answer:
+def beliefs_given(source: Source, evidence: dict[str, Any]) -> Answer:
     """What the findings do to every node."""
     findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
     return _answered(source.key, findings, source.network, evidence)
 
 
-def within_reach(source: Source, evidence: dict[str, Any]) -> Answer | None:
+def beliefs_or_none(source: Source, evidence: dict[str, Any]) -> Answer | None:
     """The same; None where exact inference is out of reach."""
     try:
-        return answered(source, evidence)
+        return beliefs_given(source, evidence)
     except TooLarge:
         return None
 
@@ -377,7 +377,7 @@ def _about(source: Source) -> None:
     learned = source.learned
     if learned is None:
         return
-    method, score, _parents, alpha, bins = sources.settings()
+    method, score, _parents, alpha, bins = sources.learning_settings()
     n = len(learned.rows.frame)
     said = [
         _("Arcs from the tab Learn, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)

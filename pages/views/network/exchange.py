@@ -81,4 +81,4 @@ def _taken() -> None:
 def _in_use(upload: Upload[Network]) -> None:
     files.keep(upload)
     opened = UPLOADED + upload.file.digest
-    change(lambda s: s if s.seen("net", "") == opened else sources.choose(s, opened))  # a link had asked for it
+    change(lambda s: s if s.seen("net", "") == opened else sources.with_source(s, opened))  # a link had asked for it

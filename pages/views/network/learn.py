@@ -25,16 +25,16 @@ from pages.views.network.learn_search import (
     AFFORDABLE,
     AT_ONCE,
     SEARCHED,
-    Ground,
-    Task,
-    found,
-    greedy,
-    ground,
+    LearningData,
+    SearchTask,
+    exact_task,
+    hill_climb_task,
+    learning_data,
     optimum,
-    provable,
     run_key,
     scorer,
-    task,
+    search_result,
+    task_in_use,
     wants_optimum,
 )
 from pages.views.network.source import Source
@@ -48,21 +48,21 @@ def learn(source: Source) -> None:
     """The tab, whichever network is chosen: what is learned is the table in use."""
     table = required.fittable(active.table_in_use())
     try:
-        here = ground(table)
+        here = learning_data(table)
     except BayesEngineError as error:
         st.error(error.message.local(md))
         page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
         return
-    asked = task(here)
+    asked = task_in_use(here)
     _rows(here)
     knobs(here, asked)
-    wanted = (asked, greedy(asked), *((provable(asked),) if wants_optimum(here) else ()))
-    learn_run.only([run_key(here, t) for t in wanted])
+    wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
+    learn_run.forget_others([run_key(here, t) for t in wanted])
     try:
         with st.spinner(_("Searching …")):
-            result = found(here, asked)
+            result = search_result(here, asked)
             best = result if result.status == "optimum" else optimum(here, asked)
-            climb = found(here, greedy(asked)) if asked.method == "exact" and result is best else None
+            climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
     except BayesEngineError as error:  # a knob forbids it: it can be turned back above
         st.error(error.message.local(md))
         return
@@ -88,7 +88,7 @@ def learn(source: Source) -> None:
     st.caption(said.formula(here, asked))
 
 
-def _rows(here: Ground) -> None:
+def _rows(here: LearningData) -> None:
     """What is learned from, in a line."""
     frame, left_out = here.rows.frame, here.counts.left_out
     told = _("From the table in use, **{table}**: {n} rows, {d} columns, {y} among them.").format(
@@ -129,14 +129,14 @@ def _waiting(run: learn_run.Run) -> None:
     looking()
 
 
-def _answer(here: Ground, asked: Task, result: Search, best: Search | None, climb: Search | None) -> None:
+def _answer(here: LearningData, asked: SearchTask, result: Search, best: Search | None, climb: Search | None) -> None:
     """What was found, and whether it is the best there is."""
-    short = said.in_short(asked.score)
+    short = said.score_short_name(asked.score)
     n = len(result.graph.arcs)
     head = _("By **{method}**: {n} arcs, {score} **{value}**.").format(
         method=said.method(asked.method), n=n, score=short, value=said.nats(result.score)
     )
-    told = [head, said.ended(result)]
+    told = [head, said.why_ended(result)]
     if not n and asked.method in SEARCHED:
         told.append(_("No arc is worth its price here: each would cost more than it explains."))
     told += _compared(here, asked, result, best, climb)
@@ -159,7 +159,9 @@ def _answer(here: Ground, asked: Task, result: Search, best: Search | None, clim
         )
 
 
-def _compared(here: Ground, asked: Task, result: Search, best: Search | None, climb: Search | None) -> list[str]:
+def _compared(
+    here: LearningData, asked: SearchTask, result: Search, best: Search | None, climb: Search | None
+) -> list[str]:
     """Did the greedy search find the optimum? In words; `climb` is that search where the optimum was asked for."""
     tolerance = scorer(here, asked).tolerance
     if climb is not None:

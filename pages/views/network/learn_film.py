@@ -21,8 +21,8 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import change, current, dark, use_session_language
 from pages.views.network import learn_words as said
-from pages.views.network.learn_onward import onward
-from pages.views.network.learn_search import Ground, Task, bill_of, scorer
+from pages.views.network.learn_search import LearningData, SearchTask, bill_of, scorer
+from pages.views.network.learn_use import use_buttons
 from pages.views.network.source import Source
 
 PACE = 1.0
@@ -42,7 +42,7 @@ def step_of(result: Search) -> int:
     return step if 0 <= step <= last else last
 
 
-def film(here: Ground, asked: Task, result: Search, best: Search | None, source: Source) -> None:
+def film(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
     """The search at a step, with its player; where it plays, steps follow each other."""
     if not current().seen("learn_plays", False):
         _frame(here, asked, result, best, source)
@@ -58,9 +58,9 @@ def film(here: Ground, asked: Task, result: Search, best: Search | None, source:
     playing()
 
 
-def _frame(here: Ground, asked: Task, result: Search, best: Search | None, source: Source) -> None:
+def _frame(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
     step = step_of(result)
-    drawn, bill, climb = cells(here)
+    drawn, bill, climb = layout_columns(here)
     with drawn:
         film_bar(
             step,
@@ -72,8 +72,10 @@ def _frame(here: Ground, asked: Task, result: Search, best: Search | None, sourc
         )
         st.markdown(_told(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)
-        graph(nodes, edges, key="learn_film", height=high(here), label=_("the graph at this step of the search"))
-        onward(here, asked, result.trace.graph_after(step), source, by_hand=False)
+        graph(
+            nodes, edges, key="learn_film", height=drawing_height(here), label=_("the graph at this step of the search")
+        )
+        use_buttons(here, asked, result.trace.graph_after(step), source, by_hand=False)
     with bill:
         _bill(here, asked, result, step)
     with climb:
@@ -81,12 +83,12 @@ def _frame(here: Ground, asked: Task, result: Search, best: Search | None, sourc
     _steps(here, result)
 
 
-def high(here: Ground) -> int | None:
+def drawing_height(here: LearningData) -> int | None:
     """At most so many pixels for the drawing; one that takes the whole width is as high as it needs."""
     return 560 if len(here.names) <= BESIDE else None
 
 
-def cells(here: Ground) -> tuple[Any, Any, Any]:
+def layout_columns(here: LearningData) -> tuple[Any, Any, Any]:
     """Where the drawing stands and what is beside it; of many columns it takes the whole width, the rest beneath."""
     if len(here.names) > BESIDE:
         return st.container(), *st.columns(2, gap="medium")
@@ -94,7 +96,7 @@ def cells(here: Ground) -> tuple[Any, Any, Any]:
     return drawn, beside, beside
 
 
-def _told(here: Ground, asked: Task, result: Search, step: int) -> str:
+def _told(here: LearningData, asked: SearchTask, result: Search, step: int) -> str:
     """What happens at this step, in a sentence."""
     trace = result.trace
     if not step:
@@ -106,7 +108,7 @@ def _told(here: Ground, asked: Task, result: Search, step: int) -> str:
     told = _("Step {k} of {n}: **{move}**, {gain} nats; score {value}.").format(
         k=step,
         n=len(trace.steps),
-        move=md(said.moved(here, now.move), 80),
+        move=md(said.move_text(here, now.move), 80),
         gain=said.gain(now.delta),
         value=said.nats(now.score),
     )
@@ -117,23 +119,23 @@ def _told(here: Ground, asked: Task, result: Search, step: int) -> str:
     return told
 
 
-def _bill(here: Ground, asked: Task, result: Search, step: int) -> None:
+def _bill(here: LearningData, asked: SearchTask, result: Search, step: int) -> None:
     """The bill of the step, and the moves that would have been next; at the start the bill of its graph."""
     if not step:
         st.markdown(f"**{_('The bill of the start')}**")
-        said.one(here, bill_of(here, asked, result.trace.start), key="learn_bill_start")
+        said.bill_table(here, bill_of(here, asked, result.trace.start), key="learn_bill_start")
         return
     now = result.trace.steps[step - 1]
     st.markdown(f"**{_('The bill of this step')}**")
-    said.changed(here, now.families)
+    said.change_table(here, now.families)
     if now.runners_up:
         st.markdown(f"**{_('Moves that were not taken')}**")
-        moves(here, [(c.move, c.delta) for c in now.runners_up], key="learn_runners_up")
+        move_table(here, [(c.move, c.delta) for c in now.runners_up], key="learn_runners_up")
 
 
-def moves(here: Ground, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
+def move_table(here: LearningData, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
     """Moves with what they would gain."""
-    frame = pd.DataFrame([{"move": clean(said.moved(here, m), 80), "gain": said.gain(v)} for m, v in listed])
+    frame = pd.DataFrame([{"move": clean(said.move_text(here, m), 80), "gain": said.gain(v)} for m, v in listed])
     st.dataframe(
         frame,
         key=key,
@@ -146,25 +148,26 @@ def moves(here: Ground, listed: Iterable[tuple[Move, float]], *, key: str) -> No
     )
 
 
-def _climb(here: Ground, asked: Task, result: Search, best: Search | None, step: int) -> None:
+def _climb(here: LearningData, asked: SearchTask, result: Search, best: Search | None, step: int) -> None:
     """The score after every step."""
     trace = result.trace
     if not trace.steps:
         return
-    labels = [plotly_text(said.moved(here, s.move), 60) for s in trace.steps]
+    labels = [plotly_text(said.move_text(here, s.move), 60) for s in trace.steps]
     top = best.score if best is not None and best.status == "optimum" else None
     chart(score_curve(trace, labels, step=step, best=top, dark=dark()), key="learn_climb", alt=_("the score climbing"))
 
 
-def _steps(here: Ground, result: Search) -> None:
+def _steps(here: LearningData, result: Search) -> None:
     """Every step in a table; the climbs, where there were several."""
     trace = result.trace
     if not trace.steps:
         return
     with st.expander(_("All steps")):
         frame = pd.DataFrame([
-            {"step": k, "move": clean(said.moved(here, s.move), 80), "delta": s.delta, "score": s.score, "ties": s.ties}
-            for k, s in enumerate(trace.steps, start=1)
+            {"step": k, "move": clean(said.move_text(here, step.move), 80), "delta": step.delta, "score": step.score,
+             "ties": step.ties}
+            for k, step in enumerate(trace.steps, start=1)
         ])  # fmt: skip
         number = st.column_config.NumberColumn
         st.dataframe(
@@ -192,7 +195,7 @@ def _steps(here: Ground, result: Search) -> None:
 # drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _drawn(here: Ground, asked: Task, result: Search, step: int) -> tuple[list[Node], list[Edge]]:
+def _drawn(here: LearningData, asked: SearchTask, result: Search, step: int) -> tuple[list[Node], list[Edge]]:
     """Nodes and edges at a step, where the final graph has them; the arc just changed stands out."""
     trace = result.trace
     places = _layered(here.names, trace.graph_after(len(trace.steps)).arcs)
@@ -212,7 +215,7 @@ def _fresh(move: Move | None) -> Arc | None:
     return (move.child, move.parent) if move.operation == "reverse" else move.arc
 
 
-def nodes_of(here: Ground, places: Places) -> list[Node]:
+def nodes_of(here: LearningData, places: Places) -> list[Node]:
     """The columns at their places; the class stands out."""
     return [
         Node(str(i), here.table.column(name), *places[name], tone="class" if name == here.target else "")
@@ -220,7 +223,7 @@ def nodes_of(here: Ground, places: Places) -> list[Node]:
     ]
 
 
-def arcs(here: Ground, asked: Task, now: DAG, fresh: Arc | None = None) -> list[Edge]:
+def arcs(here: LearningData, asked: SearchTask, now: DAG, fresh: Arc | None = None) -> list[Edge]:
     """The arcs of a graph, the wider the more the score would lose without one."""
     judge, at = scorer(here, asked), here.at
     worth = {}
@@ -238,7 +241,7 @@ def arcs(here: Ground, asked: Task, now: DAG, fresh: Arc | None = None) -> list[
     return [Edge(str(at[a]), str(at[b]), "", width(w), True, tone((a, b))) for (a, b), w in worth.items()]
 
 
-def places_by_hand(here: Ground, now: DAG) -> Places:
+def places_by_hand(here: LearningData, now: DAG) -> Places:
     """Few columns in a ring, where they stay whatever is drawn; many in the layers of their graph."""
     return circle(here.names) if len(here.names) <= ROUND else _layered(here.names, now.arcs)
 

@@ -13,33 +13,43 @@ from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.network import learn_words as said
-from pages.views.network.learn_film import arcs, cells, high, moves, nodes_of, places_by_hand
-from pages.views.network.learn_onward import onward
-from pages.views.network.learn_search import Ground, Task, bill_of, chosen, hand, next_moves, scorer
+from pages.views.network.learn_film import arcs, drawing_height, layout_columns, move_table, nodes_of, places_by_hand
+from pages.views.network.learn_search import (
+    LearningData,
+    SearchTask,
+    arcs_by_hand,
+    bill_of,
+    columns_chosen,
+    next_moves,
+    scorer,
+)
+from pages.views.network.learn_use import use_buttons
 from pages.views.network.source import Source
 
 
-def by_hand(here: Ground, asked: Task, result: Search, best: Search | None, source: Source) -> None:
+def by_hand(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
     """The graph, the change that is being weighed, and who is ahead."""
-    mine = hand(here)
+    mine = arcs_by_hand(here)
     yours = bill_of(here, asked, mine)
     _standing(here, asked, yours, result, best)
-    drawn, weighed, hints = cells(here)
+    drawn, weighed, hints = layout_columns(here)
     with drawn:
         _draw(here, asked, mine)
         _whole_graphs(here, mine, result)
-        onward(here, asked, mine, source, by_hand=True)
+        use_buttons(here, asked, mine, source, by_hand=True)
     with weighed:
         _weigh(here, asked, mine)
     with hints:
         _hints(here, asked, mine)
     st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
-    said.whole(here, yours, result.bill, key="learn_families")
+    said.two_bills(here, yours, result.bill, key="learn_families")
 
 
-def _standing(here: Ground, asked: Task, yours: DecomposedScore, result: Search, best: Search | None) -> None:
+def _standing(
+    here: LearningData, asked: SearchTask, yours: DecomposedScore, result: Search, best: Search | None
+) -> None:
     """You, the search, the optimum."""
-    short, tolerance = said.in_short(asked.score), scorer(here, asked).tolerance
+    short, tolerance = said.score_short_name(asked.score), scorer(here, asked).tolerance
     ahead = yours.score - result.score
     columns = st.columns(4 if best is not None else 3, gap="medium")
     columns[0].metric(
@@ -60,15 +70,15 @@ def _standing(here: Ground, asked: Task, yours: DecomposedScore, result: Search,
         delta_arrow="off",
     )
     try:
-        here.constraints(asked).admits(hand(here))
+        here.constraints(asked).admits(arcs_by_hand(here))
     except BayesEngineError as error:
         st.caption(":material/rule: " + _("Outside the constraints of the search: {why}").format(
             why=error.message.local(md)))  # fmt: skip
 
 
-def _draw(here: Ground, asked: Task, mine: DAG) -> None:
+def _draw(here: LearningData, asked: SearchTask, mine: DAG) -> None:
     """The graph to click on: two nodes, or an arc."""
-    pair = chosen(here)
+    pair = columns_chosen(here)
     edges = arcs(here, asked, mine)
     ids = {(e.source, e.target) for e in edges}
     selected: str | tuple[str, str] | None = str(pair[0]) if pair else None
@@ -80,34 +90,34 @@ def _draw(here: Ground, asked: Task, mine: DAG) -> None:
             edges.append(Edge(a, b, "?", tone="new"))
 
     def pick(click: Click) -> None:
-        change(lambda s: picked(here, s, click))
+        change(lambda s: after_click(here, s, click))
 
     graph(
         nodes_of(here, places_by_hand(here, mine)),
         edges,
         key="learn_hand",
         selected=selected,
-        height=high(here),
+        height=drawing_height(here),
         clicking=Clicking(pick, ("node", "edge")),
         label=_("your graph"),
     )
     st.caption(_("Click two columns, or an arc, and choose what to do beside it. The browser's Back takes it back."))
 
 
-def picked(here: Ground, state: State, click: Click) -> State:
+def after_click(here: LearningData, state: State, click: Click) -> State:
     """After a click: an arc is chosen whole; a second node joins the first, a third begins anew."""
     if click[0] == "edge":
         return state.showing(learn_pair=(int(click[1]), int(click[2])))
-    at, pair = int(click[1]), chosen(here)
+    at, pair = int(click[1]), columns_chosen(here)
     if len(pair) == 1:
         return state.showing(learn_pair=() if pair[0] == at else (pair[0], at))
     return state.showing(learn_pair=(at,))
 
 
-def _weigh(here: Ground, asked: Task, mine: DAG) -> None:
+def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
     """Two columns by click or by list, and the bill of every change between them."""
     names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
-    pair = chosen(here)
+    pair = columns_chosen(here)
     left, right = st.columns(2)
     with left:
         st.selectbox(
@@ -131,7 +141,7 @@ def _weigh(here: Ground, asked: Task, mine: DAG) -> None:
     if len(pair) < 2:
         st.caption(_("With two columns chosen, the bill of every change between them stands here before it is made."))
         return
-    for move in offered(here, mine, (pair[0], pair[1])):
+    for move in possible_moves(here, mine, (pair[0], pair[1])):
         _offer(here, asked, mine, move)
 
 
@@ -141,7 +151,7 @@ def _paired(state: State, first: int | None, second: int | None = None) -> State
     return state.showing(learn_pair=(first,) if second is None or second == first else (first, second))
 
 
-def offered(here: Ground, mine: DAG, pair: tuple[int, int]) -> list[Move]:
+def possible_moves(here: LearningData, mine: DAG, pair: tuple[int, int]) -> list[Move]:
     """What can be done between two columns."""
     a, b = (here.names[i] for i in pair)
     for parent, child in ((a, b), (b, a)):
@@ -150,7 +160,7 @@ def offered(here: Ground, mine: DAG, pair: tuple[int, int]) -> list[Move]:
     return [Move("add", a, b), Move("add", b, a)]
 
 
-def _offer(here: Ground, asked: Task, mine: DAG, move: Move) -> None:
+def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None:
     """A change with its button and its bill; one that cannot be made says why."""
     do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
     label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
@@ -163,12 +173,12 @@ def _offer(here: Ground, asked: Task, mine: DAG, move: Move) -> None:
         st.caption(error.message.local(md))
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(label, key=f"learn_{key}", on_click=change, args=(lambda s: made(here, s, found),))
+        st.button(label, key=f"learn_{key}", on_click=change, args=(lambda s: with_move(here, s, found),))
         st.markdown(_("**{gain}** nats").format(gain=said.gain(found.delta)))
-    said.changed(here, found.families)
+    said.change_table(here, found.families)
 
 
-def made(here: Ground, state: State, done: ScoreChange) -> State:
+def with_move(here: LearningData, state: State, done: ScoreChange) -> State:
     """The change is made, its arc stays chosen."""
     at, move = here.at, done.move
     pair = (at[move.parent], at[move.child])
@@ -176,7 +186,7 @@ def made(here: Ground, state: State, done: ScoreChange) -> State:
     return state.showing(learn_arcs=here.pairs(done.graph.arcs), learn_pair=pair)
 
 
-def _hints(here: Ground, asked: Task, mine: DAG) -> None:
+def _hints(here: LearningData, asked: SearchTask, mine: DAG) -> None:
     """The best next changes, for who asks."""
     st.toggle(
         _("Show the best changes from here"),
@@ -191,10 +201,10 @@ def _hints(here: Ground, asked: Task, mine: DAG) -> None:
         st.caption(_("No single change gains any more."))
     else:
         step = ahead.trace.steps[0]
-        moves(here, [(step.move, step.delta), *((c.move, c.delta) for c in step.runners_up)], key="learn_best")
+        move_table(here, [(step.move, step.delta), *((c.move, c.delta) for c in step.runners_up)], key="learn_best")
 
 
-def _whole_graphs(here: Ground, mine: DAG, result: Search) -> None:
+def _whole_graphs(here: LearningData, mine: DAG, result: Search) -> None:
     """Begin anew: from nothing, or from what the search found."""
 
     def all_arcs(state: State, other: DAG) -> State:

@@ -11,20 +11,20 @@ from bayes_engine.language import _
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.network import learn_words as said
-from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, Ground, Task
+from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, LearningData, SearchTask
 
 
-def turned(**settings: Any) -> Any:
+def showing_last_step(**settings: Any) -> Any:
     """An edit that changes settings and shows the new search's end."""
     return lambda s: s.showing(**settings, learn_step=-1, learn_plays=False)
 
 
 def _knob(key: str, value: Any, name: str, read: Any = lambda v: v) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of one setting of the search."""
-    return bound(key, value, lambda s, v: turned(**{name: read(v)})(s))
+    return bound(key, value, lambda s, v: showing_last_step(**{name: read(v)})(s))
 
 
-def knobs(here: Ground, asked: Task) -> None:
+def knobs(here: LearningData, asked: SearchTask) -> None:
     """All of them: the four that matter in a row, the others behind two buttons."""
     searched = asked.method in SEARCHED
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -59,13 +59,13 @@ def knobs(here: Ground, asked: Task) -> None:
                 key="learn_restart",
                 help=_("The climb starts from your graph, {n} arcs.").format(n=len(asked.start)),
                 on_click=change,
-                args=(turned(learn_start=()),),
+                args=(showing_last_step(learn_start=()),),
             )
     if asked.method == "k2":
         _order(here, asked)
 
 
-def _order(here: Ground, asked: Task) -> None:
+def _order(here: LearningData, asked: SearchTask) -> None:
     """The order of K2: the columns named come first, as they are named; the others follow in the table's order."""
     shown = current().seen("learn_order", ())
     named = [i for i in asked.order if i in shown]
@@ -80,7 +80,7 @@ def _order(here: Ground, asked: Task) -> None:
     st.caption(" → ".join(md(here.table.column(here.names[i]), 24) for i in asked.order))
 
 
-def _more(here: Ground, asked: Task) -> None:
+def _more(here: LearningData, asked: SearchTask) -> None:
     st.number_input(
         _("Seconds at most"),
         0.5,
@@ -125,7 +125,7 @@ def _more(here: Ground, asked: Task) -> None:
 # constraints ------------------------------------------------------------------------------------------------------
 
 
-def _constraints(here: Ground, asked: Task) -> None:
+def _constraints(here: LearningData, asked: SearchTask) -> None:
     """Arcs that must or must not be there, tiers in time; a contradiction is named at once."""
     names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
     pair = current().seen("learn_bound", ())
@@ -148,7 +148,7 @@ def _constraints(here: Ground, asked: Task) -> None:
         )
 
     def put(state: State, key: str, arcs: tuple[tuple[int, int], ...]) -> State:
-        return turned(**{key: tuple(sorted({*arcs, (a, b)}))})(state)  # type: ignore[no-any-return]
+        return showing_last_step(**{key: tuple(sorted({*arcs, (a, b)}))})(state)  # type: ignore[no-any-return]
 
     with st.container(horizontal=True, gap="small"):
         st.button(
@@ -181,7 +181,7 @@ def _constraints(here: Ground, asked: Task) -> None:
 
         def settle(state: State, entered: list[int], k: int = k) -> State:
             kept = [tuple(sorted(entered)) if j == k else tier for j, tier in enumerate(tiers)]
-            return turned(learn_tiers=tuple(kept) if any(kept) else ())(state)  # type: ignore[no-any-return]
+            return showing_last_step(learn_tiers=tuple(kept) if any(kept) else ())(state)  # type: ignore[no-any-return]
 
         st.multiselect(
             heads[k],

@@ -77,7 +77,7 @@ def outcome(key: Hashable, work: Work) -> Search:
     return searched
 
 
-def only(keys: Collection[Hashable]) -> None:
+def forget_others(keys: Collection[Hashable]) -> None:
     """Searches that nobody asks for any more are forgotten; they stop with the run of the script."""
     runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
     for key in set(runs) - set(keys):

@@ -41,7 +41,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """What is asked of a search; columns are positions. `parents`: a node's most; `tiers`: the columns of each
     tier; `start`: the arcs that climbing starts from."""
 
@@ -59,7 +59,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Ground:
+class LearningData:
     """The rows a structure is learned from, counted; `target` is the class's name, `bins` how numbers are cut."""
 
     table: active.InUse
@@ -90,17 +90,17 @@ class Ground:
         """The place of every column."""
         return {name: i for i, name in enumerate(self.names)}
 
-    def constraints(self, task: Task) -> Constraints:
+    def constraints(self, task: SearchTask) -> Constraints:
         """The task's constraints by name. Raises ParameterError where they contradict each other."""
         tiers = tuple(tuple(self.names[i] for i in tier) for tier in task.tiers)
         found = Constraints(self.arcs(task.required), self.arcs(task.forbidden), tiers, task.parents)
         return found.checked(self.names)
 
 
-def ground(table: active.InUse) -> Ground:
+def learning_data(table: active.InUse) -> LearningData:
     """The table in use as it is learned from. Raises BayesEngineError where it cannot be."""
     rows, bins = rows_of(table), _whole("net_bins", BINS, 2, 8)
-    return Ground(table, rows, _counts(rows.digest, bins, rows), bins)
+    return LearningData(table, rows, _counts(rows.digest, bins, rows), bins)
 
 
 @cached(max_entries=8)
@@ -116,7 +116,7 @@ def _scorer(digest: str, bins: int, score: ScoreName, sample: float, _counted: F
     return Scorer(_counted, score, sample_size=sample)
 
 
-def scorer(here: Ground, task: Task) -> Scorer:
+def scorer(here: LearningData, task: SearchTask) -> Scorer:
     """The score in use, with all that it remembers of this table."""
     return _scorer(here.rows.digest, here.bins, task.score, task.sample, here.counts)
 
@@ -124,7 +124,7 @@ def scorer(here: Ground, task: Task) -> Scorer:
 # the task ---------------------------------------------------------------------------------------------------------
 
 
-def task(here: Ground) -> Task:
+def task_in_use(here: LearningData) -> SearchTask:
     """What the state asks for; what a forged link holds besides counts as not set."""
     state, d = current(), len(here.names)
     method, score = state.seen("net_method", "hill-climb"), state.seen("net_score", "mdl")
@@ -135,7 +135,7 @@ def task(here: Ground) -> Task:
         own = [i for i in (tier if isinstance(tier, tuple) else ()) if _place(i, d)]
         tiers.append(tuple(sorted(set(own) - placed)))
         placed |= set(own)
-    return Task(
+    return SearchTask(
         method=method if method in METHODS else "hill-climb",
         score=score if score in get_args(ScoreName) else "mdl",
         parents=_whole("net_parents", PARENTS, 1, 8),
@@ -177,7 +177,7 @@ class _Stopped(Exception):
     """A search that a person stopped; its result is the session's, and in no cache."""
 
 
-def found(here: Ground, asked: Task) -> Search:
+def search_result(here: LearningData, asked: SearchTask) -> Search:
     """The structure that the task's method finds. Raises BayesEngineError on contradictions, or where it costs too
     much, and UnderWay where it is not done yet."""
     try:
@@ -186,20 +186,20 @@ def found(here: Ground, asked: Task) -> Search:
         return outcome(run_key(here, asked), _work(here, asked))
 
 
-def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
+def run_key(here: LearningData, asked: SearchTask) -> tuple[str, int, SearchTask]:
     """What the session calls the search of a task."""
     return here.rows.digest, here.bins, asked
 
 
 @cached(max_entries=32)
-def _found(digest: str, bins: int, asked: Task, _here: Ground) -> Search:
+def _found(digest: str, bins: int, asked: SearchTask, _here: LearningData) -> Search:
     result = outcome((digest, bins, asked), _work(_here, asked))
     if result.status == "cancelled":
         raise _Stopped
     return result
 
 
-def _work(here: Ground, asked: Task) -> Work:
+def _work(here: LearningData, asked: SearchTask) -> Work:
     """The search of a task, to be run in a thread: everything of the page is taken here."""
     constraints = here.constraints(asked) if asked.method in SEARCHED else Constraints()
     judge = scorer(here, asked)
@@ -224,33 +224,33 @@ def _work(here: Ground, asked: Task) -> Work:
     return work
 
 
-def greedy(asked: Task) -> Task:
+def hill_climb_task(asked: SearchTask) -> SearchTask:
     """The same task climbed, from no arcs."""
     return replace(asked, method="hill-climb", order=(), start=())
 
 
-def provable(asked: Task) -> Task:
+def exact_task(asked: SearchTask) -> SearchTask:
     """The same task, for the best graph of all."""
     return replace(asked, method="exact", order=(), start=(), restarts=0)
 
 
-def wants_optimum(here: Ground) -> bool:
+def wants_optimum(here: LearningData) -> bool:
     """Whether the best graph of all is computed beside the method's."""
     few = len(here.names) <= AT_ONCE or current().seen("learn_optimum", False)
     return len(here.names) <= AFFORDABLE and few
 
 
-def optimum(here: Ground, asked: Task) -> Search | None:
+def optimum(here: LearningData, asked: SearchTask) -> Search | None:
     """The best graph of all under the same constraints; None where it is too dear, or not finished in time."""
     if not wants_optimum(here):
         return None
     with suppress(ParameterError):
-        best = found(here, provable(asked))
+        best = search_result(here, exact_task(asked))
         return best if best.status == "optimum" else None
     return None
 
 
-def next_moves(here: Ground, asked: Task, graph: DAG) -> Search | None:
+def next_moves(here: LearningData, asked: SearchTask, graph: DAG) -> Search | None:
     """One step of climbing from a graph, with the moves it weighed; None where the graph breaks the constraints."""
     with suppress(BayesEngineError):
         return search(
@@ -264,20 +264,20 @@ def next_moves(here: Ground, asked: Task, graph: DAG) -> Search | None:
 # by hand ----------------------------------------------------------------------------------------------------------
 
 
-def hand(here: Ground) -> DAG:
+def arcs_by_hand(here: LearningData) -> DAG:
     """The graph drawn by hand; arcs of a forged link that close a cycle count as not set."""
     with suppress(ParameterError):
         return DAG(here.names, here.arcs(_pairs(current(), "learn_arcs", len(here.names))))
     return DAG(here.names)
 
 
-def chosen(here: Ground) -> tuple[int, ...]:
+def columns_chosen(here: LearningData) -> tuple[int, ...]:
     """The columns chosen by hand, at most two: an arc would lead from the first to the second."""
     picked = current().seen("learn_pair", ())
     whole = len(picked) <= 2 and len(set(picked)) == len(picked) and all(_place(i, len(here.names)) for i in picked)
     return tuple(picked) if whole else ()
 
 
-def bill_of(here: Ground, asked: Task, graph: DAG) -> DecomposedScore:
+def bill_of(here: LearningData, asked: SearchTask, graph: DAG) -> DecomposedScore:
     """What every family of a graph adds to the score in use."""
     return bill(here.counts, graph, scorer(here, asked))

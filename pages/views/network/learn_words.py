@@ -11,7 +11,7 @@ from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyS
 from bayes_engine.structure.search import Search
 from pages.components.tables import Head, markdown_table, word_table
 from pages.runtime.escape import clean, md
-from pages.views.network.learn_search import Ground, Task, scorer
+from pages.views.network.learn_search import LearningData, SearchTask, scorer
 
 
 def method(name: str) -> str:
@@ -54,12 +54,12 @@ def score(name: str) -> str:
     }[name]
 
 
-def in_short(name: str) -> str:
+def score_short_name(name: str) -> str:
     """The score as a word beside a number; more is better."""
     return {"mdl": "BIC", "aic": "AIC", "k2": "K2", "bdeu": "BDeu", "log-likelihood": "LL"}[name]
 
 
-def formula(here: Ground, asked: Task) -> str:
+def formula(here: LearningData, asked: SearchTask) -> str:
     """What the score is, with its price on this table. Markdown."""
     price = scorer(here, asked).price
     if asked.score in ("k2", "bdeu"):
@@ -92,7 +92,7 @@ def formula(here: Ground, asked: Task) -> str:
     )
 
 
-def moved(here: Ground, move: Move) -> str:
+def move_text(here: LearningData, move: Move) -> str:
     """A move in words; data, to be escaped."""
     a, b = here.table.column(move.parent), here.table.column(move.child)
     said = {
@@ -103,7 +103,7 @@ def moved(here: Ground, move: Move) -> str:
     return said[move.operation].format(a=a, b=b)
 
 
-def ended(result: Search) -> str:
+def why_ended(result: Search) -> str:
     """Why the search ended, in a sentence."""
     if result.method == "k2" and result.status == "local optimum":
         return _("Along this order no further parent pays for any column.")
@@ -131,14 +131,14 @@ def gain(value: float) -> str:
     return "0" if abs(value) < 5e-5 else f"{value:+,.4f}".replace("-", "−")
 
 
-def family(here: Ground, line: FamilyScore) -> str:
+def family(here: LearningData, line: FamilyScore) -> str:
     """«P(wet | rain)», for a literal surface."""
     child = clean(here.table.column(line.child), 28)
     above = _(", ").join(clean(here.table.column(p), 28) for p in line.parents)
     return f"{child} | {above}" if above else child
 
 
-def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
+def change_table(here: LearningData, families: Sequence[FamilyChange]) -> None:
     """The bill of a move: each family before and after it, and what that makes."""
     for before, after in families:
         heads = ["", *(md(family(here, line), 120) for line in (before, after)), _("change")]
@@ -155,7 +155,7 @@ def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
         markdown_table(cells)
 
 
-def whole(here: Ground, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
+def two_bills(here: LearningData, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
     """Two graphs' bills side by side, the families that differ most first."""
     ordered = sorted(yours.families, key=lambda line: -abs(line.score - theirs.by_child[line.child].score))
     lines = []
@@ -170,7 +170,7 @@ def whole(here: Ground, yours: DecomposedScore, theirs: DecomposedScore, *, key:
     _table(lines, key=key, alt=_("your families and the search's"))
 
 
-def one(here: Ground, bill: DecomposedScore, *, key: str) -> None:
+def bill_table(here: LearningData, bill: DecomposedScore, *, key: str) -> None:
     """The bill of a graph."""
     total = {
         "family": _("all"),
@@ -182,7 +182,7 @@ def one(here: Ground, bill: DecomposedScore, *, key: str) -> None:
     _table([*(_line(here, line) for line in bill.families), total], key=key, alt=_("the bill, family by family"))
 
 
-def _line(here: Ground, line: FamilyScore) -> dict[str, str]:
+def _line(here: LearningData, line: FamilyScore) -> dict[str, str]:
     return {
         "family": family(here, line),
         "ll": nats(line.log_likelihood),

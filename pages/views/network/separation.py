@@ -24,7 +24,7 @@ TRAILS = 6
 """So many blocked trails are offered."""
 
 
-class Asked(NamedTuple):
+class SeparationQuery(NamedTuple):
     """The two nodes and the set; "" for a node that is still to be chosen."""
 
     a: str
@@ -32,15 +32,15 @@ class Asked(NamedTuple):
     given: tuple[str, ...]
 
 
-def asked(source: Source) -> Asked:
+def query_in_use(source: Source) -> SeparationQuery:
     """What the state asks; at first the two nodes with the longest way between the top and the target."""
     names, state = source.network.names, current()
     if not state.seen("net_sep", False):
-        return Asked(*first_pair(source), ())
+        return SeparationQuery(*first_pair(source), ())
     a, b = (names[j] if 0 <= (j := state.seen(key, -1)) < len(names) else "" for key in ("net_sep_a", "net_sep_b"))
     b = "" if b == a else b
     given = [j for j in state.seen("net_sep_given", ()) if isinstance(j, int) and 0 <= j < len(names)]
-    return Asked(a, b, tuple(names[j] for j in sorted(set(given)) if names[j] not in (a, b)))
+    return SeparationQuery(a, b, tuple(names[j] for j in sorted(set(given)) if names[j] not in (a, b)))
 
 
 def first_pair(source: Source) -> tuple[str, str]:
@@ -54,7 +54,7 @@ def first_pair(source: Source) -> tuple[str, str]:
     return (j.a, j.b) if j is not None else (graph.nodes[0], graph.nodes[-1] if len(graph.nodes) > 1 else "")
 
 
-def asking(source: Source, now: Asked) -> dict[str, object]:
+def query_settings(source: Source, now: SeparationQuery) -> dict[str, object]:
     """The settings that hold a question."""
     place = {"": -1, **source.network.position}
     return {
@@ -66,7 +66,7 @@ def asking(source: Source, now: Asked) -> dict[str, object]:
     }
 
 
-def clicked(now: Asked, name: str) -> Asked:
+def after_click(now: SeparationQuery, name: str) -> SeparationQuery:
     """A click on a node: one of the two is let go, a free place among the two is filled, else the set gains or loses
     it."""
     if name == now.a:
@@ -83,7 +83,7 @@ def clicked(now: Asked, name: str) -> Asked:
 
 def separation(source: Source) -> None:
     """The drawing, in one of its four forms, and beside it the question and its answer."""
-    now = asked(source)
+    now = query_in_use(source)
     views = {
         "trails": _("d-separation"),
         "blanket": _("Markov blanket"),
@@ -111,7 +111,7 @@ def separation(source: Source) -> None:
 
         def click(name: str) -> None:
             if view == "trails":
-                change(lambda s: s.showing(**asking(source, clicked(asked(source), name))))
+                change(lambda s: s.showing(**query_settings(source, after_click(query_in_use(source), name))))
             else:
                 change(lambda s: s.showing(net_node=source.place(name)))
 
@@ -126,7 +126,7 @@ def separation(source: Source) -> None:
 # trails -----------------------------------------------------------------------------------------------------------
 
 
-def _trails(source: Source, now: Asked) -> Marks:
+def _trails(source: Source, now: SeparationQuery) -> Marks:
     _pickers(source, now)
     tones: dict[str, NodeTone] = dict.fromkeys(now.given, "evidence")
     tones |= {name: "end" for name in (now.a, now.b) if name}
@@ -144,19 +144,22 @@ def _trails(source: Source, now: Asked) -> Marks:
     subs = {}
     for passage in shown.passages:
         tones.setdefault(passage.middle, "lit" if passage.open else "shut")
-        subs[passage.middle] = f"{junction(passage.kind)} · " + (_("open") if passage.open else _("blocked"))
+        subs[passage.middle] = f"{junction_name(passage.kind)} · " + (_("open") if passage.open else _("blocked"))
     for passage in shown.passages:
-        st.markdown(("- :material/lock_open: " if passage.open else "- :material/block: ") + why(source, passage))
+        st.markdown(
+            ("- :material/lock_open: " if passage.open else "- :material/block: ")
+            + why_open_or_blocked(source, passage)
+        )
     if not shown.passages:
         st.markdown("- :material/lock_open: " + _("An arc joins the two: no set of other nodes can separate them."))
     return Marks(nodes=tones, subs=subs, arcs=arcs)
 
 
-def _pickers(source: Source, now: Asked) -> None:
+def _pickers(source: Source, now: SeparationQuery) -> None:
     names = source.network.names
 
     def put(state: State, **settings: object) -> State:
-        return state.showing(**{**asking(source, now), **settings})
+        return state.showing(**{**query_settings(source, now), **settings})
 
     given = [names.index(n) for n in now.given]
     left, right = st.columns(2)
@@ -216,27 +219,27 @@ def _trail_of(source: Source, found: Separation) -> Trail:
         st.selectbox(
             _("Trail"),
             range(len(offered)),
-            format_func=lambda k: written(source, offered[k]),
+            format_func=lambda k: trail_text(source, offered[k]),
             **bound("net_trail", chosen, lambda s, k: s.showing(net_trail=k)),
         )
     else:
-        st.caption(md(written(source, offered[0]), 200))
+        st.caption(md(trail_text(source, offered[0]), 200))
     return offered[chosen]
 
 
-def written(source: Source, trail: Trail) -> str:
+def trail_text(source: Source, trail: Trail) -> str:
     """A trail as a line, `a → m ← b`; literal, for labels that render nothing."""
     arrows = [" → " if forward else " ← " for forward in trail.forward]
     names = [clean(source.name(n), 20) for n in trail.nodes]
     return "".join(part for pair in zip(names, [*arrows, ""], strict=True) for part in pair)
 
 
-def junction(kind: JunctionKind) -> str:
+def junction_name(kind: JunctionKind) -> str:
     """A way three nodes meet, on screen (Zhou, fig. 7.3)."""
     return {"chain": _("chain"), "fork": _("common parent"), "collider": _("V-structure")}[kind]
 
 
-def why(source: Source, passage: Passage) -> str:
+def why_open_or_blocked(source: Source, passage: Passage) -> str:
     """Why a node inside a trail is open or blocked."""
     x, m, y = (md(source.name(n), 24) for n in (passage.before, passage.middle, passage.after))
     because = md(source.name(passage.because), 24) if passage.because is not None else ""
@@ -264,7 +267,7 @@ def why(source: Source, passage: Passage) -> str:
 # other forms of the graph -----------------------------------------------------------------------------------------
 
 
-def _blanket(source: Source, now: Asked) -> Marks:
+def _blanket(source: Source, now: SeparationQuery) -> Marks:
     graph, names = source.network.graph, source.network.names
     chosen = current().seen("net_node", -1)
     node = names[chosen] if 0 <= chosen < len(names) else target_of(source)
@@ -299,7 +302,7 @@ def _blanket(source: Source, now: Asked) -> Marks:
     return Marks(nodes=tones, subs=subs, arcs=arcs)
 
 
-def _moral(source: Source, now: Asked) -> Marks:
+def _moral(source: Source, now: SeparationQuery) -> Marks:
     moral = source.network.graph.moral
     st.markdown(
         Message(
@@ -320,7 +323,7 @@ def _moral(source: Source, now: Asked) -> Marks:
     return Marks(extra=moral.married, undirected=source.network.graph.arcs)
 
 
-def _class(source: Source, now: Asked) -> Marks:
+def _class(source: Source, now: SeparationQuery) -> Marks:
     graph = source.network.graph
     found = cpdag(graph)
     free = {frozenset(edge) for edge in found.reversible}
@@ -336,7 +339,7 @@ def _class(source: Source, now: Asked) -> Marks:
     for j in graph.junctions:
         kinds[j.kind] += 1
     open_ones = _("{n} of the V-structures are without an arc between the parents: these the data show.")
-    st.markdown("\n".join(f"- {junction(kind)}{_(': ')}{n}" for kind, n in kinds.items()))
+    st.markdown("\n".join(f"- {junction_name(kind)}{_(': ')}{n}" for kind, n in kinds.items()))
     st.caption(open_ones.format(n=len(graph.v_structures)))
     st.caption(
         _(

@@ -121,7 +121,7 @@ def _labels() -> str:
 # choosing -------------------------------------------------------------------------------------------------------
 
 
-def offered() -> list[str]:
+def source_choices() -> list[str]:
     """The sources that can be chosen here and now."""
     uploaded = [UPLOADED + digest for digest in files.held(NETWORK)]
     return [*network_names(), TABLE, *uploaded]
@@ -136,19 +136,19 @@ def title_of(source: str) -> str:
     return load_network(source).info.text("title", current_language())
 
 
-def chosen() -> str:
+def chosen_source() -> str:
     """The source that the state names; an upload that this session does not hold gives way to the first."""
     wanted = current().seen("net", "")
-    return wanted if wanted in offered() else network_names()[0]
+    return wanted if wanted in source_choices() else network_names()[0]
 
 
-def lost() -> bool:
+def is_file_missing() -> bool:
     """Whether the state names a file that this session does not hold."""
     wanted: str = current().seen("net", "")
-    return wanted.startswith(UPLOADED) and wanted != chosen()
+    return wanted.startswith(UPLOADED) and wanted != chosen_source()
 
 
-def choose(state: State, source: str) -> State:
+def with_source(state: State, source: str) -> State:
     """Another network: all that spoke of the old one is gone."""
     kept = tuple((k, v) for k, v in state.view if not k.startswith("net_") or k == "net_tab")
     return replace(state, view=kept).showing(net=source)
@@ -156,7 +156,7 @@ def choose(state: State, source: str) -> State:
 
 def source() -> Source:
     """The network the state names. Raises BayesEngineError where none can be learned from the table in use."""
-    named = chosen()
+    named = chosen_source()
     if named == TABLE:
         found = _learned(active.fittable(active.table_in_use()))
     elif named.startswith(UPLOADED):
@@ -203,7 +203,7 @@ def with_arcs(state: State, names: tuple[str, ...], arcs: tuple[Arc, ...] | None
     return state.showing(net_drawn=arcs is not None, net_arcs=pairs, net_cpts=())
 
 
-def settings() -> tuple[Method, ScoreName, int, float, int]:
+def learning_settings() -> tuple[Method, ScoreName, int, float, int]:
     """(method, score, max_parents, alpha, bins) of the learned network, as the state has them."""
     state = current()
     method, score = state.seen("net_method", "hill-climb"), state.seen("net_score", "mdl")
@@ -221,7 +221,7 @@ def settings() -> tuple[Method, ScoreName, int, float, int]:
 def _learned(table: active.InUse) -> Source:
     rows = rows_of(table)
     arcs = drawn_arcs(rows.schema.names)
-    method, score, parents, alpha, bins = settings()
+    method, score, parents, alpha, bins = learning_settings()
     how = ("arcs", arcs) if arcs is not None else ("search", method, score, parents)
     key = f"{rows.digest}|{hash((how, bins)):x}"
     model = _model(key, rows, arcs, method, score, parents, bins)

@@ -14,7 +14,7 @@ from bayes_engine.numerals import number
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current, widget_message
 from pages.views.network import source as sources
-from pages.views.network.beliefs import target_of, toggle, within_reach
+from pages.views.network.beliefs import beliefs_or_none, target_of, toggle
 from pages.views.network.draw import Marks, draw, is_wide
 from pages.views.network.source import Source
 
@@ -36,7 +36,7 @@ def tables(source: Source) -> None:
     with figure:
         draw(
             source,
-            answer=within_reach(source, evidence),
+            answer=beliefs_or_none(source, evidence),
             marks=Marks(nodes=dict.fromkeys(evidence, "evidence")),
             selected=node,
             on_node=lambda name: change(lambda s: s.showing(net_node=source.place(name))),
@@ -170,7 +170,7 @@ def _learned(source: Source, cpt: CPT) -> None:
         step=0.5,
         help=_("The Dirichlet prior: (n + α)/(N + αS), eq. 7.20 within each row of the table."),
         width=240,
-        **bound("net_alpha", sources.settings()[3], lambda s, v: s.showing(net_alpha=float(v), net_cpts=())),
+        **bound("net_alpha", sources.learning_settings()[3], lambda s, v: s.showing(net_alpha=float(v), net_cpts=())),
     )
     if source.learned.model.trace_ is not None:
         st.caption(_("Cells not known are completed by EM."))

@@ -37,7 +37,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, choose, current, dark
-from pages.views.projection.projection import MOST_POINTS, rows_of, tried
+from pages.views.projection.projection import MOST_POINTS, or_explain, rows_of
 
 PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The shares of pooling at which the path of the dial is computed."""
@@ -47,7 +47,7 @@ ILL = 1e3
 """A condition number from which on a covariance rests on few directions."""
 
 
-def left_out(found: NumericRows) -> None:
+def rows_left_out(found: NumericRows) -> None:
     """A word on the rows with a missing cell."""
     if found.left_out:
         left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": found.left_out})
@@ -63,7 +63,7 @@ def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: Num
     return screens(_found, objective)
 
 
-def on_planes(table: active.InUse, names: tuple[str, ...]) -> None:
+def discriminant_planes(table: active.InUse, names: tuple[str, ...]) -> None:
     """Fisher's, PCA's and LDA's plane of all numeric columns, beside each other."""
     if len(names) < 2 or len(rows_of(table, names).classes) < 3:
         st.info(
@@ -84,7 +84,7 @@ def on_planes(table: active.InUse, names: tuple[str, ...]) -> None:
             "\\mathrm{tr}(W^{\\top} S_w W)$ with $W^{\\top} W = I$, by iteration."
         ),
     )
-    shown = tried(lambda: _screens(table.key, names, cast(Objective, objective), found))
+    shown = or_explain(lambda: _screens(table.key, names, cast(Objective, objective), found))
     if shown is None:
         return
     titles = (_("Fisher projection"), _("PCA"), _("Gaussian LDA"))
@@ -109,7 +109,7 @@ def on_planes(table: active.InUse, names: tuple[str, ...]) -> None:
     )
     if len(found.y) > MOST_ROWS:
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_ROWS, n=len(found.y)))
-    left_out(found)
+    rows_left_out(found)
 
 
 def _screen(table: active.InUse, found: NumericRows, screen: Screen, title: str, step: str) -> None:
@@ -152,14 +152,14 @@ def _regions(
     )
 
 
-def dial(table: active.InUse, pair: tuple[str, str], everything: tuple[str, ...]) -> None:
+def pooling_and_shrinkage(table: active.InUse, pair: tuple[str, str], everything: tuple[str, ...]) -> None:
     """The share of pooling and of shrinkage, the regions they give, and how they do on rows held out."""
     controls, drawing = st.columns([2, 3], gap="medium")
     with controls:
         names = _which(pair, everything)
         found = rows_of(table, names)
         pooling, shrinkage = _shares()
-        fitted = tried(lambda: _pooled(table.key, names, pooling, shrinkage, found))
+        fitted = or_explain(lambda: _pooled(table.key, names, pooling, shrinkage, found))
         if fitted is not None:
             one, two = st.columns(2)
             one.metric(_("Accuracy"), f"{fitted.accuracy:.1%}")
@@ -171,7 +171,7 @@ def dial(table: active.InUse, pair: tuple[str, str], everything: tuple[str, ...]
             _region_plane(table, pair, names, found, fitted, pooling, shrinkage)
             if len(names) > 2:
                 st.caption(_("The columns that are not on the axes are integrated out."))
-    left_out(found)
+    rows_left_out(found)
     _checks(table, names, found)
 
 
@@ -279,7 +279,7 @@ def _side(table: active.InUse, name: str, low: float, high: float) -> Side:
 
 def _checks(table: active.InUse, names: tuple[str, ...], found: NumericRows) -> None:
     st.markdown(f"##### {_('Is what LDA assumes true here?')}")
-    tests = tried(lambda: _assumptions(table.key, names, found))
+    tests = or_explain(lambda: _assumptions(table.key, names, found))
     if tests is None:
         return
     lines = [_box_line(tests.box, len(found.y))]
@@ -369,10 +369,10 @@ def _before(key: str, names: tuple[str, ...], _found: NumericRows) -> Any:
     return before_naive_bayes(_found)
 
 
-def before_naive(table: active.InUse, names: tuple[str, ...]) -> None:
+def projections_before_naive_bayes(table: active.InUse, names: tuple[str, ...]) -> None:
     """The same columns raw, turned by PCA, and projected by LDA, for Gaussian naive Bayes."""
     found = rows_of(table, names)
-    result = tried(lambda: _before(table.key, names, found))
+    result = or_explain(lambda: _before(table.key, names, found))
     if result is None:
         return
     steps, scheme = result
@@ -409,7 +409,7 @@ def before_naive(table: active.InUse, names: tuple[str, ...]) -> None:
             "({scheme})."
         ).format(d=len(names), scheme=scheme.local(md))
     )
-    left_out(found)
+    rows_left_out(found)
 
 
 def _before_sentence(steps: Any, named: dict[str, str]) -> str:

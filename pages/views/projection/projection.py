@@ -243,7 +243,7 @@ def _words() -> dict[str, str]:
     }
 
 
-def tell(table: active.InUse, names: tuple[str, str], line: Line) -> None:
+def line_in_words(table: active.InUse, names: tuple[str, str], line: Line) -> None:
     """What Fisher's line and the present one are worth, in words."""
     found = line.projection
     best, here = found.along(found.fisher), found.along(line.angle)
@@ -294,7 +294,7 @@ def _readable(w: list[float]) -> list[float]:
     return w if 1e-3 <= most < 1e4 else [v / most for v in w]
 
 
-def tried(act: Callable[[], Any]) -> Any:
+def or_explain(act: Callable[[], Any]) -> Any:
     """What `act` returns; where the table does not allow it, None, and the page says why."""
     try:
         return act()

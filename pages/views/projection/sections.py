@@ -8,7 +8,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.state import choose
 from pages.views.projection import discriminants
 from pages.views.projection.equivalence import equivalence
-from pages.views.projection.projection import numeric_columns, tried
+from pages.views.projection.projection import numeric_columns, or_explain
 
 
 def sections(table: active.InUse, pair: tuple[str, str]) -> None:
@@ -21,8 +21,8 @@ def sections(table: active.InUse, pair: tuple[str, str]) -> None:
     if section == "demo":
         equivalence()
     elif section == "planes":
-        tried(lambda: discriminants.on_planes(table, names))
+        or_explain(lambda: discriminants.discriminant_planes(table, names))
     elif section == "dial":
-        tried(lambda: discriminants.dial(table, pair, names))
+        or_explain(lambda: discriminants.pooling_and_shrinkage(table, pair, names))
     else:
-        tried(lambda: discriminants.before_naive(table, names))
+        or_explain(lambda: discriminants.projections_before_naive_bayes(table, names))

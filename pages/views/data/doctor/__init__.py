@@ -1,2 +1,2 @@
 """The doctor on the page Data: `report` (what was found), `heads` (the table with it), `findings` (each with its
-buttons), `mends` (what a button does), `fitting` (three models), `said` (all of it in words)."""
+buttons), `edits` (what a button does), `suggested_models` (three models), `wording`."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from pages import active
 from pages.runtime import jobs
-from pages.views.data.doctor import findings, fitting
-from pages.views.data.doctor.heads import heads
+from pages.views.data.doctor import findings, suggested_models
+from pages.views.data.doctor.heads import table_with_heads
 from pages.views.data.doctor.report import examined
 
 
 def examine(table: active.TableInUse) -> None:
     """The table with what was found in it; while it is examined, the table alone."""
-    findings.refused()
-    findings.chips(table)
+    findings.why_refused()
+    findings.repair_chips(table)
     try:
         found = examined(table)
     except jobs.UnderWay as there:
         jobs.progress_box(there)
-        heads(table, ())
+        table_with_heads(table, ())
         return
     findings.summary(table, found)
     findings.of_table(table, found)
-    heads(table, found.open)
+    table_with_heads(table, found.open)
     findings.of_columns(table, found)
-    fitting.three(table, found)
+    suggested_models.suggested_models(table, found)

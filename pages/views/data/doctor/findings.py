@@ -21,8 +21,8 @@ from pages.components.tables import with_screen_names
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.data import columns
-from pages.views.data.doctor import mends, wording
-from pages.views.data.doctor.heads import picked_in, picking
+from pages.views.data.doctor import edits, wording
+from pages.views.data.doctor.heads import picked_column, with_column_picked
 from pages.views.data.doctor.report import OF_CLASSES, Examined, Group, alone, grouped
 
 NAMED = 8
@@ -33,24 +33,24 @@ ROWS_SHOWN = 10
 COLUMNS_SHOWN = 12
 
 
-def try_mend(edit: Callable[[State], State]) -> None:
+def try_edit(edit: Callable[[State], State]) -> None:
     """An edit of the doctor's; one that cannot stand is said, and what was on screen stays."""
     st.session_state["mend_said"] = None
     try:
         change(edit)
     except BayesEngineError as error:
-        st.session_state["mend_said"] = (what_stands(current()), error.message)
+        st.session_state["mend_said"] = (settings_judged(current()), error.message)
 
 
-def what_stands(state: State) -> tuple[Any, ...]:
+def settings_judged(state: State) -> tuple[Any, ...]:
     """What a refusal speaks of: it is said as long as nothing of this has changed."""
     return state.table, state.columns, state.repairs
 
 
-def refused() -> None:
+def why_refused() -> None:
     """Why the last mend could not be done, as long as nothing else was."""
     told = st.session_state.get("mend_said")
-    if told and told[0] == what_stands(current()):
+    if told and told[0] == settings_judged(current()):
         st.error(_("That cannot be: {why}. Nothing was changed.").format(why=told[1].local(md)))
 
 
@@ -106,7 +106,7 @@ def _settled_by(table: active.TableInUse, finding: Finding) -> str:
     return f"**{_('the losses say so') if finding.code == 'imbalance' else _('the active model answers it')}**"
 
 
-def chips(table: active.TableInUse) -> None:
+def repair_chips(table: active.TableInUse) -> None:
     """What was changed, each with a button that undoes it."""
     state = current()
     changed = [c for c in state.columns if c[0] < len(table.schema) and (c[1] or c[2])]
@@ -115,11 +115,11 @@ def chips(table: active.TableInUse) -> None:
     with st.container(horizontal=True, gap="small", key="doctor_chips"):
         for at, (entry, repair) in enumerate(table.repairs):
             st.button(
-                _("mended: {what}").format(what=wording.mended(table, repair)),
+                _("mended: {what}").format(what=wording.repair_on_chip(table, repair)),
                 key=f"undo_{at}",
                 icon=":material/undo:",
                 help=_("Undo"),
-                on_click=try_mend,
+                on_click=try_edit,
                 args=(partial(columns.without_repair, entry=entry),),
             )
         for position, role, kind, _levels in changed[:NAMED]:
@@ -130,7 +130,7 @@ def chips(table: active.TableInUse) -> None:
                 key=f"reset_{position}",
                 icon=":material/undo:",
                 help=_("Undo"),
-                on_click=try_mend,
+                on_click=try_edit,
                 args=(partial(columns.as_inferred, position=position),),
             )
         if len(changed) > NAMED:
@@ -138,7 +138,7 @@ def chips(table: active.TableInUse) -> None:
                 _("undo all {n} changes of columns").format(n=len(changed)),
                 key="reset_all",
                 icon=":material/undo:",
-                on_click=try_mend,
+                on_click=try_edit,
                 args=(columns.all_as_inferred,),
             )
 
@@ -147,7 +147,7 @@ def of_table(table: active.TableInUse, found: Examined) -> None:
     """What concerns the whole table or its classes."""
     for f in found.open:
         if not f.columns or f.code in OF_CLASSES:
-            line(table, alone(f), f"of_{f.code}")
+            finding_with_buttons(table, alone(f), f"of_{f.code}")
 
 
 # beneath the table ----------------------------------------------------------------------------------------------------
@@ -155,22 +155,22 @@ def of_table(table: active.TableInUse, found: Examined) -> None:
 
 def of_columns(table: active.TableInUse, found: Examined) -> None:
     """Of the column whose head was clicked everything; else what was found in the columns, the worst first."""
-    name = picked_in(table, current())
+    name = picked_column(table, current())
     if name:
-        picked(table, found, name)
+        findings_of_column(table, found, name)
         return
     groups = [g for g in grouped(found.open) if g.columns and g.code not in OF_CLASSES]
     worst = [g for g in groups if g.severity != "note"]
     notes = [g for g in groups if g.severity == "note"]
     for at, group in enumerate([*worst, *notes[:SHOWN]]):
-        line(table, group, f"line_{at}")
+        finding_with_buttons(table, group, f"line_{at}")
     if notes[SHOWN:]:
         with st.expander(_("{n} more").format(n=len(notes) - SHOWN)):
             for at, group in enumerate(notes[SHOWN:], start=len(worst) + SHOWN):
-                line(table, group, f"line_{at}")
+                finding_with_buttons(table, group, f"line_{at}")
 
 
-def line(table: active.TableInUse, group: Group, key: str) -> None:
+def finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> None:
     """A finding, or many of a kind: what is found, a button for each mend, and the evidence on demand."""
     with st.container(key=f"finding_{group.severity}_{key}", gap="xsmall"):
         st.markdown(f"{wording.ICONS[group.severity]} {_told(table, group)}")
@@ -203,16 +203,16 @@ def mend_button(table: active.TableInUse, own: tuple[Mend, ...], key: str, *, fi
         key=f"mend_{key}",
         icon=":material/healing:" if first else None,
         type="secondary" if first else "tertiary",
-        help=wording.does(only),
-        on_click=try_mend,
-        args=(partial(mends.done, mends=own),),
+        help=wording.mend_help(only),
+        on_click=try_edit,
+        args=(partial(edits.with_mends_done, mends=own),),
     )
 
 
 def evidence(table: active.TableInUse, group: Group) -> None:
     """The numbers behind a finding, and the first rows it is seen in."""
     if len(group.findings) > 1:
-        one_each(table, group.findings)
+        evidence_by_column(table, group.findings)
         return
     numbers(table, group.findings[0])
     rows_of(table, group.findings[0])
@@ -245,7 +245,7 @@ def _number(value: Any, label: Message) -> str:
     return f"{value:,}" if isinstance(value, int) else clean(value, 200)
 
 
-def one_each(table: active.TableInUse, findings: Sequence[Finding]) -> None:
+def evidence_by_column(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     """A row for each of many findings of a kind: the column, and the numbers of it."""
     shown = []
     for f in findings:
@@ -269,7 +269,7 @@ def rows_of(table: active.TableInUse, finding: Finding) -> None:
     st.dataframe(with_screen_names(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
 
 
-def by_hand(table: active.TableInUse, at: int) -> None:
+def role_and_kind(table: active.TableInUse, at: int) -> None:
     """The column's role and kind."""
     variable = table.schema.variables[at]
 
@@ -279,7 +279,7 @@ def by_hand(table: active.TableInUse, at: int) -> None:
             try:
                 return how(state, at, value)
             except BayesEngineError as error:
-                st.session_state["mend_said"] = (what_stands(state), error.message)
+                st.session_state["mend_said"] = (settings_judged(state), error.message)
                 return state
 
         return edited
@@ -292,7 +292,7 @@ def by_hand(table: active.TableInUse, at: int) -> None:
                      **bound(f"kind_{at}", variable.kind, edit(columns.with_kind)))  # fmt: skip
 
 
-def picked(table: active.TableInUse, found: Examined, name: str) -> None:
+def findings_of_column(table: active.TableInUse, found: Examined, name: str) -> None:
     """Everything that was found in one column, with the evidence open."""
     own = [f for f in found.open if name in f.columns and f.code not in OF_CLASSES]
     with st.container(border=True, key="doctor_picked"):
@@ -304,9 +304,9 @@ def picked(table: active.TableInUse, found: Examined, name: str) -> None:
                 type="tertiary",
                 icon=":material/close:",
                 on_click=change,
-                args=(lambda state: picking(state, None),),
+                args=(lambda state: with_column_picked(state, None),),
             )
-        by_hand(table, table.schema.position[name])
+        role_and_kind(table, table.schema.position[name])
         if not own:
             st.caption(_("Nothing was found in this column."))
         for at, finding in enumerate(own):

@@ -39,15 +39,15 @@ LONG = 160
 """So much of a cell is shown."""
 
 
-def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
+def table_with_heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     """The table in use, with these findings in the heads of their columns."""
     start = _window(table)
     shown = table.schema.variables[start : start + WIDE]
     names = tuple(v.name for v in shown)
-    marks = marked(findings)
+    marks = counts_by_severity(findings)
     columns = _columns(table.key, start, table.frame, table.schema)
     glances = _profiles(table.key, start, table.frame, table.schema)
-    picked = picked_in(table, current())
+    picked = picked_column(table, current())
     target = table.schema.target
     k = len(target.levels) if target is not None and target.discrete else 0
     numbers = [int(i) + 1 for i in table.frame.index[: _rows(len(shown))]]
@@ -71,27 +71,27 @@ def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     def clicked() -> None:
         place = read_message("heads", "picked", lambda edit: read_position(edit.get("column"), len(shown)))
         if place is not None:
-            change(lambda state: picking(state, None if picked == names[place] else start + place))
+            change(lambda state: with_column_picked(state, None if picked == names[place] else start + place))
 
     _heads(key="heads", data=sent | {"seen": last_message("heads")}, on_picked_change=clicked)
     if len(table.frame) > len(numbers):
         st.caption(_("The first {n} of {all} rows.").format(n=f"{len(numbers):,}", all=f"{len(table.frame):,}"))
 
 
-def picked_in(table: active.TableInUse, state: State) -> str:
+def picked_column(table: active.TableInUse, state: State) -> str:
     """The name of the column whose head was clicked; "" where there is none."""
     at = state.seen(keys.DOCTOR_COLUMN)
     return table.schema.variables[at].name if 0 <= at < len(table.schema) else ""
 
 
-def picking(state: State, position: int | None) -> State:
+def with_column_picked(state: State, position: int | None) -> State:
     """The state with this column chosen, and in sight."""
     if position is None:
         return state.showing(keys.DOCTOR_COLUMN.to(-1))
     return state.showing(keys.DOCTOR_COLUMN.to(position), keys.DOCTOR_FROM.to(position // WIDE * WIDE))
 
 
-def marked(findings: Iterable[Finding]) -> dict[str, Counter[Severity]]:
+def counts_by_severity(findings: Iterable[Finding]) -> dict[str, Counter[Severity]]:
     """How many findings of each severity stand in each column's head."""
     found: dict[str, Counter[Severity]] = {}
     for finding in findings:

@@ -171,7 +171,7 @@ def model(suggested: AddModel) -> str:
     return told[:1].upper() + told[1:]
 
 
-def does(mend: Mend) -> str:
+def mend_help(mend: Mend) -> str:
     """What a mend will do, for the button's help."""
     if isinstance(mend, SetRole):
         return {
@@ -211,7 +211,7 @@ def does(mend: Mend) -> str:
     }[mend.what]
 
 
-def mended(table: active.TableInUse, repair: Repair) -> str:
+def repair_on_chip(table: active.TableInUse, repair: Repair) -> str:
     """A repair that is done, on its chip."""
     name = clean(table.column(repair.column), 28) if repair.column else ""
     text = {

@@ -17,8 +17,8 @@ from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import bound_to, choose, current, dark
-from pages.views.model.compare.judged import Judged, OfClass, of_class, reports
-from pages.views.model.compare.numbers import HIGH
+from pages.views.model.compare.judged import ClassCurves, Judged, class_curves, reports
+from pages.views.model.compare.scores import HIGH
 
 
 def _name(kind: str) -> str:
@@ -50,7 +50,7 @@ def curves(judged: Judged) -> None:
             **({"required": True} if len(classes) <= 6 else {}),
             **bound_to(keys.COMPARE_CLASS, at),
         )
-    found = of_class(judged, label)
+    found = class_curves(judged, label)
     picture, words = st.columns([4, 3], gap="medium")
     drawing = {
         "calibration": _calibration,
@@ -76,7 +76,7 @@ def curves(judged: Judged) -> None:
 _Drawn = tuple[Any, str, dict[str, dict[str, str]], dict[str, str]]
 
 
-def _looks(judged: Judged, found: dict[str, OfClass], value: Callable[[OfClass], Any]) -> list[Any]:
+def _looks(judged: Judged, found: dict[str, ClassCurves], value: Callable[[ClassCurves], Any]) -> list[Any]:
     return [(judged.look(n), value(one)) for n, one in found.items()]
 
 
@@ -84,7 +84,7 @@ def _class(judged: Judged, label: Any) -> str:
     return md(judged.table.class_(label), 24)
 
 
-def _calibration(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+def _calibration(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     frames = {n: calibration(judged.held[n], label, prior_of_use=judged.use) for n in found}
     said = f"P({plotly_text(judged.table.class_(label), 24)} | x)"
     figure = drawn.calibration([(judged.look(n), f) for n, f in frames.items()], said, dark=dark())
@@ -105,7 +105,7 @@ def _calibration(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Draw
     return figure, words, rows, heads
 
 
-def _threshold(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+def _threshold(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     priced = prices(judged.loss, label, 0.5)
     at = priced.threshold() if priced and judged.loss.by_amount is None else None  # else each row has its own
     steps = {n: one.steps for n, one in found.items() if one.steps is not None}
@@ -140,7 +140,7 @@ def _threshold(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
     return figure, " ".join(words), rows, {"asked": asked, "least": _("least"), "best": _("at")}
 
 
-def _roc(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+def _roc(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     first = next(iter(found.values())).swept
     priced = _prices(judged, label, first.share)
     figure = drawn.roc(_looks(judged, found, lambda one: one.swept), priced, dark=dark())
@@ -174,7 +174,7 @@ def _prices(judged: Judged, label: Any, share: float) -> Prices | None:
     return prices(judged.loss, label, share) if judged.staked else None
 
 
-def _recall(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+def _recall(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     figure = drawn.precision_recall(_looks(judged, found, lambda one: one.swept), dark=dark())
     share = next(iter(found.values())).swept.share
     words = _(
@@ -185,7 +185,7 @@ def _recall(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
     return figure, words, rows, {"ap": _("average precision")}
 
 
-def _cost(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+def _cost(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     first = next(iter(found.values())).swept
     priced = _prices(judged, label, first.share)
     now = None

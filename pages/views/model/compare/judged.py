@@ -213,7 +213,7 @@ def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class OfClass:
+class ClassCurves:
     """One model's curves for one class against the rest."""
 
     swept: Sweep
@@ -223,14 +223,14 @@ class OfClass:
     """By what amounts multiply the price of an error, on average."""
 
 
-def of_class(judged: Judged, label: Any) -> dict[str, OfClass]:
+def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
     """The curves of each model for one class, on the rows it has a posterior for."""
     return _of_class(_asked(judged, str(label)), judged, label)
 
 
 @cached(max_entries=32)
 @long_running(Message("comparing the models"))
-def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, OfClass]:
+def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, ClassCurves]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
     found = {}
     for name, held in _judged.held.items():
@@ -239,11 +239,11 @@ def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, OfClass]:
         weighed = one_against_rest(held, _label, prior_of_use=_judged.use, amount=staked)
         swept = sweep(weighed)
         steps = risk_by_threshold(held, loss, _label, **asked) if _label in loss.actions else None
-        found[name] = OfClass(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
+        found[name] = ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
     return found
 
 
-def brier(judged: Judged) -> dict[str, BrierParts]:
+def brier_decomposition(judged: Judged) -> dict[str, BrierParts]:
     """The Brier score of each model, taken apart."""
     return _brier(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
@@ -257,7 +257,7 @@ def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
 # the shelf -----------------------------------------------------------------------------------------------------------
 
 
-def rivals(table: active.InUse) -> list[Spec]:
+def families_not_on_shelf(table: active.InUse) -> list[Spec]:
     """The families that are not on the shelf and can take the table, set as the dial sets them: what a full shelf
     would show beside the ones that are there."""
     here = active.shelf_of(table)
@@ -274,6 +274,8 @@ def rivals(table: active.InUse) -> list[Spec]:
     return [s for s in free if s not in here][: shelf.MOST - len(here)]
 
 
-def filled(table: active.InUse, state: State) -> State:
+def with_rivals(table: active.InUse, state: State) -> State:
     """The shelf with the rivals added; the active model stays."""
-    return replace(state, shelf=(*active.shelf_of(table), *rivals(table)), active=shelf.active_place(table))
+    return replace(
+        state, shelf=(*active.shelf_of(table), *families_not_on_shelf(table)), active=shelf.active_place(table)
+    )

@@ -13,10 +13,10 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.links import page_link
 from pages.runtime.state import change, choose
-from pages.views.model.compare import numbers, sides, trust
+from pages.views.model.compare import calibration, discriminative, scores
+from pages.views.model.compare.calibration import calibrator_name
 from pages.views.model.compare.curves import curves
-from pages.views.model.compare.judged import filled, judge, rivals
-from pages.views.model.compare.trust import calibrator_name
+from pages.views.model.compare.judged import families_not_on_shelf, judge, with_rivals
 
 
 def compare(table: active.InUse) -> None:
@@ -28,17 +28,17 @@ def compare(table: active.InUse) -> None:
     if not judged.held:
         return
     try:
-        numbers.figure(judged)
-        numbers.words(judged)
+        scores.scores_table(judged)
+        scores.differences_in_words(judged)
         curves(judged)
-        trust.section(judged)
-        sides.section(judged)
+        calibration.before_and_after(judged)
+        discriminative.beside_logistic_regression(judged)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
 
 
 def _controls(table: active.InUse) -> None:
-    missing = rivals(table)
+    missing = families_not_on_shelf(table)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         choose(
             _("Probabilities"),
@@ -60,6 +60,6 @@ def _controls(table: active.InUse) -> None:
                     models=_(", ").join(md(shelf.title(s, table)) for s in missing)
                 ),
                 on_click=change,
-                args=(lambda s: filled(table, s),),
+                args=(lambda s: with_rivals(table, s),),
             )
         page_link("pages/decisions.py", _("Losses and prior of use"), ":material/balance:")

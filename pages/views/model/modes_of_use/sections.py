@@ -12,10 +12,10 @@ from pages import active
 from pages.active import shelf
 from pages.runtime.escape import md
 from pages.views.model import knobs
-from pages.views.model.modes_of_use import beside, compiled, moved
+from pages.views.model.modes_of_use import comparison, look_up_table, removed_rows
 
 
-def ways(table: active.InUse) -> None:
+def modes_of_use(table: active.InUse) -> None:
     """The active model of the shelf in the three ways; of another family what there is of them."""
     spec = shelf.choose_model(table)
     try:
@@ -30,8 +30,8 @@ def ways(table: active.InUse) -> None:
     three = isinstance(fitted.model, NaiveBayes)
     if three:
         try:
-            beside.side_by_side(table, fitted)
-            compiled.table_and_file(table, fitted)
+            comparison.side_by_side(table, fitted)
+            look_up_table.table_and_file(table, fitted)
         except BayesEngineError as error:  # a likelihood that no table holds, a case that the model refuses
             st.warning(error.message.local(md))
             three = False
@@ -44,6 +44,6 @@ def ways(table: active.InUse) -> None:
             )
         )
     try:
-        moved.rows_come_and_go(table, fitted, three=three)
+        removed_rows.rows_come_and_go(table, fitted, three=three)
     except BayesEngineError as error:
         st.warning(error.message.local(md))

@@ -28,7 +28,7 @@ SIDE = 80
 """Steps of the plane on a side of numbers."""
 
 
-def section(judged: Judged) -> None:
+def beside_logistic_regression(judged: Judged) -> None:
     """Two planes."""
     table = judged.table
     axes = axes_in_use(table)

@@ -14,7 +14,7 @@ INTERVALS = 4
 """Quantiles cut a column of numbers into so many."""
 
 
-def cut_by(table: active.InUse) -> str:
+def cut_method(table: active.InUse) -> str:
     """The way that was chosen; at first MDLP, or quarters where MDLP leaves no pair."""
     return current().seen(keys.DEPENDENCE_CUT) or ("quantile" if uncut(table) else "mdlp")
 
@@ -45,18 +45,18 @@ def with_cut(spec: Spec, cut: str | None) -> Spec:
     return shelf.with_knob(spec, "bins", INTERVALS) if cut == "quantile" else spec
 
 
-def cutting(table: active.InUse) -> None:
+def choose_cut_method(table: active.InUse) -> None:
     """The choice of the way."""
     choose(
         _("Numbers"),
         keys.DEPENDENCE_CUT,
         {"mdlp": _("cut by MDLP"), "quantile": _("quarters")},
-        otherwise=cut_by(table),
+        otherwise=cut_method(table),
         also=(keys.PAIR_CELL.to(()),),
         about=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
     )
 
 
-def into(state: State, cut: str) -> State:
+def with_cut_method(state: State, cut: str) -> State:
     """The edit that chooses the way."""
     return state.showing(keys.DEPENDENCE_CUT.to(cut), keys.PAIR_CELL.to(()))

@@ -24,7 +24,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import Spec, bound, change, current
-from pages.views.model.modes_of_use.beside import posteriors
+from pages.views.model.modes_of_use.comparison import posteriors
 
 MOST = 20
 """So many rows are taken away at once, at most."""
@@ -37,7 +37,7 @@ def rows_come_and_go(table: active.InUse, fitted: active.Fitted, *, three: bool)
 
     Raises what the model raises for the case.
     """
-    parts, away = table.parts, taken_away(table)
+    parts, away = table.parts, removed_rows(table)
     st.subheader(_("A row goes, a row comes back"))
     choice, effect = st.columns([1, 2], gap="medium")
     with choice:
@@ -81,7 +81,7 @@ def _each(
     return each_without(_fitted.model, parts.X, parts.y, away, case, parts.weight)
 
 
-def taken_away(table: active.InUse) -> tuple[int, ...]:
+def removed_rows(table: active.InUse) -> tuple[int, ...]:
     """The rows that are away, by their places among the table's rows; one row at least stays."""
     known = [at for at in current().seen(keys.AWAY) if at < len(table.parts.X)]
     return tuple(dict.fromkeys(known))[: min(MOST, len(table.parts.X) - 1)]

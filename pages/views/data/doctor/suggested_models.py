@@ -12,12 +12,12 @@ from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.state import Spec, change
-from pages.views.data.doctor import mends, wording
-from pages.views.data.doctor.findings import try_mend
+from pages.views.data.doctor import edits, wording
+from pages.views.data.doctor.findings import try_edit
 from pages.views.data.doctor.report import Examined
 
 
-def three(table: active.TableInUse, found: Examined) -> None:
+def suggested_models(table: active.TableInUse, found: Examined) -> None:
     """The models, each with its reason."""
     suggestions = found.report.suggestions
     if not suggestions or isinstance(table, active.UnfittableTable) or found.left:
@@ -26,12 +26,16 @@ def three(table: active.TableInUse, found: Examined) -> None:
     chosen = active.shelf_of(table)[shelf.active_place(table)]
     for at, (cell, suggestion) in enumerate(zip(st.columns(len(suggestions), gap="small"), suggestions, strict=True)):
         with cell.container(border=True, height="stretch", vertical_alignment="distribute", key=f"fits_{at}"):
-            card(table, suggestion, at, taken=mends.spec_of(suggestion.model) == chosen)
+            model_card(table, suggestion, at, taken=edits.spec_of(suggestion.model) == chosen)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        specs = tuple(mends.spec_of(s.model) for s in suggestions)
+        specs = tuple(edits.spec_of(s.model) for s in suggestions)
         if len(suggestions) > 1:
             st.button(
-                _("Compare them"), key="compare_three", icon=":material/balance:", on_click=compare, args=(specs,)
+                _("Compare them"),
+                key="compare_three",
+                icon=":material/balance:",
+                on_click=compare_on_shelf,
+                args=(specs,),
             )
         if any(s.error is not None for s in suggestions):
             st.caption(
@@ -40,24 +44,24 @@ def three(table: active.TableInUse, found: Examined) -> None:
             )  # fmt: skip
 
 
-def card(table: active.FittableTable, suggestion: Suggestion, at: int, *, taken: bool) -> None:
+def model_card(table: active.FittableTable, suggestion: Suggestion, at: int, *, taken: bool) -> None:
     """One model, why, and how often it errs."""
-    spec = mends.spec_of(suggestion.model)
+    spec = edits.spec_of(suggestion.model)
     reason = wording.sentence(table, suggestion.reason)
     st.markdown(f"**{wording.model(suggestion.model)}**\n\n" + _("… {reason}.").format(reason=reason))
     with st.container(gap="xsmall"):
-        how_good(table, suggestion)
+        held_out_errors(table, suggestion)
         st.button(
             _("In use") if taken else _("Take this model"),
             key=f"take_{at}",
             icon=":material/check:" if taken else ":material/add:",
             disabled=taken,
-            on_click=try_mend,
-            args=(partial(mends.with_model, spec=spec),),
+            on_click=try_edit,
+            args=(partial(edits.with_model, spec=spec),),
         )
 
 
-def how_good(table: active.FittableTable, suggestion: Suggestion) -> None:
+def held_out_errors(table: active.FittableTable, suggestion: Suggestion) -> None:
     """The errors, each row left out."""
     rows = int(table.parts.y.notna().sum())
     if suggestion.error is not None:
@@ -68,7 +72,7 @@ def how_good(table: active.FittableTable, suggestion: Suggestion) -> None:
         )
 
 
-def compare(specs: tuple[Spec, ...]) -> None:
+def compare_on_shelf(specs: tuple[Spec, ...]) -> None:
     """All of them on the shelf, and over to the page that compares."""
-    change(lambda state: mends.with_models(state, specs).showing(keys.MODEL_VIEW.to("compare")))
+    change(lambda state: edits.with_models(state, specs).showing(keys.MODEL_VIEW.to("compare")))
     st.session_state["workspace_page"] = "model"

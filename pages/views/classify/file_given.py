@@ -20,7 +20,7 @@ from pages.runtime.escape import md
 from pages.runtime.state import change, current
 
 
-def drop() -> None:
+def file_drop() -> None:
     """Where the file is given. One that is no table is said, and what was on screen stays."""
     st.file_uploader(
         _("A second file"),
@@ -45,12 +45,12 @@ def _in_use(upload: Upload[Cells]) -> None:
         change(lambda s: s.showing(keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)))
 
 
-def given() -> Upload[Cells] | None:
+def file_in_use() -> Upload[Cells] | None:
     """The second file the state names, if this session has it, read as the state wants."""
     return files.in_use(SECOND_FILE, current())
 
 
-def wanted(table: active.InUse) -> None:
+def columns_wanted(table: active.InUse) -> None:
     """What the file has to hold, and one to fill in."""
     names = table.features.names
     st.markdown(
@@ -90,7 +90,7 @@ def _needed(table: active.InUse) -> pd.DataFrame:
     return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 
 
-def offer_alike(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> None:
+def offer_similar_columns(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> None:
     """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
     wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
     near = names_alike(upload.reading.names, wanted)

@@ -17,14 +17,14 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, change, current
-from pages.views.dependence.quarters import cut_by, into, uncut, with_cut
+from pages.views.dependence.discretization import cut_method, uncut, with_cut, with_cut_method
 
 NAMED = 8
 """So many columns that are left out are named."""
 
 
 @dataclass(frozen=True)
-class Study:
+class Dependences:
     """The dependences of a table: the tree that was fitted to it, every pair, how the tree grew; `names` are the
     columns with two values or more, `silent` those with one, after any cutting."""
 
@@ -36,7 +36,7 @@ class Study:
     silent: tuple[str, ...]
 
 
-def study(table: active.InUse) -> Study:
+def dependences(table: active.InUse) -> Dependences:
     """All that the page shows of the table, computed once."""
     fitted = active.fit(table, spec_of(table, "tan"))
     return _study(table.key, fitted.spec, fitted)
@@ -44,31 +44,31 @@ def study(table: active.InUse) -> Study:
 
 @cached(max_entries=16)
 @long_running(Message("measuring the dependences"))
-def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Study:
+def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Dependences:
     model = _fitted.model
     assert isinstance(model, TAN)
     names = varying(model)
     silent = tuple(v.name for v in model.schema_ if v.name not in names)
-    return Study(_fitted, model, all_tested(model), grow(model), names, silent)
+    return Dependences(_fitted, model, all_tested(model), grow(model), names, silent)
 
 
 def spec_of(table: active.InUse, family: str) -> Spec:
     """A model of the page: numbers cut as it is asked for, of TAN the root."""
     spec = Spec(family=family)
     if any(v.numeric for v in table.features):
-        spec = with_cut(spec, cut_by(table))
+        spec = with_cut(spec, cut_method(table))
     root = current().seen(keys.TREE_ROOT)
     if family == "tan" and 0 <= root < len(table.features):
         spec = shelf.with_knob(spec, "root", root)
     return spec
 
 
-def named(table: active.InUse, name: str) -> str:
+def column_name(table: active.InUse, name: str) -> str:
     return md(table.column(name), 40)
 
 
-def joined(table: active.InUse, edge: Sequence[str]) -> str:
-    return " – ".join(named(table, name) for name in edge)
+def edge_name(table: active.InUse, edge: Sequence[str]) -> str:
+    return " – ".join(column_name(table, name) for name in edge)
 
 
 # what is looked at ----------------------------------------------------------------------------------------------------
@@ -89,43 +89,43 @@ def chosen_pair(table: active.InUse, ordered: Sequence[Pair]) -> Pair:
     return next((p for p in ordered if p.edge == edge), ordered[0])
 
 
-def choosing(table: active.InUse, edge: Sequence[str]) -> Callable[[State], State]:
+def with_pair(table: active.InUse, edge: Sequence[str]) -> Callable[[State], State]:
     """The edit that chooses a pair."""
     a, b = sorted(table.features.names.index(name) for name in edge)
     return lambda s: s.showing(keys.PAIR.to((a, b)), keys.PAIR_CELL.to(()))
 
 
-def nothing(table: active.InUse, found: Study) -> None:
+def why_no_pair(table: active.InUse, found: Dependences) -> None:
     """Why there is no pair, and what would make one."""
-    if cut_by(table) == "mdlp" and (whole := uncut(table)):
+    if cut_method(table) == "mdlp" and (whole := uncut(table)):
         st.info(
             _(
                 "There is no pair to look at: MDLP cuts numbers where the classes change, and finds no place in "
                 "{columns} where that pays, so that all rows fall into one interval."
-            ).format(columns=listed(table, whole)),
+            ).format(columns=first_names(table, whole)),
             icon=":material/info:",
         )
         st.button(_("Cut into quarters"), key="into_quarters", type="primary", on_click=change, args=(_quarters,))
         return
     st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
-    silent(table, found)
+    columns_left_out(table, found)
 
 
 def _quarters(state: State) -> State:
-    return into(state, "quantile")
+    return with_cut_method(state, "quantile")
 
 
-def listed(table: active.InUse, names: Sequence[str]) -> str:
+def first_names(table: active.InUse, names: Sequence[str]) -> str:
     """The first of these columns by name."""
-    return _(", ").join(named(table, n) for n in names[:NAMED]) + (" …" if len(names) > NAMED else "")
+    return _(", ").join(column_name(table, n) for n in names[:NAMED]) + (" …" if len(names) > NAMED else "")
 
 
-def silent(table: active.InUse, found: Study) -> None:
+def columns_left_out(table: active.InUse, found: Dependences) -> None:
     """Which columns are left out, and why."""
     if found.silent:
         said = _("Left out, for all rows have one value: {columns}.")
         if any(table.features[n].numeric for n in found.silent):
             said = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
-            if cut_by(table) == "quantile":
+            if cut_method(table) == "quantile":
                 said = _("Left out, for all rows have one value, or fall into one interval: {columns}.")
-        st.caption(said.format(columns=listed(table, found.silent)))
+        st.caption(said.format(columns=first_names(table, found.silent)))

@@ -25,7 +25,7 @@ MOST = 200
 """So many rows of the class's table are listed."""
 
 
-def prior(table: active.InUse, fitted: active.Fitted) -> None:
+def class_prior(table: active.InUse, fitted: active.Fitted) -> None:
     """P(class), each with its fraction."""
     st.subheader(f"{_('Class prior')} P({md(table.column(table.target.name), 40)})")
     names = [plotly_text(table.class_(c), 30) for c in table.classes]
@@ -59,7 +59,7 @@ def _class_given_parents(table: active.InUse, steps: Sequence[WorkingStep]) -> N
     )
 
 
-def how_many(table: active.InUse, fitted: active.Fitted) -> None:
+def parameter_count(table: active.InUse, fitted: active.Fitted) -> None:
     """What the model's assumption of independence saves."""
     found = model_size(fitted.model)
     semi = fitted.spec.family not in (*active.NAIVE, "lda", "qda")

@@ -16,7 +16,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current, dark
 from pages.views.model.compare.judged import Judged, calibrated
-from pages.views.model.compare.numbers import as_good_as_any, share
+from pages.views.model.compare.scores import as_good_as_any, share
 
 GAP = 0.01
 """Confidence and accuracy no further apart than this are called equal."""
@@ -32,7 +32,7 @@ def calibrator_name(method: str) -> str:
     }[method]
 
 
-def section(judged: Judged) -> None:
+def before_and_after(judged: Judged) -> None:
     """Accuracy beside reliability, before and after."""
     chosen = current().seen(keys.TRUST_CALIBRATOR)
     name = judged.active

@@ -12,12 +12,12 @@ from pages import active
 from pages.active import shelf
 from pages.runtime.links import page_link
 from pages.runtime.state import Spec, State, change
-from pages.views.network.learn_knobs import turned
-from pages.views.network.learn_search import Ground, Task
-from pages.views.network.source import TABLE, Source, choose, with_arcs
+from pages.views.network.learn_knobs import showing_last_step
+from pages.views.network.learn_search import LearningData, SearchTask
+from pages.views.network.source import TABLE, Source, with_arcs, with_source
 
 
-def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bool) -> None:
+def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Source, *, by_hand: bool) -> None:
     """The buttons under a graph."""
     spec = classifier(here, graph)
     there = active.shelf_of(here.table)
@@ -30,7 +30,7 @@ def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bo
             key="learn_ask",
             help=_("The tabs ask and Gibbs then speak of this graph, its tables estimated from the rows."),
             on_click=change,
-            args=(lambda s: asking(here, s, graph),),
+            args=(lambda s: with_network(here, s, graph),),
         )
         st.button(
             _("On the shelf as a classifier"),
@@ -39,7 +39,7 @@ def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bo
             disabled=full,
             help=_("The shelf is full.") if full else _("It predicts the class through its Markov blanket."),
             on_click=change,
-            args=(lambda s: shelved(there, s, spec),),
+            args=(lambda s: with_model_on_shelf(there, s, spec),),
         )
         if not by_hand:
             st.button(
@@ -60,27 +60,29 @@ def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bo
                 icon=":material/play_arrow:",
                 key="learn_continue",
                 on_click=change,
-                args=(turned(learn_view="search", net_method="hill-climb", learn_start=here.pairs(graph.arcs)),),
+                args=(
+                    showing_last_step(learn_view="search", net_method="hill-climb", learn_start=here.pairs(graph.arcs)),
+                ),
             )
     if spec in there:
         page_link("pages/model.py", _("See it on the page Model"), ":material/tune:")
 
 
-def _same(source: Source, here: Ground, graph: DAG) -> bool:
+def _same(source: Source, here: LearningData, graph: DAG) -> bool:
     """Whether the network of the page is this graph over these rows already."""
     same_rows = source.learned is not None and source.learned.table.key == here.table.key
     return same_rows and set(source.network.graph.arcs) == set(graph.arcs)
 
 
-def asking(here: Ground, state: State, graph: DAG) -> State:
+def with_network(here: LearningData, state: State, graph: DAG) -> State:
     """The network of the page is this graph over the table in use."""
     kept = {k: v for k, v in state.view if k in ("net_method", "net_score", "net_parents", "net_bins")}
     if state.seen("net", "") != TABLE:
-        state = choose(state, TABLE).showing(**kept)
+        state = with_source(state, TABLE).showing(**kept)
     return with_arcs(state, here.names, graph.arcs).showing(net_tab="ask", learn_plays=False)
 
 
-def classifier(here: Ground, graph: DAG) -> Spec:
+def classifier(here: LearningData, graph: DAG) -> Spec:
     """The graph as a model of the shelf: arcs by the places of the features, the class after the last."""
     features = here.table.features.names
     at = {name: i for i, name in enumerate(features)} | {here.target: len(features)}
@@ -91,7 +93,7 @@ def classifier(here: Ground, graph: DAG) -> Spec:
     return spec
 
 
-def shelved(there: tuple[Spec, ...], state: State, spec: Spec) -> State:
+def with_model_on_shelf(there: tuple[Spec, ...], state: State, spec: Spec) -> State:
     """The model on the shelf, active."""
     if spec in there:
         return replace(state, shelf=there, active=there.index(spec))

@@ -13,14 +13,14 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import bound, bound_to, current, dark, finish
-from pages.views.hidden import fits, parts
-from pages.views.hidden.fits import Filled
+from pages.views.hidden import controls, fits
+from pages.views.hidden.fits import FilledCell
 
 
 def show(table: active.InUse) -> None:
     """The whole part."""
-    names = fits.numeric(table)
-    first = fits.first_missing(table)
+    names = fits.numeric_features(table)
+    first = fits.first_missing_cell(table)
     row = current().seen_among(keys.EM_ROW, range(len(table.parts.X)), first[0])
     column = current().seen_among(keys.EM_COLUMN, range(len(names)), first[1])
     at = st.columns([2, 3, 2, 3], vertical_alignment="bottom")
@@ -37,19 +37,19 @@ def show(table: active.InUse) -> None:
         format_func=lambda j: table.column(names[j]),
         **bound_to(keys.EM_COLUMN, column),
     )
-    parts.choose_components(table, at[2])
-    parts.choose_form(table, at[3])
-    run = fits.chosen(table)
+    controls.choose_components(table, at[2])
+    controls.choose_form(table, at[3])
+    run = fits.run_in_use(table)
     try:
-        found = fits.missing(table, row, column, run)
+        found = fits.fill_cell(table, row, column, run)
     except BayesEngineError as error:
-        parts.complain(error.message)
+        controls.engine_message(error.message)
         finish()
     _draw(table, found, row, column)
 
 
-def _draw(table: active.InUse, got: Filled, row: int, column: int) -> None:
-    names = fits.numeric(table)
+def _draw(table: active.InUse, got: FilledCell, row: int, column: int) -> None:
+    names = fits.numeric_features(table)
     found = only(got.found, names[column])
     mean, sd = float(found.mean[0]), float(found.sd[0])
     marks = [(_("EM fills in {v}").format(v=number(mean)), mean, "solid")]
@@ -65,7 +65,7 @@ def _draw(table: active.InUse, got: Filled, row: int, column: int) -> None:
             "**" + _("{column} of row {n}, given its other cells").format(column=md(name, 40), n=row + 1) + "**"
         )
         chart(
-            filled(found, fits.known(table, column), shown, components, dark=dark()),
+            filled(found, fits.column_values(table, column), shown, components, dark=dark()),
             key="em_filled",
             alt=_("Density of the missing cell given the others, EM's value beside the column mean"),
         )
@@ -81,7 +81,7 @@ def _draw(table: active.InUse, got: Filled, row: int, column: int) -> None:
             )
     others = [
         f"{md(table.column(n), 30)} = " + ("–" if v != v else number(float(v)))
-        for n, v in zip(names, fits.cells(table, row), strict=True)
+        for n, v in zip(names, fits.numeric_cells(table, row), strict=True)
         if n != names[column]
     ]
     st.caption(
@@ -91,4 +91,4 @@ def _draw(table: active.InUse, got: Filled, row: int, column: int) -> None:
             "responsibility. The mean alone would hide how unsure it is.").format(d=len(names))
     )  # fmt: skip
     for note in got.notes:
-        st.caption(":material/info: " + parts.whole(note))
+        st.caption(":material/info: " + controls.whole_message(note))

@@ -30,13 +30,13 @@ from pages.components.tables import table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, change, current
-from pages.views.case.editor import Study
+from pages.views.case.editor import CaseInUse
 
 TALLEST = 400
 """Pixels of the table of all margins."""
 
 
-def how_firm(one: Study, working: Working) -> None:
+def flip_margins(one: CaseInUse, working: Working) -> None:
     """Under the verdict: what it would take to overturn it."""
     if working.position < 0:
         return

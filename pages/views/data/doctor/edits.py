@@ -27,7 +27,7 @@ DIGITS = 4
 """Significant digits of balanced losses: what else they had is not worth reading."""
 
 
-def done(state: State, mends: Iterable[Mend]) -> State:
+def with_mends_done(state: State, mends: Iterable[Mend]) -> State:
     """The state with these mends done, one after the other.
 
     Raises TableError where one makes a table that no model can be fitted to.
@@ -72,13 +72,13 @@ def _roles(state: State, mends: list[SetRole]) -> State:
     return columns.with_roles(state, {at[mend.column]: mend.role for mend in mends})
 
 
-def models(state: State) -> tuple[Spec, ...]:
+def models_on_shelf(state: State) -> tuple[Spec, ...]:
     """The models on the shelf."""
     return active.shelf_of(active.fittable(active.in_use(state)))
 
 
 def _active(state: State) -> Spec:
-    specs = models(state)
+    specs = models_on_shelf(state)
     return specs[min(state.active, len(specs) - 1)]
 
 
@@ -90,7 +90,7 @@ def spec_of(model: AddModel) -> Spec:
 
 def with_model(state: State, spec: Spec) -> State:
     """The state with this model on the shelf, and active; on a full shelf it takes the active one's place."""
-    specs = models(state)
+    specs = models_on_shelf(state)
     if spec in specs:
         return replace(state, shelf=specs, active=specs.index(spec))
     if len(specs) >= shelf.MOST:
@@ -102,12 +102,12 @@ def with_model(state: State, spec: Spec) -> State:
 def with_models(state: State, wanted: Iterable[Spec]) -> State:
     """The state with all of these on the shelf, the first active; of the others the last give way where it is full."""
     wanted = tuple(dict.fromkeys(wanted))
-    others = tuple(spec for spec in models(state) if spec not in wanted)[: shelf.MOST - len(wanted)]
+    others = tuple(spec for spec in models_on_shelf(state) if spec not in wanted)[: shelf.MOST - len(wanted)]
     return replace(state, shelf=(*others, *wanted), active=len(others))
 
 
 def _with_active(state: State, spec: Spec) -> State:
-    specs = models(state)
+    specs = models_on_shelf(state)
     here = min(state.active, len(specs) - 1)
     return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
 

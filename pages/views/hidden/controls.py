@@ -21,7 +21,7 @@ AT_END = (keys.EM_STEP.to(-1),)
 
 def choose_part(table: active.InUse) -> str:
     """Which labels are hidden, or what else is; a table without two numeric features has no mixture."""
-    n = len(fits.numeric(table))
+    n = len(fits.numeric_features(table))
     allowed = [p for p in keys.EM_PART.options if n >= 2 or p in ("some", "none")]
     words = {
         "all": _("All labels hidden"),
@@ -35,7 +35,7 @@ def choose_part(table: active.InUse) -> str:
 
 def choose_axes(table: active.InUse, places: Sequence[Any]) -> tuple[str, str]:
     """The two axes, by their names on screen."""
-    names, shown = fits.numeric(table), fits.axes(table)
+    names, shown = fits.numeric_features(table), fits.axes(table)
     for axis, (key, words) in enumerate(((keys.EM_X, _("Across")), (keys.EM_Y, _("Up")))):
         places[axis].selectbox(
             words,
@@ -61,13 +61,13 @@ def _onto(shown: tuple[int, int], axis: int) -> Callable[[State, int], State]:
 
 def choose_components(table: active.InUse, place: Any) -> None:
     """How many components; a start set by hand has another number of points then."""
-    k = fits.chosen(table).k
+    k = fits.run_in_use(table).k
     place.number_input(
         _("Components K"),
         1,
         max(fits.MOST, k),
         step=1,
-        disabled=fits.chosen(table).start == "labels",
+        disabled=fits.run_in_use(table).start == "labels",
         **bound_to(keys.EM_K, k, also=(keys.EM_POINTS.to(()), *AT_END)),
     )
 
@@ -77,7 +77,7 @@ def choose_form(table: active.InUse, place: Any) -> None:
     place.selectbox(
         _("Covariance"),
         FORMS,
-        format_func=form,
+        format_func=covariance_form,
         help=_(
             "Labels seen, a mixture of each form is a classifier: full is QDA, tied is LDA, diagonal is Gaussian "
             "naive Bayes. Columns are standardized inside, so units change nothing, but for spherical."
@@ -101,7 +101,7 @@ def choose_hard(place: Any) -> None:
     )
 
 
-def form(name: str) -> str:
+def covariance_form(name: str) -> str:
     """A form of covariance on screen."""
     return {
         "full": _("full"),
@@ -111,7 +111,7 @@ def form(name: str) -> str:
     }[name]
 
 
-def step() -> int:
+def step_in_use() -> int:
     """The iteration that is shown; −1 is the last."""
     return current().seen(keys.EM_STEP)
 
@@ -126,7 +126,7 @@ def classes(table: active.InUse) -> list[str]:
     return [table.class_(c) for c in table.classes]
 
 
-def sampled(table: active.InUse, drawn: int) -> None:
+def say_if_sampled(table: active.InUse, drawn: int) -> None:
     """Says it where not every row is drawn."""
     n = len(table.parts.X)
     if drawn < n:
@@ -146,17 +146,17 @@ def errata() -> None:
     )
 
 
-def complain(message: Any) -> None:
+def engine_message(message: Any) -> None:
     """What the engine has to say, in its own words."""
-    st.warning(whole(message), icon=":material/warning:")
+    st.warning(whole_message(message), icon=":material/warning:")
 
 
-def whole(message: Any) -> str:
+def whole_message(message: Any) -> str:
     """A message of the engine whose parts may be sentences themselves."""
     told: str = message.local(lambda value: md(value, 400))
     return told
 
 
-def power(value: float) -> str:
+def power_of_ten(value: float) -> str:
     """A power of ten as it is written by hand."""
     return "10" + f"{value:.0e}".split("e")[1].replace("-0", "⁻").translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

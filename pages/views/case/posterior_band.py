@@ -22,7 +22,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, change, choose, current, dark
-from pages.views.case.editor import Study
+from pages.views.case.editor import CaseInUse
 
 DRAWN = 2000
 """So many plausible models are drawn."""
@@ -33,7 +33,7 @@ SEEDS = 1000
 
 @cached(max_entries=64)
 @long_running(Message("drawing plausible models"))
-def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausible | Message:
+def _plausible(key: str, spec: Any, case: str, seed: int, _one: CaseInUse) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:
         return plausible(_one.model, _one.case, n=DRAWN, rng=seed)
@@ -42,11 +42,11 @@ def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausi
 
 
 @cached(max_entries=64)
-def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: Study) -> LogOdds | None:
+def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: CaseInUse) -> LogOdds | None:
     return log_odds(_one.model, _one.case, for_, against)
 
 
-def how_sure(one: Study, working: Working) -> None:
+def posterior_band(one: CaseInUse, working: Working) -> None:
     """Beside the posterior: how far it would be another one had other rows of the same world been seen."""
     if working.position < 0:
         return
@@ -109,7 +109,7 @@ def how_sure(one: Study, working: Working) -> None:
         st.caption(_reading(one, found, key, spec, case, order, use is not None, dotted=line is not None))
 
 
-def _keys(one: Study) -> tuple[str, Any, str]:
+def _keys(one: CaseInUse) -> tuple[str, Any, str]:
     """What the plausible models hang on: the rows counted, the model, the case."""
     left_out = f"|without {one.row}" if one.left_out else ""
     return (
@@ -126,7 +126,7 @@ def _written(p: float) -> str:
     return "> 0.999999" if p > 1.0 - 1e-6 else certain(p, 3)
 
 
-def _flips(one: Study, flips: Flips) -> str:
+def _flips(one: CaseInUse, flips: Flips) -> str:
     """How often the decision is another one; of more than two decisions, which."""
     if not flips.share:
         return _("the decision flips in **none** of the {n} drawn.").format(n=DRAWN)
@@ -140,12 +140,12 @@ def _flips(one: Study, flips: Flips) -> str:
     return said
 
 
-def _class_shown(one: Study, order: list[int]) -> int:
+def _class_shown(one: CaseInUse, order: list[int]) -> int:
     """The class whose probability is drawn: the one chosen, of two the first, otherwise the likeliest."""
     return current().seen_among(keys.PLAUSIBLE_CLASS, order, 0 if len(order) == 2 else order[0])
 
 
-def _choose_class(one: Study, order: list[int], k: int) -> None:
+def _choose_class(one: CaseInUse, order: list[int], k: int) -> None:
     names = {j: f"P({clean(one.table.class_(one.table.classes[j]), 30)} | x)" for j in range(len(order))}
     if len(order) > 2:
         st.selectbox(_("Class"), list(names), format_func=names.__getitem__, label_visibility="collapsed", width=260,
@@ -155,7 +155,7 @@ def _choose_class(one: Study, order: list[int], k: int) -> None:
 
 
 def _reading(
-    one: Study, found: Plausible, key: str, spec: Any, case: str, order: list[int], moved: bool, *, dotted: bool
+    one: CaseInUse, found: Plausible, key: str, spec: Any, case: str, order: list[int], moved: bool, *, dotted: bool
 ) -> str:
     """How to read it, with the exact spread of the log-odds and what the parameters' prior is."""
     first, second = (one.table.classes[j] for j in (sorted(order) if len(order) == 2 else order[:2]))
@@ -185,7 +185,7 @@ def _reading(
     return " ".join(said)
 
 
-def _named(one: Study, note: Message) -> Message:
+def _named(one: CaseInUse, note: Message) -> Message:
     """A note with its columns' names on screen."""
     column, names = note.params.get("column"), note.params.get("names")
     if isinstance(column, str):

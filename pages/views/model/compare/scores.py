@@ -20,7 +20,7 @@ from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, change, choose, dark, selected
-from pages.views.model.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
+from pages.views.model.compare.judged import COUNTERPART, Judged, brier_decomposition, differences, reports, scores
 
 ROWS_NAMED = 5
 """So many rows are named of those that make a log-loss infinite."""
@@ -34,13 +34,13 @@ def share(value: float) -> str:
     return f"{value:.3%}" if text == "100.0%" and value < 1 else text
 
 
-def change_of(value: float) -> str:
+def signed_difference(value: float) -> str:
     """A difference with its sign, to three digits that tell."""
     sign = "+" if value > 0 else "−" if value < 0 else ""
     return sign + number(abs(value), 3)
 
 
-def figure(judged: Judged) -> None:
+def scores_table(judged: Judged) -> None:
     """One line a model: risk under the losses, accuracy, log-loss, Brier, ECE. A click makes a model the active one."""
     found, priced = scores(judged), reports(judged)
     names = list(judged.held)
@@ -86,7 +86,7 @@ def _measure_name(name: str) -> str:
     }[name]
 
 
-def words(judged: Judged) -> None:
+def differences_in_words(judged: Judged) -> None:
     """Which differences are real, in words; then the numbers, and how they were come by."""
     said, how = st.columns([3, 2], gap="large")
     with said:
@@ -154,9 +154,9 @@ def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
         listed = _("; ").join(
             _("**{model}** by {more} [{low}, {high}]").format(
                 model=judged.title(n),
-                more=change_of(above[n][0]),
-                low=change_of(above[n][1]),
-                high=change_of(above[n][2]),
+                more=signed_difference(above[n][0]),
+                low=signed_difference(above[n][1]),
+                high=signed_difference(above[n][2]),
             )
             for n in sorted(worse, key=lambda n: above[n][0])
         )
@@ -215,7 +215,7 @@ def _caption(judged: Judged) -> None:
 
 
 def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
-    table, priced, taken = scores(judged), reports(judged), brier(judged)
+    table, priced, taken = scores(judged), reports(judged), brier_decomposition(judged)
     values = _values(judged, measure)
     best = min(values, key=lambda n: (values[n], n))
     above = _against(found, best)
@@ -261,7 +261,7 @@ def _above(row: Any) -> str:
     if row is None:
         return "0"
     more, low, high, p, _real = row
-    return "–" if math.isnan(p) else f"{change_of(more)} [{change_of(low)}, {change_of(high)}]"
+    return "–" if math.isnan(p) else f"{signed_difference(more)} [{signed_difference(low)}, {signed_difference(high)}]"
 
 
 def _verdict(row: Any) -> str:
@@ -278,7 +278,9 @@ def _pairs(judged: Judged, found: pd.DataFrame) -> None:
         [
             judged.title(row.one, clean),
             judged.title(row.other, clean),
-            "–" if math.isnan(row.p) else f"{change_of(row.difference)} [{change_of(row.low)}, {change_of(row.high)}]",
+            "–"
+            if math.isnan(row.p)
+            else f"{signed_difference(row.difference)} [{signed_difference(row.low)}, {signed_difference(row.high)}]",
             "–" if math.isnan(row.p) else f"{row.p:.3f}",
             _("yes") if row.real else _("no"),
         ]

@@ -26,7 +26,7 @@ DIGITS = 12
 """A posterior is shown to so many decimals, where it shall be seen that three are the same."""
 
 
-def way_name(way: ModeOfUse) -> str:
+def mode_name(way: ModeOfUse) -> str:
     """A way of use on screen."""
     return {
         "look-up": _("Look-up table"),
@@ -62,7 +62,7 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
     bill = _costs(table.key, fitted.spec, timed, table, fitted)
     for way, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):
         with cell:
-            st.markdown(f"**{way_name(way)}**")
+            st.markdown(f"**{mode_name(way)}**")
             st.caption(_way_told(way))
     _bill(table, bill)
     st.button(
@@ -95,7 +95,7 @@ def _bill(table: active.InUse, bill: Sequence[Cost]) -> None:
         "update": _("one row more"),
         "predict": _("one prediction"),
     }
-    lines = [["", *map(way_name, MODES_OF_USE)]]
+    lines = [["", *map(mode_name, MODES_OF_USE)]]
     for moment, named in moments.items():
         lines.append([f"**{named}**", *(_done(at[way, moment]) for way in MODES_OF_USE)])
     lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in MODES_OF_USE)])
@@ -151,7 +151,7 @@ def _time(seconds: float) -> str:
 def _figure(bill: Sequence[Cost]) -> None:
     """The work against how often questions come for each row."""
     unit, lines = work(bill, RATIOS)
-    names = {way: plotly_text(way_name(way)) for way in MODES_OF_USE}
+    names = {way: plotly_text(mode_name(way)) for way in MODES_OF_USE}
     st.subheader(_("How often is it asked?"))
     figure = work_lines(RATIOS, lines, names=names, measured=unit == "s", dark=dark())
     chart(figure, key="ways_work", alt=_("the work of each way against the number of predictions for each new row"))
@@ -181,7 +181,7 @@ def _same(table: active.InUse, fitted: active.Fitted) -> None:
     """The posterior of the case in each way, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
     found = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
-    posteriors(table, fitted, [(way_name(way), found.of_case[way]) for way in MODES_OF_USE], key="ways_same")
+    posteriors(table, fitted, [(mode_name(way), found.of_case[way]) for way in MODES_OF_USE], key="ways_same")
     said = _(
         "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "
         "the table the largest difference between any two ways is **{difference}**; for incremental learning every "

@@ -20,10 +20,10 @@ from pages.components.plane import class_inks
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change
 from pages.views.case import verdict
-from pages.views.case.editor import Study, with_cells
+from pages.views.case.editor import CaseInUse, with_cells
 
 
-def drawn_case(one: Study, image: Image, working: Working | None) -> None:
+def pixel_case(one: CaseInUse, image: Image, working: Working | None) -> None:
     """The case, to be drawn on, beside what each pixel says of two classes; `working` is None where there is none."""
     key = "case_pixels"
     weights, sides = None, (0, 1)
@@ -62,7 +62,7 @@ def read_ink(edit: Mapping[str, Any], image: Image) -> tuple[int | None, ...] | 
     return tuple(None if v is None else round(v) for v in ink)
 
 
-def case_part(one: Study, image: Image, sides: tuple[int, int], weights: PixelWeights | None) -> dict[str, Any]:
+def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: PixelWeights | None) -> dict[str, Any]:
     """What the browser gets of a case, as JSON."""
     table = one.table
     spoken = _("The case as a picture: arrow keys move, 0 to 9, + and − set the ink, M is missing")
@@ -101,7 +101,7 @@ def case_part(one: Study, image: Image, sides: tuple[int, int], weights: PixelWe
     }
 
 
-def _sum(one: Study, working: Working, sides: tuple[int, int], weights: PixelWeights) -> str:
+def _sum(one: CaseInUse, working: Working, sides: tuple[int, int], weights: PixelWeights) -> str:
     """What the pixels come to, and with the prior the log-odds: the total of the bars."""
     name, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
     said = _("All pixels together {pixels} nats, prior {rest} nats: log-odds of {name} against {other} {total} nats.")
