@@ -278,8 +278,8 @@ class TableLeaf(Leaf):
 
 
 def _distinct(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """A place of each distinct key, in their order, and for each key which of them it is; keys are below `size`. Without
-    the sorting of `np.unique` where there are few."""
+    """A place of each distinct key, in their order, and for each key which of them it is; keys are below `size`. Where
+    few keys are possible it needs no sorting, as `np.unique` does."""
     if size > len(key):
         return np.unique(key, return_index=True, return_inverse=True)[1:]
     place = np.full(size, -1)
