@@ -1,4 +1,5 @@
 """Covariance matrices from scatter, from a class's own to one for all, and shrunk; inverse roots, with a condition.
+scikit-learn's estimators shrink from the rows; these need only a scatter, which merges and forgets.
 
 A scatter is what `bayes_engine.stats.scatter` keeps of a class: weight n_c and m2 (d, d) = Σ (x − mean)(x − mean)ᵀ.
 """

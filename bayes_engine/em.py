@@ -1,4 +1,5 @@
-"""EM: one loop for mixtures, hidden or partly hidden labels, and missing cells.
+"""EM: one loop for mixtures, hidden or partly hidden labels, and missing cells. scikit-learn's GaussianMixture has its
+own loop, which serves nothing else: no missing cells, labels or networks.
 
 With X seen, Z hidden and q(Z) = P(Z|X, Θₜ), for every Θ
 

@@ -1,4 +1,5 @@
-"""Words as data: gettext catalogues, the language of the current context, and sentences that keep their parameters.
+"""Words as data: gettext catalogues, the language of the current context, and sentences that keep their parameters. The
+standard library's gettext reads the catalogues; what it lacks is a sentence that keeps its parameters.
 
 English is the source and the message id. A library has no business translating a user's logs, so `str()` of an error
 or of a `Message` is always English; whoever shows it to a person asks for `.local()`.

@@ -1,4 +1,5 @@
-"""How far a long computation is, and a way to stop it: its loops tell whoever watches, and nobody has to.
+"""How far a long computation is, and a way to stop it: its loops tell whoever watches, and nobody has to. tqdm draws a
+bar and stops nothing; here a page asks how far it is, and calls it off.
 
 A loop that may take long goes over `steps(items)`, or calls `tick(done, total)`. Loops inside loops fill their part of
 the step they stand in. Who wants to know, or to stop it, computes under `watching`; who does not pays a look at a

@@ -1,4 +1,5 @@
-"""Several models beside each other: how they do on the same held-out rows, and what each costs to write down.
+"""Several models beside each other: how they do on the same held-out rows, and what each costs to write down. SciPy's
+bootstrap knows no groups of rows that stay together.
 
 Differences are paired: they are means over the same rows, and their bootstrap intervals use the same draws.
 """

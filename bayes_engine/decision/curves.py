@@ -1,4 +1,5 @@
-"""One class against the rest: what every threshold on its posterior does, and what that costs.
+"""One class against the rest: what every threshold on its posterior does, and what that costs. scikit-learn's
+`roc_curve` ends at the curve: it has no hull, no cost curves and no iso-risk lines.
 
 A `Sweep` counts, from the surest row down, what is called positive. The ROC curve, its hull and its iso-risk lines,
 precision and recall, and the cost curves are all read off it; each step is exact, none is binned.

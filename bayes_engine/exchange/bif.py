@@ -1,4 +1,5 @@
 """Networks as BIF text, the Bayesian Interchange Format 0.15 of JavaBayes and the published benchmark networks.
+pyAgrum's reader refuses a level of the published network child (`Asy/Patch`), and reads numbers as float32.
 
 Read: comments, quoted names, commas and bars as blanks, `table` (the last variable runs fastest, the node slowest),
 rows `(level, …) p, …;` and `default`; properties are passed over. Rows that miss 1 by up to 1 % are divided by their

@@ -1,4 +1,6 @@
-"""The Gaussian of LDA and of QDA as factors, over tables that are all numbers; a missing cell is integrated out."""
+"""The Gaussian of LDA and of QDA as factors, over tables that are all numbers; a missing cell is integrated out.
+scikit-learn's LDA and QDA refuse missing cells and give no terms by column.
+"""
 
 from __future__ import annotations
 

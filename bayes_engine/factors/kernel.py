@@ -1,4 +1,6 @@
-"""Kernel densities: a small bump on every training value, and how wide it is."""
+"""Kernel densities: a small bump on every training value, and how wide it is. SciPy's `gaussian_kde` evaluates every
+pair of a point and an x, and has neither Weka's rounding nor a row left out.
+"""
 
 from __future__ import annotations
 

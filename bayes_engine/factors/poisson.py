@@ -1,4 +1,6 @@
-"""Counts that come at a constant rate: the Poisson likelihood, the Gamma posterior of its rate."""
+"""Counts that come at a constant rate: the Poisson likelihood, the Gamma posterior of its rate. scikit-learn has no
+naive Bayes of rates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The E step of a network with cells not known: expected counts of every family, and the rows' log-likelihood.
+"""The E step of a network with cells not known: expected counts of every family, and the rows' log-likelihood. pgmpy's
+EM asks for the posterior of each row by itself.
 
 A family whose cells a row shows is counted once and for all. Of the others only those that touch a hidden cell matter:
 log p(x) = Σ_{f shown} log φ_f + log Σ_h Π_{f touching h} φ_f, so rows are alike when these cells are (the Markov

@@ -1,4 +1,5 @@
-"""Summing hidden variables out of a product: variable elimination forward, marginals backward, all in log space.
+"""Summing hidden variables out of a product: variable elimination forward, marginals backward, all in log space. pgmpy
+and pyAgrum answer one question of one row at a time, and give no expectations by factor.
 
 log Z = log Σ_h Π_f φ_f(h) by summing one variable after another out of the factors that hold it (Zhang & Poole 1994);
 going back over the same clusters gives p(h_f) for every factor's own scope (collect and distribute: Lauritzen &

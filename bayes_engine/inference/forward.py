@@ -1,4 +1,5 @@
-"""Sampling a network from its roots down: forward samples, and likelihood weighting for a posterior.
+"""Sampling a network from its roots down: forward samples, and likelihood weighting for a posterior. pgmpy's likelihood
+weighting gives rows with weights, and no error of the estimate.
 
 A node is drawn after its parents from its row of P(x_j | pa_j). With evidence e the nodes of e are not drawn but
 clamped, and the row weighs w = Π_{j in e} P(e_j | pa_j) (Fung & Chang 1990; Shachter & Peot 1990): the mean weight

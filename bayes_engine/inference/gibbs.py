@@ -1,4 +1,5 @@
-"""Gibbs sampling of a discrete network: P(Q = q | E = e) ≈ n_q / T (Zhou, §7.5.3, fig. 7.5).
+"""Gibbs sampling of a discrete network: P(Q = q | E = e) ≈ n_q / T (Zhou, §7.5.3, fig. 7.5). pgmpy and pyAgrum walk
+node by node, and say nothing of a chain that zeros keep from coming everywhere.
 
 From a state that agrees with the evidence, every hidden node in turn is drawn from its probabilities given all others.
 One pass over all of them is a step; of T steps n_q find Q = q. The textbook's form is one chain from a random state;

@@ -1,4 +1,5 @@
 """Exact inference in a Bayesian network: a junction tree made once, evidence of many rows carried through it together.
+pyAgrum and pgmpy carry the evidence of one row at a time.
 
 Each table P(x_j | pa_j) is multiplied into a clique; messages go up to the root and give P(e), and down again and give
 P(clique | e) for every clique (Lauritzen & Spiegelhalter 1988; Jensen, Lauritzen & Olesen 1990). With the largest

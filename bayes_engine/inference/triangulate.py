@@ -1,4 +1,5 @@
-"""In which order to sum variables out, and the cliques which that order makes: the shape of a junction tree.
+"""In which order to sum variables out, and the cliques which that order makes: the shape of a junction tree. NetworkX
+triangulates without regard to how many levels a variable has.
 
 Greedy: next comes the variable whose elimination joins the fewest pairs of neighbours (min-fill), or makes the smallest
 table (min-weight); the order with fewer cells in all is taken (Kjærulff 1990, Triangulation of Graphs; Koller &

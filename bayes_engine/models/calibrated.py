@@ -1,4 +1,5 @@
 """Calibration: probabilities made as true as held-out rows tell, as one more row of the ledger, log q_c − log p_c.
+scikit-learn's CalibratedClassifierCV gives no map of log posteriors that a ledger could show as a row.
 
 Naive Bayes counts what is dependent twice, so it is surer than it is right; what it ranks first it may still rank
 rightly. A calibrator keeps the ranking (of two classes) and mends the probabilities. It is learnt from posteriors of

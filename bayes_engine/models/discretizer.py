@@ -1,4 +1,6 @@
-"""Discretization as a scikit-learn transformer, so that folds and pipelines learn their own cuts."""
+"""Discretization as a scikit-learn transformer, so that folds and pipelines learn their own cuts. scikit-learn's
+KBinsDiscretizer does not look at the class.
+"""
 
 from __future__ import annotations
 

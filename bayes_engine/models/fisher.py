@@ -1,4 +1,5 @@
 """Fisher's projection: the directions in which classes are far apart for their spread, and the nearest projected mean.
+scikit-learn's LDA has no trace-ratio objective, and learns from rows, not from statistics that merge.
 
 Zhou Zhihua, Machine Learning, sec. 3.4 (his "LDA"); a transformer and a rule, not a density: Gaussian discriminant
 analysis is in `bayes_engine.models.gaussian`.

@@ -1,4 +1,5 @@
 """Gaussian discriminant analysis: one Gaussian a class over all numeric columns, Σ shared (LDA) or its own (QDA).
+scikit-learn's LDA and QDA refuse missing cells and take no rows away again.
 
 log p(c, x) = log π_c − ½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) − ½ log det Σ_c − (d/2) log 2π. Everything is a closed form of the
 scatter of each class (`bayes_engine.stats.scatter`), so rows come and go by addition. Hastie, Tibshirani & Friedman,

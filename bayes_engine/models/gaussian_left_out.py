@@ -1,4 +1,4 @@
-"""Exact leave-one-out of Gaussian discriminants, all rows at once.
+"""Exact leave-one-out of Gaussian discriminants, all rows at once. scikit-learn would refit once a row.
 
 Without a row of weight w the scatter of its class, n_c rows heavy, loses k z zᵀ, z its offset from its class mean and
 k = w n_c/(n_c − w); its inverse follows by Sherman & Morrison (Ann. Math. Stat. 21, 1950). So every row costs one

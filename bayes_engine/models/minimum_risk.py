@@ -1,4 +1,6 @@
-"""Decisions as a scikit-learn estimator, so that losses survive a Pipeline and a grid search."""
+"""Decisions as a scikit-learn estimator, so that losses survive a Pipeline and a grid search. scikit-learn's
+TunedThresholdClassifierCV moves one threshold of two classes.
+"""
 
 from __future__ import annotations
 

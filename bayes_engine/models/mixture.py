@@ -1,4 +1,6 @@
-"""Gaussian mixtures by EM: p(x) = Σ_k π_k N(x; μ_k, Σ_k) (Zhou, eq. 9.29), LDA and QDA with the labels hidden."""
+"""Gaussian mixtures by EM: p(x) = Σ_k π_k N(x; μ_k, Σ_k) (Zhou, eq. 9.29), LDA and QDA with the labels hidden.
+scikit-learn's GaussianMixture refuses missing cells.
+"""
 
 from __future__ import annotations
 

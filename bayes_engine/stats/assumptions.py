@@ -1,4 +1,6 @@
-"""Is what discriminant analysis assumes true of this table: equal covariances (Box), normal classes (Mardia)?"""
+"""Is what discriminant analysis assumes true of this table: equal covariances (Box), normal classes (Mardia)? Neither
+SciPy nor scikit-learn has these tests.
+"""
 
 from __future__ import annotations
 

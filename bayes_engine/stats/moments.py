@@ -1,4 +1,5 @@
-"""Weight, mean and sum of squared deviations per class and numeric column, under + and −.
+"""Weight, mean and sum of squared deviations per class and numeric column, under + and −. scikit-learn's StandardScaler
+merges batches, but takes no row away again.
 
 The mean is kept as an offset from the column's pivot and the squares around the mean, so that N(1e9, 1) keeps its
 digits. Merging is Chan, Golub & LeVeque 1979: M2 = M2a + M2b + δ² wa wb / (wa + wb).

@@ -1,4 +1,5 @@
 """The container: JSON and raw arrays in one flat file, closed by its SHA-256. The format is in `bayes_engine.store`.
+pickle and joblib run what a file says; NumPy's npz holds arrays only, and unpacks what it is given.
 
 Nothing is compressed and nothing is named by a path, so no file can grow when it is read or lead out of itself. What is
 read is bounded before it is read: the file by its size, the header by its length and by its number of values, an array

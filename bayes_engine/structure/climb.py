@@ -1,4 +1,5 @@
-"""Greedy search of a structure: hill climbing and K2, with every step kept.
+"""Greedy search of a structure: hill climbing and K2, with every step kept. pgmpy and pyAgrum search as well, but their
+ties fall to where a column stands, and no steps are kept to be shown.
 
 Hill climbing takes the best single change of an arc (add, delete, reverse) until none is left that gains. Most of its
 choices are ties: a → b and b → a gain the same until more is known, and the directions in which the first arcs are laid

@@ -1,4 +1,5 @@
-"""The best graph of all, by dynamic programming over sets of columns (Silander & Myllymäki 2006).
+"""The best graph of all, by dynamic programming over sets of columns (Silander & Myllymäki 2006). pyAgrum has no exact
+search.
 
 A DAG has a sink, and what is left without it is a DAG again. With best(c, S) the best score of c with parents in S,
 

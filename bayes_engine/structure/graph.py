@@ -1,4 +1,5 @@
 """Directed acyclic graphs, and what they say by themselves: order, ancestors, blankets, separation, equivalence.
+NetworkX's graphs can be changed, and its orders and sets are those of insertion.
 
 Nodes are names in an order of their own; every choice that the graph leaves open is made in that order, so two runs
 agree (Pearl 1988, Probabilistic Reasoning in Intelligent Systems, ch. 3; Zhou, §7.5).

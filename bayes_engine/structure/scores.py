@@ -1,4 +1,5 @@
-"""How well a graph suits a table, in nats: log-likelihood, AIC, BIC, K2, BDeu. More is better.
+"""How well a graph suits a table, in nats: log-likelihood, AIC, BIC, K2, BDeu. More is better. pgmpy and pyAgrum give a
+family's score as one number, not the likelihood and the penalty in it.
 
 All are sums over families (a node and its parents), so an arc changes one or two terms: that is the bill. With
 n_jk the weight of the rows where the parents are in configuration j and the node in its level k, n_j = Σ_k n_jk:

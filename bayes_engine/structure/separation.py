@@ -1,4 +1,5 @@
 """d-separation: which nodes a graph makes independent given others, and the trail that is open where it does not.
+NetworkX says whether nodes are separated, not along which trail they are not.
 
 A trail is open given Z if every node inside it is: a chain or a fork unless the middle is in Z, a collider only if the
 middle or something below it is in Z (Pearl 1988, §3.3; Zhou, §7.5.1: 有向分离).

@@ -1,4 +1,6 @@
-"""Files that bring names and types of their columns: Parquet and ARFF; and how typed cells are written as text."""
+"""Files that bring names and types of their columns: Parquet and ARFF; and how typed cells are written as text. SciPy's
+ARFF reader knows neither columns of text nor sparse rows.
+"""
 
 from __future__ import annotations
 

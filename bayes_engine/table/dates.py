@@ -1,4 +1,5 @@
-"""Dates as people write them → datetime64.
+"""Dates as people write them → datetime64. pandas and dateutil guess cell by cell, so that one column may be read in
+two orders.
 
 Numbers, signs and the months of seven languages are read, by rules that do not depend on the machine's locale. Where
 day and month may be either, the whole column decides; where it cannot, the day stands first and that is in doubt.

@@ -1,4 +1,6 @@
-"""Bytes → text: unpacked if gzipped, refused by name if no text, decoded in the encoding they seem to have."""
+"""Bytes → text: unpacked if gzipped, refused by name if no text, decoded in the encoding they seem to have. chardet
+guesses; it is checked by decoding the whole file, since charset-normalizer fails on single-byte encodings.
+"""
 
 from __future__ import annotations
 

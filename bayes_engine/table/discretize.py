@@ -1,4 +1,4 @@
-"""Cut points: a number becomes the interval it falls in.
+"""Cut points: a number becomes the interval it falls in. scikit-learn has no cuts by the class (MDLP).
 
 k cuts c₁ < … < c_k make the intervals (−∞, c₁], (c₁, c₂], …, (c_k, ∞); the interval of x is the number of cuts < x,
 `np.searchsorted(cuts, x, side="left")`. Cuts stand half-way between neighbouring values of the column. NaN, ±inf and

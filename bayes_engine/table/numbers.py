@@ -1,4 +1,5 @@
-"""What a number is: cells as programs and people write them → float64, and what only looks like a number.
+"""What a number is: cells as programs and people write them → float64, and what only looks like a number. pandas reads
+one decimal mark that it is told; it guesses none and says nothing of lost digits.
 
 Decimal marks, thousands separators, signs, per cent and currencies are read by rules that do not depend on the
 machine's locale. Where a cell may be read in two ways (1,234) the other cells of its column decide; what nothing

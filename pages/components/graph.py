@@ -1,4 +1,5 @@
 """A graph one can click: nodes that hold states with their bars, edges with their weights, all within reach of keys.
+Streamlit's `graphviz_chart` is a picture: nothing in it can be clicked.
 
 The places come from `bayes_engine.workbench.figures.layout`, in node units. The browser measures the words, gives every
 node the room it needs and fits the whole to the width it finds. Tab stops once at the edges and once at the nodes;

@@ -1,4 +1,5 @@
 """Long work off the script's thread, with progress and a way to stop it; work that takes a moment is not seen to.
+Streamlit runs a script to its end: it knows no work that goes on beside it.
 
     @kept(max_entries=16)
     @lasting(Message("holding rows out"))

@@ -1,4 +1,5 @@
 """Where the nodes of a graph stand: pure geometry, in node units (neighbours in a row are one unit apart, rows too).
+Graphviz is a program of its own, which a user would have to install.
 
 y grows downwards. The same graph has the same layout, however its nodes and arcs are listed: ties go by name.
 Layers and crossings after Sugiyama, Tagawa and Toda (1981); the tree after Reingold and Tilford (1981).
