@@ -13,6 +13,7 @@ import pytest
 
 from bayes_engine import AODE, SPODE, TAN, KDependence
 from bayes_engine.models.one_dependence import SemiNaive
+from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 CLASSES = ["no", "yes"]
@@ -137,8 +138,10 @@ MODELS: dict[str, SemiNaive] = {
 }
 
 
-@pytest.mark.parametrize("given", [NAMES, ["sound", "sugar"], ["root"], ["colour", "navel"], ["sugar"]])
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize(
+    ("name", "given"),
+    crossed(sorted(MODELS), [NAMES, ["sound", "sugar"], ["root"], ["colour", "navel"], ["sugar"]]),
+)
 def test_hidden_cells_are_summed_out(name: str, given: list[str]) -> None:
     """p(c, x_known) is the sum of the joint over all completions h; its ledger rows are E[log φ] and H(h | x, c)."""
     X, y = table(len(name), hole=0.12)

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from bayes_engine import ComplementNB, NaiveBayes, load_dataset
 from bayes_engine.table.text import WORD
+from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 
@@ -38,10 +39,10 @@ RULES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("ours", "theirs"), RULES)
-@pytest.mark.parametrize("likelihood", ["multinomial", "bernoulli"])
-def test_words(messages: Any, ours: dict[str, Any], theirs: dict[str, Any], likelihood: str) -> None:
+@pytest.mark.parametrize(("rules", "likelihood"), crossed(RULES, ["multinomial", "bernoulli"]))
+def test_words(messages: Any, rules: tuple[dict[str, Any], dict[str, Any]], likelihood: str) -> None:
     X, y = messages
+    ours, theirs = rules
     half, alpha = len(y) // 2, 0.3
     model = NaiveBayes(alpha=alpha, likelihoods=likelihood, text={"columns": ["text"], **ours}).fit(X[:half], y[:half])
     reader = CountVectorizer(**theirs)

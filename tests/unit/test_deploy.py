@@ -160,8 +160,10 @@ def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_
             ("127.0.0.1", None, False),
         ):
             assert opens(f"ws://{host}/_stcore/stream", ("127.0.0.1", int(port)), origin) is welcome, (host, origin)
-        process.terminate()
-        assert process.wait(PATIENCE) == 0
+        page = socket.create_connection(("127.0.0.1", int(port)))
+        with connect(f"ws://{HOST}/_stcore/stream", sock=page, origin=Origin(f"https://{HOST}"), proxy=None):
+            process.terminate()  # as a container is stopped: it ends by itself, though a page is open
+            assert process.wait(PATIENCE) == 0
         assert subprocess.run(healthy, check=False, capture_output=True).returncode != 0
     assert not asked.exists(), asked.read_text(encoding="utf-8")
 

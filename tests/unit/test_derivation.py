@@ -70,8 +70,10 @@ def working(melons: Parts) -> Working:
 # derive ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["watermelon3", "loan", "penguins", "mushroom", "wine", "three-attributes"])
-@pytest.mark.parametrize("preset", list(PRESETS))
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    crossed(["watermelon3", "loan", "penguins", "mushroom", "wine", "three-attributes"], list(PRESETS)),
+)
 def test_the_working_is_the_ledger(name: str, preset: str) -> None:
     parts = parts_of(name)
     model = fitted(parts, preset)

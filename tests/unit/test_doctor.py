@@ -36,6 +36,7 @@ from bayes_engine.workbench.doctor.finding import (
 from bayes_engine.workbench.doctor.pairs import dependences, inflation
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.suggest import FAMILIES
+from tests.conftest import slowly
 
 N = 240
 TEXTBOOK = ModelInUse("naive-bayes", {**PRESETS["textbook"], "discretize": None, "var_floor": 1e-9, "likelihoods": ()})
@@ -602,7 +603,9 @@ def fitted(model: AddModel, frame: pd.DataFrame, schema: Schema) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-@pytest.mark.parametrize("name", ["iris", "watermelon3", "watermelon2", "loan", "three-attributes", "penguins", "wine"])
+@pytest.mark.parametrize(
+    "name", ["iris", "watermelon2", "loan", "penguins", *map(slowly, ["watermelon3", "three-attributes", "wine"])]
+)
 def test_three_models_that_can_be_fitted(name: str) -> None:
     data = load_dataset(name)
     suggestions = examine(data.frame, data.schema).suggestions

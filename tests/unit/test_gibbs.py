@@ -25,6 +25,7 @@ from bayes_engine.inference.gibbs import (
     updates,
 )
 from bayes_engine.table.schema import Variable
+from tests.conftest import crossed
 
 
 def split_rhat(draws: np.ndarray) -> float:
@@ -121,8 +122,9 @@ def test_zeros_that_the_evidence_takes_away_do_no_harm() -> None:
     assert compile_gibbs(stuck_network(noise=0.1), np.full(3, HIDDEN)).irreducibility.kind == "positive"
 
 
-@pytest.mark.parametrize("scan", ["sequential", "textbook", "random"])
-@pytest.mark.parametrize("begin", ["weighted", "forward", "consistent"])
+@pytest.mark.parametrize(
+    ("scan", "begin"), crossed(["sequential", "textbook", "random"], ["weighted", "forward", "consistent"])
+)
 def test_every_form_comes_to_the_posterior(scan: str, begin: str) -> None:
     net = stuck_network(noise=0.2)
     e = net.places({"equal": "yes"})

@@ -28,6 +28,7 @@ from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.render import behind, most_discriminating, to_markdown, to_text
 from bayes_engine.workbench.incoming.batch import results
 from tests.answered import as_csv, receive, score
+from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 CHOSEN = {"links": "poisson", "hour": "kernel", "known": "bernoulli", "text": "multinomial"}
@@ -203,9 +204,7 @@ def test_hints_say_what_to_reckon(model: NaiveBayes, table: Any) -> None:
 # hidden labels --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("smoothing", ["all", "none"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "hard", "smoothing"), crossed(range(4), [False, True], ["all", "none"]))
 def test_NF44_no_step_falls_where_a_column_counts(hard: bool, smoothing: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     y = pd.Series(rng.choice(["no", "yes"], 120))

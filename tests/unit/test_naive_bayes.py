@@ -29,6 +29,7 @@ from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, Tabl
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.models.naive_bayes import PRESETS
+from tests.conftest import crossed
 
 LABELS = ["a", "a", "a", "b", "b", "b"]
 
@@ -166,8 +167,12 @@ def test_NF09_zero_variance_in_one_class_is_floored_and_named() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-@pytest.mark.parametrize("values", [[0, 0, 0, 1, 2, 3], [0, 0, 3, 1, 2, 1], [1, 1, 1, 2, 2, 2]])
-@pytest.mark.parametrize("scale", [1e-140, 1e-150, 1e-158, 1e-162, 1e-200, 5e-324])
+@pytest.mark.parametrize(
+    ("scale", "values"),
+    crossed(
+        [1e-140, 1e-150, 1e-158, 1e-162, 1e-200, 5e-324], [[0, 0, 0, 1, 2, 3], [0, 0, 3, 1, 2, 1], [1, 1, 1, 2, 2, 2]]
+    ),
+)
 def test_NF09_a_spread_too_small_to_be_squared_draws_no_nan(scale: float, values: list[int]) -> None:
     X = numbers([scale * v for v in values])
     models = [NaiveBayes(likelihoods=name) for name in ("gaussian", "kernel", "kernel-weka")]

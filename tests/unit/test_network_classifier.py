@@ -35,6 +35,7 @@ from bayes_engine.workbench.derivation.conditionals import (
 from bayes_engine.workbench.derivation.derive import derive, rows_behind
 from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.render import to_text
+from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 MELON_ARCS = [
@@ -289,9 +290,10 @@ def test_a_column_without_a_value_takes_no_part() -> None:
         assert (model.predict(X) == y).all(), structure
 
 
-@pytest.mark.parametrize("missing", ["marginalize", "category"])
-@pytest.mark.parametrize("unseen", ["ignore", "smooth"])
-@pytest.mark.parametrize("structure", ["hill-climb", "naive", "tan", "arcs"])
+@pytest.mark.parametrize(
+    ("structure", "missing", "unseen"),
+    crossed(["hill-climb", "naive", "tan", "arcs"], ["marginalize", "category"], ["ignore", "smooth"]),
+)
 def test_unseen_values_and_missing_cells_have_a_posterior(missing: Any, unseen: Any, structure: Any) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.choice(list("uvw"), (120, 4)), columns=list("abcd"))

@@ -16,6 +16,7 @@ import pytest
 from bayes_engine.errors import ReadError
 from bayes_engine.table.assemble import unique_names
 from bayes_engine.table.read import Reading, read_table
+from tests.conftest import slowly, some
 
 
 def rows(header: str, *lines: str, repeat: int = 1, end: str = "\n") -> bytes:
@@ -64,7 +65,10 @@ POLLUTED = [
 ][::11]  # fmt: skip
 
 
-@pytest.mark.parametrize("start", range(0, len(POLLUTED), 12))
+STARTS = range(0, len(POLLUTED), 12)
+
+
+@pytest.mark.parametrize("start", [*STARTS[::2], *map(slowly, STARTS[1::2])])
 def test_polluted_files_give_back_every_cell(start: int) -> None:
     for habit in POLLUTED[start : start + 12]:
         data = pollute(*habit)
@@ -431,7 +435,7 @@ sunny, 85.5, no, 'it\\'s hot'
 def test_noise_is_a_table_or_a_read_error() -> None:
     rng = np.random.default_rng(1)
     alphabet = list("ab1,;\t| \"'\n\r#.é张")
-    for _ in range(200):
+    for _ in range(some(200)):
         text = "".join(rng.choice(alphabet, rng.integers(1, 80)))
         try:
             frame = read_table(text.encode()).frame

@@ -23,7 +23,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import log, log_normalize
 from bayes_engine.models.left_out import left_out_terms
 from bayes_engine.models.weighted import COSTS, WeightedNaiveBayes
-from tests.conftest import examples
+from tests.conftest import examples, slowly
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 
@@ -86,7 +86,7 @@ def by_hand(cost: Callable[[np.ndarray], float], d: int, largest: float, rounds:
     return w
 
 
-@pytest.mark.parametrize("largest", [1.0, 3.0])
+@pytest.mark.parametrize("largest", [3.0, slowly(1.0)])
 def test_the_weights_are_the_maximum(largest: float) -> None:
     X, y, weight = mixed(80)
     model = WeightedNaiveBayes(largest=largest).fit(X, y, weight)
