@@ -84,7 +84,21 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     return argname if isinstance(val, bytes) else None
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file goes to one process as a whole, and the browser tests do together: they share a server and a browser."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/browser" if nodeid.startswith("tests/browser/") else str(super()._split_scope(nodeid))
+
+    return Together(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests, those in a browser first: they take longest, and the others fill the time beside them."""
+    items.sort(key=lambda item: ROOT / "tests" / "browser" not in item.path.parents)
     first: dict[type, object] = {}
     verdicts: dict[int, bool] = {}
     for item in items:

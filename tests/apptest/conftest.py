@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from plotly.basedatatypes import BaseFigure, BasePlotlyType
 from streamlit.components.v2 import manifest_scanner
 
 from pages.runtime import jobs, state
 from pages.views.network import learn_run
 
 PATIENT = 60.0
+CHECKED = ("test_saved_pages", "test_surfaces")
+"""Files in which Plotly checks the figures of every page."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -35,3 +38,22 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch)
+
+
+class Unchecked:
+    """What says whether a figure checks its properties: no."""
+
+    def __get__(self, _figure: object, _kind: type) -> bool:
+        return False
+
+    def __set__(self, _figure: object, _value: bool) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To check the properties of its figures takes Plotly a quarter of a page's time; elsewhere than in `CHECKED` they
+    are drawn as they are given."""
+    if request.path.stem not in CHECKED:
+        for kind in (BaseFigure, BasePlotlyType):
+            monkeypatch.setattr(kind, "_validate", Unchecked(), raising=False)

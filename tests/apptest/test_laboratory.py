@@ -18,11 +18,19 @@ from bayes_engine.workbench.laboratory.excess import fitted_once
 from bayes_engine.workbench.laboratory.truth import bayes_risk, gaussians
 from pages.runtime.state import START, State
 from pages.views.laboratory import setup as lab
+from pages.views.laboratory import study
 from tests.apptest.opened import opened, written
 from tests.conftest import slowly
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 """Two unit circles two apart: Φ(−1) under equal priors."""
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer samples behind the bars and the curve than the page draws, which takes nearly all its time."""
+    monkeypatch.setattr(study, "REPLICATES", 3)
+    monkeypatch.setattr(study, "CURVE", 2)
 
 
 def at(**view: Any) -> AppTest:
