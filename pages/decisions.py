@@ -40,7 +40,7 @@ with picture:
         region_plane(table, fitted, axes, key=PLANE, height=400)
         slice_control(table, axes)
 with knobs:
-    loss_editor(table, fitted, ledger, bus=PLANE, told=True)
+    loss_editor(table, fitted, ledger, bus=PLANE, story_shown=True)
 
 held = ours = naive = None
 try:

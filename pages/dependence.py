@@ -26,24 +26,24 @@ if texts := active.text_columns(table):
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     finish()
 try:
-    found = dependence.dependences(table)
+    dependences = dependence.dependences(table)
 except BayesEngineError as error:
     st.error(error.message.local(md))
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     finish()
-dependence.which_pairs_depend(table, found)
+dependence.which_pairs_depend(table, dependences)
 matters = st.container()  # filled last: it takes the longest
 dependence.sections(
     {
-        "pairs": lambda: dependence.pairs(table, found),
-        "super-parents": lambda: dependence.super_parents(table, found),
+        "pairs": lambda: dependence.pairs(table, dependences),
+        "super-parents": lambda: dependence.super_parents(table, dependences),
         "dial": lambda: dial.dial(table),
         "twice": lambda: double_counting.double_counting_of_case(table),
         "doubled": lambda: double_counting.duplicates(table),
         "examples": double_counting.live_examples,
     }
 )
-if found.pairs:
+if dependences.pairs:
     with matters:
         dependence.cost(table)
 for note in table.parts.notes:

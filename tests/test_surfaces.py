@@ -57,13 +57,13 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/router.py", "_menu", "place.title"): WORDS,
     ("pages/views/classify/rows.py", "row_table", "_('Row {n} is now"): "the number of a row",
     ("pages/views/model/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
-    ("pages/active/shelf.py", "choose_model", "' '.join(told)"): "reasons made with md, and the app's own words",
+    ("pages/active/shelf.py", "choose_model", "' '.join(about)"): "reasons made with md, and the app's own words",
     ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
     ("pages/views/case/derivation.py", "_behind", "_said("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
     ("bayes_engine/workbench/figures/conditionals.py", "prior_bars", "[f'{fraction(s)}"): LIKELIHOOD,
-    ("bayes_engine/workbench/figures/conditionals.py", "rate_bars", "f'{found.mark}"): LIKELIHOOD,
+    ("bayes_engine/workbench/figures/conditionals.py", "rate_bars", "f'{rates.mark}"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "written[k]"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "[_bar_hover("): LIKELIHOOD,
     ("pages/views/model/discriminating_words.py", "word_chart", "hover"): LIKELIHOOD,

@@ -121,11 +121,11 @@ def settings(spec: Spec) -> dict[str, Any]:
     return {k: v for k, v in own.items() if k not in ("schema", "text")}
 
 
-def likelihood_of(table: FittableTable, spec: Spec, at: int, *, own: bool = True) -> str:
+def likelihood_of(table: FittableTable, spec: Spec, position: int, *, own: bool = True) -> str:
     """The likelihood that a feature has in a model: its own where one was chosen (and `own` ones count), else that of
     its kind."""
-    values, variable = settings(spec), table.features.variables[at]
-    chosen = dict(values.get("likelihoods", ())).get(at) if own else None
+    values, variable = settings(spec), table.features.variables[position]
+    chosen = dict(values.get("likelihoods", ())).get(position) if own else None
     if chosen:
         return str(chosen)
     if variable.textual:
@@ -161,7 +161,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
     def by_column(v: Any) -> bool:
         pairs = isinstance(v, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in v)
         places = [p[0] for p in v] if pairs else []
-        known = all(type(at) is int and 0 <= at < len(table.features) for at in places)
+        known = all(type(place) is int and 0 <= place < len(table.features) for place in places)
         return pairs and known and len(set(places)) == len(places) and all(rows(p[1]) for p in v)
 
     fits: Mapping[str, Callable[[Any], bool]] = {
@@ -262,8 +262,8 @@ def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
         chosen["priors"] = dict(zip(parts.target.levels, chosen["priors"], strict=True))
     for knob, own_choice in COLUMN_KNOBS.items():
         if knob in chosen:
-            at = chosen[knob]
-            chosen[knob] = own_choice if at < 0 else parts.schema.features.names[at]
+            position = chosen[knob]
+            chosen[knob] = own_choice if position < 0 else parts.schema.features.names[position]
     if isinstance(chosen.get("structure"), tuple):
         names = (*parts.schema.features.names, parts.target.name)
         chosen["structure"] = tuple((names[a], names[b]) for a, b in chosen["structure"])
@@ -273,7 +273,7 @@ def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
 def _chosen_likelihoods(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     """The likelihoods by column name: of all numbers where a density was chosen for them, and a column's own."""
     features, every = parts.schema.features, chosen["discretize"]
-    own = {features.names[at]: name for at, name in chosen["likelihoods"]}
+    own = {features.names[position]: name for position, name in chosen["likelihoods"]}
     whole = {v.name: every for v in features if v.numeric} if every in DENSITIES else {}
     return {"likelihoods": {**whole, **own} or None, "discretize": None if every in DENSITIES else every}
 
@@ -304,7 +304,7 @@ def _smoothed(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
         return {"alpha": prior(chosen["alpha"])}
     alone = chosen.get("smoothing") == "none"
     names = parts.schema.features.names
-    own = {names[at]: prior(value) for at, value in chosen["alphas"]}
+    own = {names[position]: prior(value) for position, value in chosen["alphas"]}
     alpha = {"alpha": {OTHERS: 0.0 if alone else prior(chosen["alpha"]), **own}}
     return {**alpha, "smoothing": "all"} if alone else alpha
 
@@ -345,11 +345,11 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     estimating = set() if by_rows else set(family.estimation_parameters)
     estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
     counting = {k: v for k, v in chosen.items() if k not in estimating}
-    with listen() as said:
+    with listen() as notes:
         model = _count(key, spec.family, repr(sorted(counting.items())), counting, _parts).with_params(
             **{k: v for k, v in chosen.items() if k in estimating}
         )
-    return Fitted(spec, model, tuple(said))
+    return Fitted(spec, model, tuple(notes))
 
 
 @cached(max_entries=16)

@@ -60,13 +60,13 @@ def text(value: Value) -> str:
 
 def kinds_help(*, zeros: bool = False) -> str:
     """What the kinds mean."""
-    said = _(
+    text = _(
         "Rows imagined before any is counted. Laplace, Lidstone, Jeffreys: α rows for each level. m-estimate: m rows "
         "for each class, shared out among the levels. Equivalent sample size: so many for the whole table."
     )
     if zeros:
-        said += " " + _("Zeros only: the whole attribute–class pair that has a zero, nothing else.")
-    return said
+        text += " " + _("Zeros only: the whole attribute–class pair that has a zero, nothing else.")
+    return text
 
 
 def choose_kind(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, about: str = "") -> None:

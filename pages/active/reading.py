@@ -51,8 +51,8 @@ def _refused(key: str, error: BayesEngineError) -> None:
 
 def why_refused(key: str) -> str:
     """Why the file on the uploader `key` is no table; "" where there is nothing to say."""
-    said = st.session_state.get(f"{key}_said")
-    return said.local(md) if said and st.session_state.get(key) else ""
+    message = st.session_state.get(f"{key}_said")
+    return message.local(md) if message and st.session_state.get(key) else ""
 
 
 Then = Callable[[State, Read, Read], State]
@@ -74,10 +74,10 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
         return lambda state, value: _again(state, upload, name, value, then)
 
     recipe, key = upload.reading.recipe, upload.role.widgets
-    said = st.session_state.get(f"{key}_said")
-    with st.expander(_("How the file was read"), icon=":material/manage_search:", expanded=bool(said)):
-        if said:
-            st.error(_("That does not work: {why}. The table is as it was.").format(why=said.local(md)))
+    refusal = st.session_state.get(f"{key}_said")
+    with st.expander(_("How the file was read"), icon=":material/manage_search:", expanded=bool(refusal)):
+        if refusal:
+            st.error(_("That does not work: {why}. The table is as it was.").format(why=refusal.local(md)))
         if recipe.format in ("parquet", "arff"):
             st.caption(_("The file brings its own names and types; what can be read otherwise has a button above."))
             return
@@ -164,12 +164,12 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
         **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))),
     )
     names = list(reading.frame.columns)
-    at = min(max(current().seen(f"{key}_column", 0), 0), len(names) - 1)
+    position = min(max(current().seen(f"{key}_column", 0), 0), len(names) - 1)
     cells[2].selectbox(
         _("Column"),
         range(len(names)),
         format_func=lambda j: clean(names[j]),
-        **bound(f"{key}_column", at, lambda s, j: s.showing(**{f"{key}_column": j})),
+        **bound(f"{key}_column", position, lambda s, j: s.showing(**{f"{key}_column": j})),
     )
     kinds = {
         "auto": _("by rule"),
@@ -183,7 +183,7 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
         _("is read as"),
         list(kinds),
         format_func=kinds.__getitem__,
-        **bound(f"{key}_type", dict(recipe.types).get(at, "auto"), lambda s, kind: types(s, ((at, kind),))),
+        **bound(f"{key}_type", dict(recipe.types).get(position, "auto"), lambda s, kind: types(s, ((position, kind),))),
     )
 
 
@@ -192,7 +192,7 @@ def _again(state: State, upload: Upload[Read], name: str, value: Any, then: Then
     present = dict(upload.role.wanted(state))
     if name == "types":  # of one column: the others stay as they were
         kinds = {**dict(present.get("types", ())), **dict(value)}
-        value = tuple((at, kind) for at, kind in sorted(kinds.items()) if kind != "auto")
+        value = tuple((position, kind) for position, kind in sorted(kinds.items()) if kind != "auto")
     wanted = tuple(sorted({**present, name: value}.items()))
     given, before = _given(state), upload.reading
 
@@ -212,29 +212,29 @@ def _given(state: State) -> tuple[str, str]:
     return state.table, SECOND_FILE.named(state)
 
 
-def reading_notes(said: Iterable[Note], upload: Upload[Read], then: Then[Read] = unchanged) -> None:
+def reading_notes(report: Iterable[Note], upload: Upload[Read], then: Then[Read] = unchanged) -> None:
     """What was inferred or changed, the doubtful first; beside each a button for every other way to read the file."""
-    ordered, key = sorted(said, key=lambda n: n.severity != "warning"), upload.role.widgets
+    ordered, key = sorted(report, key=lambda n: n.severity != "warning"), upload.role.widgets
     typed = isinstance(upload.reading, Reading)
 
-    def line(at: int, note: Note) -> None:
+    def line(place: int, note: Note) -> None:
         mark = ":material/warning:" if note.severity == "warning" else ":material/check:"
-        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}_note_{at}"):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}_note_{place}"):
             st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
             offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
             for number, other in enumerate(offers):
-                st.button(other.label.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
+                st.button(other.label.local(_quoted), key=f"{key}_offer_{place}_{number}", type="tertiary",
                           icon=":material/undo:", on_click=change,
                           args=(partial(_taken_up, upload=upload, other=other, then=then),)
                           )  # fmt: skip
 
     with st.container(gap=None):
-        for at, note in enumerate(ordered[:SHORT]):
-            line(at, note)
+        for place, note in enumerate(ordered[:SHORT]):
+            line(place, note)
     if ordered[SHORT:]:
         with st.expander(_("{n} more").format(n=len(ordered) - SHORT)), st.container(gap=None):
-            for at, note in enumerate(ordered[SHORT:MOST], start=SHORT):
-                line(at, note)
+            for place, note in enumerate(ordered[SHORT:MOST], start=SHORT):
+                line(place, note)
             if ordered[MOST:]:
                 st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
 

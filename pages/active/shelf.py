@@ -31,11 +31,11 @@ def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
-def with_likelihood(table: active.InUse, spec: Spec, at: int, name: str) -> Spec:
+def with_likelihood(table: active.InUse, spec: Spec, position: int, name: str) -> Spec:
     """The model with this likelihood of the feature at this place; the one it has anyhow is not kept."""
-    own = {place: chosen for place, chosen in active.setting(spec, "likelihoods") if place != at}
-    if name != active.likelihood_of(table, spec, at, own=False):
-        own[at] = name
+    own = {place: chosen for place, chosen in active.setting(spec, "likelihoods") if place != position}
+    if name != active.likelihood_of(table, spec, position, own=False):
+        own[position] = name
     return with_knob(spec, "likelihoods", tuple(sorted(own.items())))
 
 
@@ -80,13 +80,13 @@ def pseudo_count(spec: Spec) -> Any:
 
 def of_family(spec: Spec, family: str) -> Spec:
     """The model as one of another family: with the knobs that this one has too."""
-    found = Spec(spec.preset, (), family)
+    moved = Spec(spec.preset, (), family)
     for name, value in spec.knobs:
         alike = name != "smoothing" or "aode" not in (family, spec.family)  # one word for two things
         alike &= name != "criterion"
-        if name in active.settings(found) and alike:
-            found = with_knob(found, name, value)
-    return found
+        if name in active.settings(moved) and alike:
+            moved = with_knob(moved, name, value)
+    return moved
 
 
 def unavailable_families(table: active.InUse) -> dict[str, str]:
@@ -202,6 +202,10 @@ def choose_model(table: active.InUse) -> Spec:
                     "preset", spec.preset, lambda s, p: edit_active_model(table, lambda old: with_preset(old, p))(s)
                 ),
             )
-    told = [words.family_help(spec.family), *([words.preset_help(spec.preset)] if naive else []), *set(closed.values())]
-    st.caption(" ".join(told))
+    about = [
+        words.family_help(spec.family),
+        *([words.preset_help(spec.preset)] if naive else []),
+        *set(closed.values()),
+    ]
+    st.caption(" ".join(about))
     return spec

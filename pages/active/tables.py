@@ -201,8 +201,8 @@ def treatments_in_use(table: FittableTable) -> tuple[dict[str, Treatment], tuple
     state = current()
     if not table.repairs:
         return {}, ()
-    said = table.reading.report if table.reading else ()
-    months = {n.column for n in said if n.column and "read as month, day, year" in n.message.template}
+    report = table.reading.report if table.reading else ()
+    months = {n.column for n in report if n.column and "read as month, day, year" in n.message.template}
     read = ("feature", "target")
     wanted = [r for _entry, r in table.repairs if not r.column or table.schema[r.column].role in read]
     return treatments(cells_as_read(state), table.schema, wanted, months)
@@ -342,11 +342,3 @@ def summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
 @cached(max_entries=16)
 def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnSummary, ...]:
     return describe(_frame, _schema)
-
-
-def shown_rows(table: TableInUse, most: int) -> pd.DataFrame:
-    """The first rows, counted from 1, with their levels as they are called on screen."""
-    head = table.frame.head(most)
-    head = head.set_axis(head.index + 1, axis=0)
-    named = [v.name for v in table.schema if v.discrete and table.dataset]
-    return put(head, {name: [None if pd.isna(x) else table.level(name, x) for x in head[name]] for name in named})

@@ -191,8 +191,8 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
         return clean(named, 30) or _("column {n}").format(n=value + 1)
     if name == "likelihoods":
         return _(", ").join(
-            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}{_(': ')}{likelihood(own)}"
-            for at, own in value
+            f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{likelihood(own)}"
+            for j, own in value
         )
     if name == "criterion" and isinstance(value, tuple):
         return _("risk under set losses")
@@ -200,8 +200,8 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
         return _("no bound")
     if name == "alphas":
         return _(", ").join(
-            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}{_(': ')}{prior_choice.text(own)}"
-            for at, own in value
+            f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{prior_choice.text(own)}"
+            for j, own in value
         )
     if name == "structure" and isinstance(value, tuple):
         return _("{n} arcs by hand").format(n=len(value))
@@ -364,10 +364,10 @@ def because(table: FittableTable, ledger: Ledger, best: Any, other: Any, terms: 
     names = {row.name: md(row_word(row) or clean(table.column(row.child), 24)) for row, _term in ledger.rows}
     names |= {name: f"{names[name]} {words}" for name, words in (terms or {}).items() if name in names}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
-    told = {
+    speaking = {
         sign: _(", ").join(f"{names[n]} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
         for sign in (True, False)
     }
-    if told[True] and told[False]:
-        return _("{pro}, in spite of {contra} (nats)").format(pro=told[True], contra=told[False])
-    return _("{pro} (nats)").format(pro=told[True]) if told[True] else _("no evidence either way")
+    if speaking[True] and speaking[False]:
+        return _("{pro}, in spite of {contra} (nats)").format(pro=speaking[True], contra=speaking[False])
+    return _("{pro} (nats)").format(pro=speaking[True]) if speaking[True] else _("no evidence either way")

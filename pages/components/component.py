@@ -71,12 +71,12 @@ export default function (component) {
 
 
 def follower(
-    module: str, name: str, html: str, *, draws: str, told: str, every: bool = False, uses: Sequence[str] = ()
+    module: str, name: str, html: str, *, draws: str, event: str, every: bool = False, uses: Sequence[str] = ()
 ) -> Any:
     """The light part of a drawing whose heavy part is a `component` of its own, sent once: it is drawn by the function
-    `draws` that the heavy part's script brings, as soon as the event `told` says so, or at every such event. Of the
+    `draws` that the heavy part's script brings, as soon as the event `event` says so, or at every such event. Of the
     scripts that the heavy part uses it needs the style sheets."""
-    script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", told).replace("EVERY", "true" if every else "false")
+    script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
     style = "\n".join(_texts(uses, module, ".css"))
     return st.components.v2.component(name, html=html, css=style, js=script)
 

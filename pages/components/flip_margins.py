@@ -98,11 +98,11 @@ def prices_right_decisions(loss: LossTable) -> bool:
     return any(loss.cell(c, c) for c in loss.classes if c in loss.actions)
 
 
-def value_words(at: float, flip: Flip) -> str:
+def value_words(margin: float, flip: Flip) -> str:
     """A margin to four digits, and to four of the way there; or a prior to as many as tell it from 0 and 1."""
-    if flip.action is not None and abs(at) < 1e-12 * abs(at - flip.now):
-        at = 0.0  # what is left of a difference of equals
-    return certain(at) if flip.action is None else loss_words(at, min(abs(at - flip.now), abs(at)))
+    if flip.action is not None and abs(margin) < 1e-12 * abs(margin - flip.now):
+        margin = 0.0  # what is left of a difference of equals
+    return certain(margin) if flip.action is None else loss_words(margin, min(abs(margin - flip.now), abs(margin)))
 
 
 def present_value(flip: Flip) -> str:

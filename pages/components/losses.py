@@ -46,10 +46,12 @@ class Edit(NamedTuple):
     fixed: tuple[tuple[int, int], ...] = ()
 
 
-def loss_editor(table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus: str, told: bool = False) -> None:
+def loss_editor(
+    table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus: str, story_shown: bool = False
+) -> None:
     """λ and the prior of use, with presets and a refusal row. `bus` is the key of the page's drawings; `case` the
-    chosen case under the prior of use, for which a cell says at what value the decision turns; `told`: the page says
-    elsewhere what the story of the losses is."""
+    chosen case under the prior of use, for which a cell says at what value the decision turns; `story_shown`: the page
+    says elsewhere what the story of the losses is."""
     loss, key = active.losses(table), _key(bus)
     st.html(_STYLE)  # what only the server can say fades while an edit lasts
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -86,7 +88,7 @@ def loss_editor(table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus
     if loss.ignores_data:
         st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
     state = current()
-    if not told and table.info and not state.fixed and (state.losses, state.extra) == active.story_losses(table):
+    if not story_shown and table.info and not state.fixed and (state.losses, state.extra) == active.story_losses(table):
         st.caption(md(table.info.loss.text("story", current_language()), 600))
 
 
@@ -300,7 +302,11 @@ def _presets(table: active.InUse) -> None:
                 _("Without «{name}»").format(name=md(table.action(name), 18)),
                 key="refuse_off",
                 on_click=change,
-                args=(lambda s: replace(s, losses=rows[:k], extra="", fixed=tuple(at for at in s.fixed if at[0] < k)),),
+                args=(
+                    lambda s: replace(
+                        s, losses=rows[:k], extra="", fixed=tuple(cell for cell in s.fixed if cell[0] < k)
+                    ),
+                ),
             )
         else:
             part = active.losses(table).by_amount is not None  # then refusing is a sum as well

@@ -32,7 +32,7 @@ from pages.runtime.escape import clean
 
 _scene = component(__file__, "bayes_plane_scene", uses=("decide", "stage"))
 _live = follower(
-    __file__, "bayes_plane", '<div class="plane" data-testid="plane"></div>', draws="bayesPlane", told="bayes-scene"
+    __file__, "bayes_plane", '<div class="plane" data-testid="plane"></div>', draws="bayesPlane", event="bayes-scene"
 )
 
 

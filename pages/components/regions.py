@@ -126,8 +126,8 @@ def slice_control(table: active.InUse, axes: Axes) -> None:
 def _turned(state: State, features: tuple[Variable, ...], axes: Axes, moved: keys.ViewKey[int], i: int) -> State:
     """New axes; choosing for one what the other shows exchanges them."""
     old = {keys.AXIS_X: features.index(axes.x), keys.AXIS_Y: features.index(axes.y) if axes.y else -1}
-    new = {axis: i if axis is moved else old[moved] if at == i else at for axis, at in old.items()}
-    return state.showing(*(axis.to(at) for axis, at in new.items()))
+    new = {axis: i if axis is moved else old[moved] if place == i else place for axis, place in old.items()}
+    return state.showing(*(axis.to(place) for axis, place in new.items()))
 
 
 def region_plane(table: active.InUse, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480) -> None:
@@ -252,9 +252,9 @@ def _texts(table: active.InUse, axes: Axes, rows: list[int], truth: list[Any]) -
     for name in axes.names:
         cells, label = table.parts.X[name].iloc[rows].tolist(), table.column(name)
         shown = {value: table.level(name, value) for value in set(cells)}
-        for told, value in zip(lines, cells, strict=True):
-            told.append(f"{label} = {shown[value]}")
-    return ["\n".join(told) for told in lines]
+        for line, value in zip(lines, cells, strict=True):
+            line.append(f"{label} = {shown[value]}")
+    return ["\n".join(line) for line in lines]
 
 
 def _side(table: active.InUse, variable: Variable, axis: Axis) -> Side:

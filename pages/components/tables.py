@@ -143,7 +143,7 @@ def rows(table: active.InUse, frame: pd.DataFrame, *, of: object, height: int, m
     heads = [Head(str(shown.index.name or ""), right=True)]
     heads += [Head(str(n), right=r) for n, r in zip(shown, right, strict=True)]
     cells = [[_cell(v, n in made) for v in shown[n]] for n in shown]
-    lines = [[str(at), *line] for at, line in zip(shown.index, zip(*cells, strict=True), strict=True)]
+    lines = [[str(number), *line] for number, line in zip(shown.index, zip(*cells, strict=True), strict=True)]
     word_table(heads, lines, key="rows_counted", label=_("the rows counted"), height=height, narrow=True)
 
 

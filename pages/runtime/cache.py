@@ -68,15 +68,15 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 bound.apply_defaults()
                 given = tuple(bound.arguments.values())
             key = tuple(given[i] for i in keyed)
-            found = _look(number, room, key)
-            if found is None:
+            entry = _look(number, room, key)
+            if entry is None:
                 with _gate(number, key):
-                    found = _look(number, room, key)  # whoever came first has it
-                    if found is None:
+                    entry = _look(number, room, key)  # whoever came first has it
+                    if entry is None:
                         value = function(*args, **kwargs)
-                        found = Entry(value, extra_bytes(value, args), _owner(key))
-                        _put(number, room, key, found, max_entries)
-            return found.value  # type: ignore[no-any-return]
+                        entry = Entry(value, extra_bytes(value, args), _owner(key))
+                        _put(number, room, key, entry, max_entries)
+            return entry.value  # type: ignore[no-any-return]
 
         return call
 
@@ -102,7 +102,7 @@ def release() -> int:
             if _holders[digest]:
                 continue
             del _holders[digest], _shares[digest]
-            for number, key in [at for at in _recent if _rooms[at[0]][at[1]].owner == digest]:
+            for number, key in [place for place in _recent if _rooms[place[0]][place[1]].owner == digest]:
                 _drop(number, key)
             _taken.pop(digest, None)
             released += 1
@@ -168,10 +168,10 @@ def _put(number: int, room: OrderedDict[Hashable, Entry], key: Hashable, entry: 
 def _shrink(owner: str, limit: int) -> None:
     """Drop the least recently used results, of one file or of all, until they keep the limit; small ones, which make
     little room, go last. The newest stays: where it alone is more than the limit, an eighth of it is left to others."""
-    mine = [at for at in _recent if not owner or _rooms[at[0]][at[1]].owner == owner]
-    sizes = {at: _rooms[at[0]][at[1]].size for at in mine}
+    mine = [place for place in _recent if not owner or _rooms[place[0]][place[1]].owner == owner]
+    sizes = {place: _rooms[place[0]][place[1]].size for place in mine}
     limit = max(limit, sizes.get(mine[-1], 0) + limit // 8) if mine else limit
-    for number, key in sorted(mine[:-1], key=lambda at: sizes[at] < SMALL * limit):
+    for number, key in sorted(mine[:-1], key=lambda place: sizes[place] < SMALL * limit):
         if _taken.get(owner, 0) <= limit:
             return
         _drop(number, key)

@@ -80,7 +80,7 @@ class Job:
     """Work under way for the sessions in `waiting`, or done: then `result` or `error` is set."""
 
     key: Hashable
-    said: Message
+    activity: Message
     waiting: dict[str, float] = field(default_factory=dict)  # and when each was last seen to be there
     begun: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -132,16 +132,16 @@ class Job:
     def ahead(self) -> int:
         """How many long jobs come before this one may go on; 0 while it runs."""
         with _lock:
-            at = _long.index(self) if self in _long else 0
-        return at if at >= AT_ONCE else 0
+            place = _long.index(self) if self in _long else 0
+        return place if place >= AT_ONCE else 0
 
 
 class UnderWay(Exception):
     """No error: what the page needs is not there yet, or was cancelled (`job` is None); the router shows it."""
 
-    def __init__(self, key: Hashable, said: Message, job: Job | None) -> None:
+    def __init__(self, key: Hashable, activity: Message, job: Job | None) -> None:
         super().__init__("a job is under way")
-        self.key, self.said, self.job = key, said, job
+        self.key, self.activity, self.job = key, activity, job
 
 
 _lock = threading.Lock()
@@ -158,23 +158,23 @@ _asked: ContextVar[dict[Hashable, Job] | None] = ContextVar("asked", default=Non
 # for whoever has long work to do ----------------------------------------------------------------------------------
 
 
-def run(key: Hashable, work: Callable[[], T], said: Message, grace: float | None = None) -> T:
+def run(key: Hashable, work: Callable[[], T], activity: Message, grace: float | None = None) -> T:
     """What `work` comes to, computed in a thread of its own; raises what it raises.
 
     `key` names the work and all that it depends on (content digests and parameters; the function's own name first);
-    `said` is what is being done, as "fitting the model". Ends the page where it takes longer than `grace`, GRACE where
-    none is said. Where nobody could be shown how far it is (in a callback, a fragment, another job) it is simply
+    `activity` is what is being done, as "fitting the model". Ends the page where it takes longer than `grace`, GRACE
+    where none is said. Where nobody could be shown how far it is (in a callback, a fragment, another job) it is simply
     computed. `work` must not use Streamlit, nor call another function that is `cached` and slow: it might wait for
     one that waits for it.
     """
     if watched() or _asked.get() is None:
         return work()
     while True:
-        job = begin(key, work, said)
+        job = begin(key, work, activity)
         with _computing(-1):
             done = job.done.wait(max(job.begun + (GRACE if grace is None else grace) - time.monotonic(), 0.0))
         if not done:
-            raise UnderWay(key, said, job)
+            raise UnderWay(key, activity, job)
         forget(job)
         if job.error is None:
             result: T = job.result
@@ -182,11 +182,11 @@ def run(key: Hashable, work: Callable[[], T], said: Message, grace: float | None
         if not job.stop.is_set():
             raise job.error
         if not connected(session_id()):
-            raise UnderWay(key, said, job)  # to nobody
+            raise UnderWay(key, activity, job)  # to nobody
         # a reload came just as it was stopped: it is begun anew
 
 
-def long_running(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def long_running(activity: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A function that may take long, computed by `run`; arguments whose name begins with an underscore are not part of
     the key, as in `cached`, below which it stands."""
 
@@ -197,7 +197,7 @@ def long_running(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
             assert not kwargs, "by position: the key is made of them"
-            return run((*name, *(args[i] for i in keyed)), lambda: function(*args, **kwargs), said)
+            return run((*name, *(args[i] for i in keyed)), lambda: function(*args, **kwargs), activity)
 
         return call
 
@@ -211,7 +211,7 @@ class CallbackJob:
 
     key: Hashable
     work: Callable[[], Any]
-    said: Message
+    activity: Message
     then: Callable[[Any], None]
     refused: Callable[[BayesEngineError], None]
     light: bool
@@ -219,15 +219,15 @@ class CallbackJob:
     found: tuple[Any, ...] = ()
 
 
-def run_after_callback(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
+def run_after_callback(key: Hashable, work: Callable[[], T], activity: Message, then: Callable[[T], None],
            refused: Callable[[BayesEngineError], None], *, size: int) -> None:  # fmt: skip
     """For a callback, which nobody could see at work: have the job done, and then `then` called with its result, or
     `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
-    how far the job is. `key`, `work` and `said` as in `run`; `size` are the bytes that are read. Another one takes
+    how far the job is. `key`, `work` and `activity` as in `run`; `size` are the bytes that are read. Another one takes
     the place of one under way."""
     _declined().discard(key)
     visit = st.session_state.get("visit", 0)
-    st.session_state["callback_job"] = CallbackJob(key, work, said, then, refused, size <= LIGHT, visit)
+    st.session_state["callback_job"] = CallbackJob(key, work, activity, then, refused, size <= LIGHT, visit)
 
 
 def cancel_callback_job() -> None:
@@ -235,15 +235,15 @@ def cancel_callback_job() -> None:
     st.session_state.pop("callback_job", None)
 
 
-def begin(key: Hashable, work: Callable[[], Any], said: Message) -> Job:
+def begin(key: Hashable, work: Callable[[], Any], activity: Message) -> Job:
     """The job of this key, which this session now waits for; raises UnderWay where the session has cancelled it."""
     if key in _declined():
-        raise UnderWay(key, said, None)
+        raise UnderWay(key, activity, None)
     me = session_id()
     with _lock:
         running = _jobs.get(key)
         fresh = running is None or running.stop.is_set()
-        job = _jobs[key] = Job(key, said) if running is None or running.stop.is_set() else running
+        job = _jobs[key] = Job(key, activity) if running is None or running.stop.is_set() else running
         job.waiting[me] = time.monotonic()
         watch = not _sweeping.is_set()
         _sweeping.set()
@@ -375,7 +375,7 @@ def run_callback_job() -> UnderWay | None:
         return None
     try:
         if not wanted.found:
-            wanted.found = (run(wanted.key, wanted.work, wanted.said, WAITED if wanted.light else None),)
+            wanted.found = (run(wanted.key, wanted.work, wanted.activity, WAITED if wanted.light else None),)
         wanted.then(*wanted.found)
         session.pop("edited", None)  # the address was looked at before: the next run's is not late
     except UnderWay as there:
@@ -402,7 +402,7 @@ def progress_box(there: UnderWay, key: str = "job") -> None:
     """In place of the rest of the page: what is being done, how far it is, and a button that stops it. `key` begins the
     keys of its buttons: above a page that has work of its own what a callback asked for may be under way."""
     if there.job is None:
-        st.warning(_("Cancelled: {what}.").format(what=there.said.local(md)), icon=":material/stop_circle:")
+        st.warning(_("Cancelled: {what}.").format(what=there.activity.local(md)), icon=":material/stop_circle:")
         st.button(
             _("Start again"), icon=":material/play_arrow:", key=f"{key}_again", on_click=_start_again, args=(there.key,)
         )
@@ -422,7 +422,7 @@ def progress_box(there: UnderWay, key: str = "job") -> None:
 
 def _far(job: Job, key: str) -> None:
     seconds = f"{time.monotonic() - job.begun:.0f}"
-    head = _("{what} …").format(what=job.said.local(md))
+    head = _("{what} …").format(what=job.activity.local(md))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}")
         st.button(

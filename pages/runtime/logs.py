@@ -47,9 +47,9 @@ def type_and_template(error: BaseException) -> str:
     >>> type_and_template(KeyError("Ann"))
     'KeyError'
     """
-    said = getattr(error, "message", None)
-    if isinstance(said, Message):
-        return f"{type(error).__name__}: {one_line(said.template)}"
+    message = getattr(error, "message", None)
+    if isinstance(message, Message):
+        return f"{type(error).__name__}: {one_line(message.template)}"
     if isinstance(error, OSError) and error.strerror:
         return f"{type(error).__name__}: [Errno {error.errno}] {one_line(error.strerror)}"
     return type(error).__name__
@@ -124,8 +124,8 @@ def install() -> None:
     logging.setLogRecordFactory(CleanRecord)
     logging.raiseExceptions = False  # else a record that cannot be formatted is printed with all that was in it
     sys.excepthook = _uncaught
-    threading.excepthook = lambda told: _uncaught(told.exc_type, told.exc_value, told.exc_traceback)
-    sys.unraisablehook = lambda told: _uncaught(told.exc_type, told.exc_value, told.exc_traceback)
+    threading.excepthook = lambda raised: _uncaught(raised.exc_type, raised.exc_value, raised.exc_traceback)
+    sys.unraisablehook = lambda raised: _uncaught(raised.exc_type, raised.exc_value, raised.exc_traceback)
     warnings.showwarning = _warned
 
 
@@ -138,9 +138,9 @@ def _uncaught(kind: type[BaseException], error: BaseException | None, trace: Tra
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
     """A warning's type and place; its words only where it speaks of code (a deprecation), never of rows."""
     about_code = issubclass(category, DeprecationWarning | FutureWarning | PendingDeprecationWarning | SyntaxWarning)
-    said = (
+    words = (
         type_and_template(message)
         if isinstance(message, Warning) and hasattr(message, "message")
         else category.__name__
     )
-    _log.warning(f"{filename}:{lineno}: {said}{f': {message}' if about_code else ''}")
+    _log.warning(f"{filename}:{lineno}: {words}{f': {message}' if about_code else ''}")

@@ -176,8 +176,8 @@ def _well_formed(state: State) -> bool:
         and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
         and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
         and all(
-            isinstance(at, tuple) and len(at) == 2 and all(type(v) is int and 0 <= v <= 1000 for v in at)
-            for at in state.fixed
+            isinstance(cell, tuple) and len(cell) == 2 and all(type(v) is int and 0 <= v <= 1000 for v in cell)
+            for cell in state.fixed
         )
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
         and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
@@ -307,8 +307,8 @@ def finish() -> NoReturn:
 def widget_message(key: str, part: str) -> Any:
     """What a widget of this key has said under a name, for its callback; None where the last run drew no such widget:
     in a slow browser an older one can still be used."""
-    said = st.session_state.get(key)
-    return None if said is None else said.get(part)
+    reported = st.session_state.get(key)
+    return None if reported is None else reported.get(part)
 
 
 def selected(key: str, part: str) -> list[Any]:

@@ -70,14 +70,14 @@ def _of_streamlit() -> str:
         return ""
     upload = "[st=FileUploaderDropzone] [st=BaseButton-secondary] p"
     largest = "[st=FileUploaderDropzoneInstructions] span"
-    told = {
+    texts = {
         upload: _("Choose a file"),
         largest: _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
         "[st=InputInstructions] span": _("Enter to take it over"),
     }
     rules = (
-        f'{what} {{ font-size: 0 !important; }} {what}::after {{ content: "{said}"; font-size: .85rem; }}'
-        for what, said in told.items()
+        f'{what} {{ font-size: 0 !important; }} {what}::after {{ content: "{text}"; font-size: .85rem; }}'
+        for what, text in texts.items()
     )
     return private.style(" ".join(rules))
 

@@ -69,8 +69,8 @@ def folder() -> Path:
     elif sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
     else:
-        told = os.environ.get("XDG_DATA_HOME", "")
-        base = Path(told) if told.startswith("/") else home / ".local" / "share"  # a relative one is to be ignored
+        xdg = os.environ.get("XDG_DATA_HOME", "")
+        base = Path(xdg) if xdg.startswith("/") else home / ".local" / "share"  # a relative one is to be ignored
     return base / "bayes-workbench" / "workspaces"
 
 
@@ -118,21 +118,21 @@ def _saved(within: Path) -> Iterator[Saved]:
 def load(session: str, within: Path, pages: Container[str]) -> Workspace:
     """The saved workspace of a session, with its files. Raises StoreError where there is none, or it is damaged."""
     place = within / _safe(session)
-    found = read(read_file(place / FILE, MOST_STATE), pages)
+    workspace = read(read_file(place / FILE, MOST_STATE), pages)
     files = {}
-    for role, given in found.files.items():
+    for role, given in workspace.files.items():
         if (place / given.digest).exists():
             content = read_file(place / given.digest, MOST_BYTES)
             if digest(content) != given.digest:
                 raise StoreError("the file '{name}' in the workspace is not the one it was saved with", name=given.name)
             given = given._replace(content=content)
         files[role] = given
-    return found._replace(files=files)
+    return workspace._replace(files=files)
 
 
-def load_summary(found: Saved, within: Path, pages: frozenset[str]) -> Workspace | None:
+def load_summary(entry: Saved, within: Path, pages: frozenset[str]) -> Workspace | None:
     """The saved workspace without its files; None where it cannot be read."""
-    return _glance(within / _safe(found.session) / FILE, found.when, pages)
+    return _glance(within / _safe(entry.session) / FILE, entry.when, pages)
 
 
 @lru_cache(maxsize=MOST)
@@ -145,14 +145,14 @@ def _glance(path: Path, _when: float, pages: frozenset[str]) -> Workspace | None
 
 def forget(within: Path) -> None:
     """Delete all that was saved."""
-    for found in _saved(within):
-        shutil.rmtree(within / found.session, ignore_errors=True)
+    for entry in _saved(within):
+        shutil.rmtree(within / entry.session, ignore_errors=True)
 
 
 def _bound(within: Path) -> None:
     taken = 0
-    for n, found in enumerate(saved(within)):
-        place = within / found.session
+    for n, entry in enumerate(saved(within)):
+        place = within / entry.session
         with suppress(OSError):
             taken += sum(file.stat().st_size for file in place.iterdir())
         if n >= MOST or (n and taken > MOST_KEPT):

@@ -134,12 +134,12 @@ def _state(values: Any) -> State:
     return state
 
 
-def _files(said: Any, blobs: Mapping[str, Any]) -> dict[str, GivenFile]:
+def _files(described: Any, blobs: Mapping[str, Any]) -> dict[str, GivenFile]:
     """What is said of the files, with their content; raises where that is another one than it says."""
-    if not isinstance(said, dict) or not said.keys() <= ROLES.keys() or not blobs.keys() <= said.keys():
+    if not isinstance(described, dict) or not described.keys() <= ROLES.keys() or not blobs.keys() <= described.keys():
         raise _misshapen()
     files = {}
-    for role, named in said.items():
+    for role, named in described.items():
         if not isinstance(named, dict) or named.keys() != {"name", "digest"}:
             raise _misshapen()
         name, mark, blob = named["name"], named["digest"], blobs.get(role)

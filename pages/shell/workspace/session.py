@@ -43,25 +43,25 @@ class OpenedWorkspace(NamedTuple):
     uploads: tuple[Upload[Any], ...]
 
 
-def open_workspace(found: Workspace) -> OpenedWorkspace:
+def open_workspace(workspace: Workspace) -> OpenedWorkspace:
     """Read the files of a workspace. Raises BayesEngineError where one cannot be read."""
     uploads = tuple(
-        _read(ROLES[role], File(given.name, given.content, given.digest), found.state)
-        for role, given in found.files.items()
+        _read(ROLES[role], File(given.name, given.content, given.digest), workspace.state)
+        for role, given in workspace.files.items()
         if given.content is not None
     )
-    return OpenedWorkspace(found, uploads)
+    return OpenedWorkspace(workspace, uploads)
 
 
 def reopen(opened: OpenedWorkspace) -> None:
     """Put the session into a workspace, on its page; for callbacks."""
-    found, session = opened.workspace, st.session_state
+    workspace, session = opened.workspace, st.session_state
     for upload in opened.uploads:
         files.keep(replace(upload))  # who opens the same workspace at the same time has an upload of their own
-    session["files_asked"] = {given.digest: given.name for given in found.files.values()}
-    session["workspace_page"] = found.page
-    session["workspace_program"] = found.program
-    change(lambda _state: found.state)
+    session["files_asked"] = {given.digest: given.name for given in workspace.files.values()}
+    session["workspace_page"] = workspace.page
+    session["workspace_program"] = workspace.program
+    change(lambda _state: workspace.state)
 
 
 def _read(role: Role[T], file: File, state: State) -> Upload[T]:

@@ -191,11 +191,11 @@ def _take(key: str, pages: frozenset[str]) -> None:
     _open_up(lambda: read(given.getvalue(), pages, limit=_limit()), "workspace_refused")
 
 
-def _open_up(found: Callable[[], Workspace], refused: str) -> None:
+def _open_up(read_workspace: Callable[[], Workspace], refused: str) -> None:
     """Have the files of a workspace read, and the session put into it; what is wrong with it is said under `refused`,
     and nothing changes."""
     try:
-        workspace = found()
+        workspace = read_workspace()
     except BayesEngineError as error:
         _refused(refused, error)
         return
@@ -246,21 +246,21 @@ def notice(page: str, pages: frozenset[str]) -> None:
     session, state = st.session_state, current()
     lost: str = session.get("workspace_lost", "")
     fresh = page == "start" and replace(state, language="") == START
-    found = None
+    way_back = None
     if saves_by_itself() and not session.get("workspace_dismissed") and (lost or fresh or _missing(state)):
-        found = _way_back(lost, state, pages)
-    if not lost and found is None:
+        way_back = _way_back(lost, state, pages)
+    if not lost and way_back is None:
         return
-    said = _said(lost, found, pages)
+    sentence = _said(lost, way_back, pages)
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="small", key="workspace_notice",
     ):  # fmt: skip
         icon = "sync_problem" if lost else "history"
-        st.markdown(f":material/{icon}: {said}", width="stretch")
-        if found is not None:
+        st.markdown(f":material/{icon}: {sentence}", width="stretch")
+        if way_back is not None:
             st.button(
                 _("Reopen"), key="workspace_reopen", icon=":material/history:", on_click=_reopen,
-                type="primary" if lost else "secondary", args=(found.session, pages),
+                type="primary" if lost else "secondary", args=(way_back.session, pages),
             )  # fmt: skip
         st.button(
             "", key="workspace_dismiss", icon=":material/close:", type="tertiary", help=_("Dismiss"), on_click=_dismiss
@@ -307,17 +307,17 @@ def _other_version() -> None:
         )  # fmt: skip
 
 
-def _said(lost: str, found: disk.Saved | None, pages: frozenset[str]) -> str:
-    glanced = found and disk.load_summary(found, disk.folder(), pages)
+def _said(lost: str, way_back: disk.Saved | None, pages: frozenset[str]) -> str:
+    glanced = way_back and disk.load_summary(way_back, disk.folder(), pages)
     saved = ""
-    if found is not None:
+    if way_back is not None:
         table = _table(glanced) if glanced else ""
         if table:
             saved = _("Your last workspace, on {table}, was saved at {time}.").format(
-                table=md(table, 60), time=_time(found.when)
+                table=md(table, 60), time=_time(way_back.when)
             )
         else:
-            saved = _("Your last workspace was saved at {time}.").format(time=_time(found.when))
+            saved = _("Your last workspace was saved at {time}.").format(time=_time(way_back.when))
     if not lost:
         return saved
     what = (

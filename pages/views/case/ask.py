@@ -70,9 +70,9 @@ class Interview:
         """The value of every question after so many answers; what someone did not know is not asked again."""
         prior = active.prior_of_use(self.one.table)
         case = active.case_frame(self.one.table, self.known(steps))
-        found = ask(self.one.model, case, self.loss, costs=self.costs, prior_of_use=prior)
+        ranked = ask(self.one.model, case, self.loss, costs=self.costs, prior_of_use=prior)
         asked = {self.features[j].name for j, _code in self.told[:steps]}
-        return replace(found, questions=tuple(q for q in found.questions if q.feature not in asked))
+        return replace(ranked, questions=tuple(q for q in ranked.questions if q.feature not in asked))
 
     def decisions(self) -> Decision:
         """What would be decided after each of the answers."""
@@ -118,11 +118,11 @@ def interview(one: CaseInUse) -> None:
 def _talk(one: CaseInUse) -> Interview:
     """What the state says of the interview; an answer that this table does not have is left out (a forged link)."""
     state, features = current(), one.table.features.variables
-    told = {j: code for j, code in state.seen(keys.TOLD) if j < len(features) and _is_answer(features[j], code)}
+    answers = {j: code for j, code in state.seen(keys.TOLD) if j < len(features) and _is_answer(features[j], code)}
     given = {name: value for name, value in one.values.items() if state.seen(keys.ASK_FROM) == "case"}
-    asked = {features[j].name for j in told}
+    asked = {features[j].name for j in answers}
     given = {name: value for name, value in given.items() if value is not None and name not in asked}
-    return Interview(one, active.case_losses(one.table), _costs(state, features), given, tuple(told.items()))
+    return Interview(one, active.case_losses(one.table), _costs(state, features), given, tuple(answers.items()))
 
 
 def _is_answer(feature: Variable, code: Any) -> bool:
@@ -206,11 +206,11 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
     """One button a level, each with what it would lead to; a number is typed, with the intervals that decide."""
     prior = active.prior_of_use(talk.one.table)
     case = active.case_frame(talk.one.table, talk.known(len(talk.told)))
-    found = outcomes(talk.one.model, case, variable.name, talk.loss, prior_of_use=prior)
+    results = outcomes(talk.one.model, case, variable.name, talk.loss, prior_of_use=prior)
     codes = _levels(talk, variable)
     if codes and len(codes) <= MOST_ANSWERS:
         rows = st.container(gap="xxsmall")
-        for code, outcome in zip(codes, found, strict=True):
+        for code, outcome in zip(codes, results, strict=True):
             button, text = rows.columns([2, 5], vertical_alignment="center", gap="small")
             button.button(
                 md(codes[code], 40),
@@ -242,7 +242,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 placeholder=_("type the answer"),
                 **bound("answer", None, lambda s, v: s if v is None else _tell(s, j, float(v))),
             )
-        _intervals(talk, variable, found, codes)
+        _intervals(talk, variable, results, codes)
     if question.error:
         st.caption(_("The density has no closed form here: known up to {error}.").format(error=number(question.error)))
 
@@ -258,13 +258,13 @@ def _levels(talk: Interview, variable: Variable) -> dict[Any, str]:
     return {}
 
 
-def _intervals(talk: Interview, variable: Variable, found: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
+def _intervals(talk: Interview, variable: Variable, results: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
     """The decisions along a number, or of the likeliest of many levels; ends that nobody answers are left out."""
     if codes:
-        likely = sorted(zip(codes.values(), found, strict=True), key=lambda pair: -pair[1].probability)[:MOST_ANSWERS]
+        likely = sorted(zip(codes.values(), results, strict=True), key=lambda pair: -pair[1].probability)[:MOST_ANSWERS]
         names, shown = [clean(name, 40) for name, _outcome in likely], [outcome for _name, outcome in likely]
     else:
-        shown = [o for o in found if o.probability >= 5e-7]
+        shown = [o for o in results if o.probability >= 5e-7]
         ends = [-math.inf, *(o.low for o in shown[1:]), math.inf]
         cut = [clean(str(o.level), 40) for o in shown if o.level is not None]  # the model's own steps of the number
         names = cut or [_interval(low, high) for low, high in pairwise(ends)]
@@ -301,8 +301,8 @@ def _tell(state: State, j: int, code: Any) -> State:
     return _with_told(state, (*state.seen(keys.TOLD), (j, code)))
 
 
-def _with_told(state: State, told: tuple[Any, ...]) -> State:
-    return state.showing(keys.TOLD.to(told), keys.ASK_ABOUT.to(-1))
+def _with_told(state: State, answers: tuple[Any, ...]) -> State:
+    return state.showing(keys.TOLD.to(answers), keys.ASK_ABOUT.to(-1))
 
 
 def _take_back(talk: Interview) -> None:
@@ -335,11 +335,11 @@ def _values(talk: Interview, now: Inquiry) -> None:
     shown = now.questions if every else now.questions[:MOST_BARS]
     about = current().seen(keys.ASK_ABOUT)
     names = [q.feature for q in shown]
-    at = talk.features[about].name if 0 <= about < len(talk.features) else ""
+    asked_name = talk.features[about].name if 0 <= about < len(talk.features) else ""
     figure = questions(
         shown,
         [plotly_text(table.column(name), 28) for name in names],
-        chosen=names.index(at) if at in names else 0,
+        chosen=names.index(asked_name) if asked_name in names else 0,
         dark=theme_is_dark(),
     )
     chart(figure, key="ask_values", alt=_("value of each open question"))
@@ -349,13 +349,13 @@ def _values(talk: Interview, now: Inquiry) -> None:
     whole = value_of_everything(
         talk.one.model, active.case_frame(table, talk.known(len(talk.told))), talk.loss, prior_of_use=prior
     )
-    said = _("Upright mark: what the question costs; the number is the value, fall less cost.") + " "
-    said += _("To know the true class would be worth {perfect}: no question can be worth more.").format(
+    text = _("Upright mark: what the question costs; the number is the value, fall less cost.") + " "
+    text += _("To know the true class would be worth {perfect}: no question can be worth more.").format(
         perfect=number(now.perfect)
     )
     if whole is not None and len(now.questions) > 1:
-        said += " " + _("All open questions together lower the risk by {whole}.").format(whole=number(whole))
-    st.caption(said + " " + _("One question is looked ahead, not more: two that pay only together are not found."))
+        text += " " + _("All open questions together lower the risk by {whole}.").format(whole=number(whole))
+    st.caption(text + " " + _("One question is looked ahead, not more: two that pay only together are not found."))
 
 
 # what is known ----------------------------------------------------------------------------------------------------
@@ -443,11 +443,11 @@ def _history(talk: Interview) -> None:
     rows, then = [], talk.decisions()
     for k, (j, code) in enumerate(talk.told):
         variable = talk.features[j]
-        told = _("don't know") if code is None else talk.one.table.level(variable.name, _value(variable, code))
+        answer = _("don't know") if code is None else talk.one.table.level(variable.name, _value(variable, code))
         fine = then.status[k] == Status.OK
         rows.append(
             {
-                _("answer"): f"{clean(talk.one.table.column(variable.name), 40)} = {clean(told, 40)}",
+                _("answer"): f"{clean(talk.one.table.column(variable.name), 40)} = {clean(answer, 40)}",
                 _("decision"): clean(talk.one.table.action(then.action[k]), 30) if fine else "–",
                 _("risk"): number(float(then.risk[k])) if fine else "–",
             }

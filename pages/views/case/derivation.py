@@ -192,10 +192,10 @@ def _page(working: Working) -> list[tuple[int, WorkingStep]]:
     pages = range(0, len(numbered), PAGE)
     if len(pages) == 1:
         return numbered
-    at = min(current().seen(keys.FACTOR_PAGE) // PAGE * PAGE, pages[-1])
+    first = min(current().seen(keys.FACTOR_PAGE) // PAGE * PAGE, pages[-1])
     ranges = {a: f"{a + 1}–{min(a + PAGE, len(numbered))}" for a in pages}
-    choose(_("Factors"), keys.FACTOR_PAGE, ranges, otherwise=at)
-    return numbered[at : at + PAGE]
+    choose(_("Factors"), keys.FACTOR_PAGE, ranges, otherwise=first)
+    return numbered[first : first + PAGE]
 
 
 def _factor_label(working: Working, step: WorkingStep, k: int, digits: int, *, wide: bool) -> str:
@@ -259,11 +259,11 @@ def _totals(
 
 def _notes(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]]:
     """The misprints of the source, by the number they speak of; an exercise has none."""
-    found: dict[WorkingPlace, list[Erratum]] = {}
+    misprinted: dict[WorkingPlace, list[Erratum]] = {}
     if one.table.info and not one.seed:
         for place, erratum in misprints(working, one.table.info.errata):
-            found.setdefault(place, []).append(erratum)
-    return found
+            misprinted.setdefault(place, []).append(erratum)
+    return misprinted
 
 
 def _badges(errata: Sequence[Erratum]) -> None:
@@ -321,7 +321,7 @@ def by_hand(one: CaseInUse, exact: Working) -> None:
 
 def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits: int) -> None:
     """How one factor came about, and the rows it was counted from."""
-    label, source, at = working.classes[k], step.sources[k], working.steps.index(step)
+    label, source, position = working.classes[k], step.sources[k], working.steps.index(step)
     formulas = [*latex.latex_behind(working, step, k), latex.latex_value(working, step, k, digits)]
     heading, weight = render.heading(working, step, k, one.table), None
     if isinstance(source, Power):
@@ -335,7 +335,7 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
             st.caption(_("The factor stands to the power of the column's weight, {w}: log P is multiplied by it, so "
                          "the product is a score.").format(w=plain(weight)))  # fmt: skip
         for place, errata in _notes(one, working).items():
-            if place[:2] == (at, k):
+            if place[:2] == (position, k):
                 for erratum in errata:
                     st.caption("⚠ " + _("The source prints {printed} for {where}; right is {right}. {note}").format(
                         printed=md(erratum.printed), where=md(erratum.where), right=md(erratum.right),
@@ -372,12 +372,12 @@ def _said(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
         text = _("{count} of the {total} rows have {target} = {name}.")
     else:
         text = _("{count} of the {total} rows with {target} = {name} have {column} = {value}.")
-    said = text.format(
+    sentence = text.format(
         count=count(source.count), total=count(source.total), target=target, name=name, column=column, value=value
     )
     if source.pseudo_total:
-        said += " " + _said_of_smoothing(source, joint=step.joint)
-    return said
+        sentence += " " + _said_of_smoothing(source, joint=step.joint)
+    return sentence
 
 
 def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
@@ -400,13 +400,15 @@ def _said_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: 
         text = _("{count} of the {total} rows with {given} have {cell}.")
     else:
         text = _("{count} of the {total} rows have {cell}.")
-    said = [text.format(count=count(source.count), total=count(source.total), given=given, cell=cell,
+    sentences = [text.format(count=count(source.count), total=count(source.total), given=given, cell=cell,
                         levels=source.levels)]  # fmt: skip
     if source.pseudo_total and source.total:
-        said.append(_said_of_smoothing(source))
+        sentences.append(_said_of_smoothing(source))
     if step.alike:
-        said.append(_("The class is no parent of this column: the factor is the same for every class and cancels."))
-    return " ".join(said)
+        sentences.append(
+            _("The class is no parent of this column: the factor is the same for every class and cancels.")
+        )
+    return " ".join(sentences)
 
 
 def _said_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
@@ -419,13 +421,13 @@ def _said_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Density,
         "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they "
                       "have no spread of their own, so the variance is the pooled one or the least allowed."),
     }[variance_from(step, k)]  # fmt: skip
-    said = origin.format(n=count(source.n), column=md(one.table.column(step.row.child), 40), target=target, name=name,
+    text = origin.format(n=count(source.n), column=md(one.table.column(step.row.child), 40), target=target, name=name,
                          added=count(source.pseudo_counts.rows) if source.pseudo_counts else "")  # fmt: skip
     if source.stands_in:
         beyond = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
         short = _("Too few of its rows have {cells} to fit a density to them, so that of the whole class stands in.")
-        said = short.format(cells=beyond) + " " + said
-    return said
+        text = short.format(cells=beyond) + " " + text
+    return text
 
 
 def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
@@ -473,29 +475,29 @@ def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
 
 def _said_of_rate(column: str, source: Rate) -> str:
     """How a Poisson rate came about."""
-    said = _("A Poisson distribution: λ^x e^−λ/x! at x = {x}, with the rate λ = {rate}. The {n} values of {column} in "
+    text = _("A Poisson distribution: λ^x e^−λ/x! at x = {x}, with the rate λ = {rate}. The {n} values of {column} in "
              "this class sum to {total}.").format(x=count(source.x), rate=plain(source.rate), n=count(source.n),
                                                   column=column, total=count(source.total))  # fmt: skip
     if source.added:
-        said += " " + _("Smoothing adds imagined rows (α = {added}) with the mean of the whole column, {mean}.").format(
+        text += " " + _("Smoothing adds imagined rows (α = {added}) with the mean of the whole column, {mean}.").format(
             added=count(source.added), mean=plain(source.mean))  # fmt: skip
-    return said
+    return text
 
 
 def _said_of_kernel(column: str, source: KernelEstimate) -> str:
     """What a kernel density stands on."""
-    said = [_("A kernel density: a bump of width h = {h} stands on each of the {n} values of {column} in this class, "
+    texts = [_("A kernel density: a bump of width h = {h} stands on each of the {n} values of {column} in this class, "
               "and the factor is the mean of their heights at {x}.").format(
                   h=plain(source.bandwidth), n=count(source.n), column=column, x=count(source.x))]  # fmt: skip
     if source.precision is not None:
-        said.append(_("The values are rounded to multiples of {p}, and each bump is the mean over as much.").format(
+        texts.append(_("The values are rounded to multiples of {p}, and each bump is the mean over as much.").format(
             p=plain(source.precision)))  # fmt: skip
     if source.stands_in:
-        said.append(_("The class has no spread of its own, so the width is the pooled one or the least allowed."))
+        texts.append(_("The class has no spread of its own, so the width is the pooled one or the least allowed."))
     most = [f"{plain(b.value)} ({b.share:.1%})" for b in render.loudest(source)[:6]]
     if most:
-        said.append(_("The values that add most: {values}.").format(values=_(", ").join(most)))
-    return " ".join(said)
+        texts.append(_("The values that add most: {values}.").format(values=_(", ").join(most)))
+    return " ".join(texts)
 
 
 def _said_of_words(step: WorkingStep, source: Words) -> str:
@@ -503,7 +505,7 @@ def _said_of_words(step: WorkingStep, source: Words) -> str:
     if not source.terms and not source.absent:
         return _("No word of the text stood in a training text: it says nothing.")
     asked = step.variable is not None and step.variable.likelihood == "bernoulli"
-    said = [_("The product of the words' probabilities to stand in a text of this class, and not to of those that do "
+    texts = [_("The product of the words' probabilities to stand in a text of this class, and not to of those that do "
               "not stand here.") if asked else
             _("The product of the words' probabilities in this class, each as often as it stands in the "
               "text.")]  # fmt: skip
@@ -511,14 +513,14 @@ def _said_of_words(step: WorkingStep, source: Words) -> str:
     if terms:
         listed = [f"{md(t.term, 40)}{f' × {count(t.times)}' if t.times != 1 else ''} "
                   f"({render.fraction(t.source)})" for t in terms[: render.MOST_OPENED]]  # fmt: skip
-        said.append(_("Those that tell the classes apart most: {words}.").format(words=_(", ").join(listed)))
+        texts.append(_("Those that tell the classes apart most: {words}.").format(words=_(", ").join(listed)))
     if len(terms) > render.MOST_OPENED:
         rest = sum(t.log_value for t in terms[render.MOST_OPENED :])
-        said.append(_("The {n} others add {nats} nats.").format(
+        texts.append(_("The {n} others add {nats} nats.").format(
             n=len(terms) - render.MOST_OPENED, nats=signed(rest, 4)))  # fmt: skip
     if asked:
-        said.append(_("The absent ones add {nats} nats together.").format(nats=signed(source.absent, 4)))
-    return " ".join(said)
+        texts.append(_("The absent ones add {nats} nats together.").format(nats=signed(source.absent, 4)))
+    return " ".join(texts)
 
 
 def _rows(one: CaseInUse, working: Working, step: WorkingStep, label: Any, source: Fraction | Density) -> None:

@@ -68,9 +68,9 @@ class CaseInUse:
     def model_without(self, row: int) -> GenerativeClassifier:
         """The model as if this row had never been counted."""
         parts = self.table.parts
-        at = slice(row, row + 1)
-        weight = None if parts.weight is None else parts.weight.iloc[at]
-        return without(self.model, parts.X.iloc[at], parts.y.iloc[at], weight)
+        place = slice(row, row + 1)
+        weight = None if parts.weight is None else parts.weight.iloc[place]
+        return without(self.model, parts.X.iloc[place], parts.y.iloc[place], weight)
 
 
 def case_in_use(table: active.InUse) -> CaseInUse:
@@ -81,10 +81,10 @@ def case_in_use(table: active.InUse) -> CaseInUse:
         one = replace(table, key=f"{table.key}|exercise {seed}", parts=drawn.parts, schema=drawn.parts.schema)
         return CaseInUse(one, fitted, drawn.model, drawn.case, seed=seed)
     values = active.case_values(table)
-    found = CaseInUse(table, fitted, fitted.model, values, row=_own_row(table, values))
-    if found.row is not None and state.seen(keys.LEFT_OUT):
-        return replace(found, model=found.model_without(found.row), left_out=True)
-    return found
+    in_use = CaseInUse(table, fitted, fitted.model, values, row=_own_row(table, values))
+    if in_use.row is not None and state.seen(keys.LEFT_OUT):
+        return replace(in_use, model=in_use.model_without(in_use.row), left_out=True)
+    return in_use
 
 
 def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
@@ -165,13 +165,13 @@ def _field(table: active.InUse, variable: Variable, values: Mapping[str, Any]) -
     missing = f"({_('missing')})"
     if variable.discrete:
         options = [None, *range(len(variable.levels))]
-        at = variable.levels.index(value) if value in variable.levels else None
+        code = variable.levels.index(value) if value in variable.levels else None
         levels = [clean(table.level(name, level), 200) for level in variable.levels]
         st.selectbox(
             label,
             options,
             format_func=lambda i: missing if i is None else levels[i],
-            **bound(key, at, _typed(table, name)),
+            **bound(key, code, _typed(table, name)),
         )
         return
     read = read_as(table, variable)
@@ -235,12 +235,12 @@ def own_row(one: CaseInUse) -> None:
     if one.row is None:
         return
     n, own = int(table.parts.rows[one.row]) + 1, md(table.class_(table.parts.y.iloc[one.row]), 24)
-    said = (
+    template = (
         _("The case is row {n} of the table, whose class is **{name}**. The model below has not counted it.")
         if one.left_out
         else _("The case is row {n} of the table, whose class is **{name}**; it is among the rows counted.")
     )
-    st.markdown(said.format(n=n, name=own) + ("" if one.left_out else " " + _unseen(one, one.row, own)))
+    st.markdown(template.format(n=n, name=own) + ("" if one.left_out else " " + _unseen(one, one.row, own)))
     st.toggle(
         _("Leave this row out of the counts"),
         help=_("The posterior of a row that was counted flatters the model: it has seen the answer."),

@@ -84,9 +84,9 @@ def _colour_marks(marks: dict[str, str]) -> None:
     """Right is green, wrong is red."""
     ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
     rules = [
-        f".st-key-fill_{key} [st=IconMaterial] {{ color: {ink[found]}; }}"
-        for key, found in marks.items()
-        if found in ink
+        f".st-key-fill_{key} [st=IconMaterial] {{ color: {ink[given_mark]}; }}"
+        for key, given_mark in marks.items()
+        if given_mark in ink
     ]
     st.html(private.style(" ".join(rules)))
 
@@ -94,7 +94,7 @@ def _colour_marks(marks: dict[str, str]) -> None:
 def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> str:
     """One blank: its mark."""
     text = answers.get(key, "")
-    found = mark(text, *right)
+    given_mark = mark(text, *right)
 
     def entered(state: State, value: str | None) -> State:
         kept = _answers(state) | {key: value or ""}
@@ -104,11 +104,11 @@ def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: floa
         md(name, 80),
         label_visibility="collapsed",
         placeholder="?",
-        icon=MARKS.get(found),
+        icon=MARKS.get(given_mark),
         max_chars=LONGEST,
         **bound(f"fill_{key}", text, entered),
     )
-    return found
+    return given_mark
 
 
 def _hints(wrong: Sequence[Message]) -> None:

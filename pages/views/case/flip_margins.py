@@ -123,8 +123,8 @@ def _listed(table: active.InUse, action: Any, truth: Any, now: float, stand: Fli
     return {"decision": loss_of, "truth": name, "now": present_value(flip), "stands": says, "then": then}
 
 
-def _value_of(at: float, flip: Flip) -> str:
-    return value_words(at, flip) if abs(at) < float("inf") else ""
+def _value_of(margin: float, flip: Flip) -> str:
+    return value_words(margin, flip) if abs(margin) < float("inf") else ""
 
 
 # what would make it another ---------------------------------------------------------------------------------------

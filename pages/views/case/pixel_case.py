@@ -72,11 +72,11 @@ def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: Pix
         for_, against = (inks[k] for k in sides)
         title = _("What each pixel says")
         spoken = _("What each pixel says: {name} against {other}").format(name=for_.label, other=against.label)
-        said: dict[str, Any] = {"for": pixels.colour(for_), "against": pixels.colour(against)}
-        said |= {"reach": weights.reach, "spoken": spoken}
-        said["beyond"] = any(v is not None and abs(v) > weights.reach for v in weights.nats)
+        legend: dict[str, Any] = {"for": pixels.colour(for_), "against": pixels.colour(against)}
+        legend |= {"reach": weights.reach, "spoken": spoken}
+        legend["beyond"] = any(v is not None and abs(v) > weights.reach for v in weights.nats)
         values = [v if v is None or math.isfinite(v) else "inf" if v > 0 else "-inf" for v in weights.nats]
-        sheets.append({"title": title, "kind": "signed", "values": values, **said})
+        sheets.append({"title": title, "kind": "signed", "values": values, **legend})
     ink = [one.values.get(name) for name in image.names]
     return {
         **pixels.grid(table, image),
@@ -104,14 +104,16 @@ def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: Pix
 def _sum(one: CaseInUse, working: Working, sides: tuple[int, int], weights: PixelWeights) -> str:
     """What the pixels come to, and with the prior the log-odds: the total of the bars."""
     name, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
-    said = _("All pixels together {pixels} nats, prior {rest} nats: log-odds of {name} against {other} {total} nats.")
+    template = _(
+        "All pixels together {pixels} nats, prior {rest} nats: log-odds of {name} against {other} {total} nats."
+    )
     if len(working.ledger.rows) > len([v for v in weights.nats if v is not None]) + 1:
-        said = _(
+        template = _(
             "All pixels together {pixels} nats, prior and other terms {rest} nats: log-odds of {name} against {other} "
             "{total} nats."
         )
     total = weigh(working.ledger, working.classes[sides[0]], working.classes[sides[1]]).total
-    text = said.format(
+    text = template.format(
         pixels=signed(weights.pixels, 4),
         rest=signed(weights.rest, 4),
         total="–" if total is None else signed(total, 4),

@@ -52,30 +52,30 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
         return
     seed = current().seen(keys.DRAWS) % SEEDS
     key, spec, case = _keys(one)
-    found = _plausible(key, spec, case, seed, one)
-    if isinstance(found, Message):
-        st.caption(":material/help: " + _named(one, found).local(md))
+    models = _plausible(key, spec, case, seed, one)
+    if isinstance(models, Message):
+        st.caption(":material/help: " + _named(one, models).local(md))
         return
-    losses, use = active.case_losses(one.table).for_classes(found.classes), active.prior_of_use(one.table)
-    found = found if use is None else found.at_prior(use)
-    flips = found.flips(losses)
+    losses, use = active.case_losses(one.table).for_classes(models.classes), active.prior_of_use(one.table)
+    models = models if use is None else models.at_prior(use)
+    flips = models.flips(losses)
     order = sorted(range(len(one.table.classes)), key=lambda k: -working.posterior[k])
     k = _class_shown(one, order)
     label = one.table.classes[k]
-    at = found.classes.index(label)
-    low, _middle, high = (float(v) for v in found.band()[:, at])
+    position = models.classes.index(label)
+    low, _middle, high = (float(v) for v in models.band()[:, position])
     with st.container(border=True, key="plausible"):
         within = [_written(low), _written(high)]
         alike = within[0] == within[1]
-        said = _("In 95 % of the plausible models {p} is **{low}**;") if alike else _(
+        sentence = _("In 95 % of the plausible models {p} is **{low}**;") if alike else _(
             "In 95 % of the plausible models {p} lies between **{low}** and **{high}**;")  # fmt: skip
-        said = said.format(p=f"P({md(one.table.class_(label), 24)} | x)", low=within[0], high=within[1])
-        st.markdown(f"{said} {_flips(one, flips)}")
+        sentence = sentence.format(p=f"P({md(one.table.class_(label), 24)} | x)", low=within[0], high=within[1])
+        st.markdown(f"{sentence} {_flips(one, flips)}")
         if len(order) > 2:
             shown = sorted(order[:MOST])
             figure = bands(
-                found,
-                [found.classes.index(one.table.classes[j]) for j in shown],
+                models,
+                [models.classes.index(one.table.classes[j]) for j in shown],
                 classes=[plotly_text(one.table.class_(one.table.classes[j]), 24) for j in shown],
                 colours=[colour_of(j, dark()) for j in shown],
                 dark=dark(),
@@ -85,7 +85,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
         if len(order) == 2 and len(losses.actions) == 2:
             line = odds_needed(losses, label, one.table.classes[1 - k])
         figure = histogram_of(
-            found,
+            models,
             label,
             name=plotly_text(one.table.class_(label), 24),
             colour=colour_of(k, dark()),
@@ -106,7 +106,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
                 on_click=change,
                 args=(lambda s: s.showing(keys.DRAWS.to((seed + 1) % SEEDS)),),
             )
-        st.caption(_reading(one, found, key, spec, case, order, use is not None, dotted=line is not None))
+        st.caption(_reading(one, models, key, spec, case, order, use is not None, dotted=line is not None))
 
 
 def _keys(one: CaseInUse) -> tuple[str, Any, str]:
@@ -130,14 +130,14 @@ def _flips(one: CaseInUse, flips: Flips) -> str:
     """How often the decision is another one; of more than two decisions, which."""
     if not flips.share:
         return _("the decision flips in **none** of the {n} drawn.").format(n=DRAWN)
-    said = _("the decision flips in **{share}** of them (± {se}).").format(
+    sentence = _("the decision flips in **{share}** of them (± {se}).").format(
         share=f"{flips.share:.1%}".replace("%", " %"), se=f"{flips.se:.1%}".replace("%", " %")
     )
     to = [(a, share) for a, share in flips.actions.items() if a != flips.action][:3]
     if len(to) > 1:
         each = (f"{md(one.table.action(a), 24)} {share:.1%}".replace("%", " %") for a, share in to)
-        said += " " + _("It becomes {actions}.").format(actions=_(", ").join(each))
-    return said
+        sentence += " " + _("It becomes {actions}.").format(actions=_(", ").join(each))
+    return sentence
 
 
 def _class_shown(one: CaseInUse, order: list[int]) -> int:
@@ -155,11 +155,11 @@ def _choose_class(one: CaseInUse, order: list[int], k: int) -> None:
 
 
 def _reading(
-    one: CaseInUse, found: Plausible, key: str, spec: Any, case: str, order: list[int], moved: bool, *, dotted: bool
+    one: CaseInUse, models: Plausible, key: str, spec: Any, case: str, order: list[int], moved: bool, *, dotted: bool
 ) -> str:
     """How to read it, with the exact spread of the log-odds and what the parameters' prior is."""
     first, second = (one.table.classes[j] for j in (sorted(order) if len(order) == 2 else order[:2]))
-    said = [
+    sentences = [
         _(
             "A plausible model has other conditional probabilities, means and variances that the counted rows leave "
             "as possible."
@@ -167,7 +167,7 @@ def _reading(
     ]
     exact = None if moved else _log_odds(key, spec, case, first, second, one)
     if exact is not None:
-        said.append(
+        sentences.append(
             _("The log-odds of {a} against {b} are {mean} ± {sd} nats, exactly.").format(
                 a=md(one.table.class_(first), 24),
                 b=md(one.table.class_(second), 24),
@@ -176,13 +176,13 @@ def _reading(
             )
         )
     if dotted:
-        said.append(_("Dotted: where the decision turns under your losses."))
+        sentences.append(_("Dotted: where the decision turns under your losses."))
     if moved:
-        said.append(_("Under your prior of use, the same in every model."))
+        sentences.append(_("Under your prior of use, the same in every model."))
     if one.judging is not one.model:
-        said.append(_("All of it before calibration."))
-    said += [_named(one, note).local(md) for note in found.notes]
-    return " ".join(said)
+        sentences.append(_("All of it before calibration."))
+    sentences += [_named(one, note).local(md) for note in models.notes]
+    return " ".join(sentences)
 
 
 def _named(one: CaseInUse, note: Message) -> Message:

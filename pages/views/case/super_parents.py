@@ -45,9 +45,9 @@ def averaged_working(one: CaseInUse) -> AveragedWorking | None:
     table = one.table
     asked: Any = (active.prior_of_use(table), table.classes)
     mean = average(one.model, one.case, *asked)
-    at = current().seen(keys.SUPER_PARENT)
+    position = current().seen(keys.SUPER_PARENT)
     known = [p for p in mean.parents if p.why != "missing"] if mean.active else []
-    chosen = next((p for p in known if mean.parents.index(p) == at), mean.weightiest)
+    chosen = next((p for p in known if mean.parents.index(p) == position), mean.weightiest)
     name = chosen.name if chosen else None
     return AveragedWorking(mean, chosen, derive_member(one.model, one.case, name, active.case_losses(table), *asked))
 
@@ -129,8 +129,8 @@ def overview(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int
     )
     _mean(one, mean, columns, digits)
     for k in columns:
-        if said := latex_calibrated(one, exact, k, digits):
-            st.markdown(f"${said.replace(' &= ', ' = ')}$")
+        if formula := latex_calibrated(one, exact, k, digits):
+            st.markdown(f"${formula.replace(' &= ', ' = ')}$")
     _misprinted(one, exact, mean, columns, digits)
     st.markdown("**" + _("The factors under {name}").format(name=md(_named(under.chosen, one), 60)) + "**")
 
@@ -186,15 +186,15 @@ def latex_calibrated(one: CaseInUse, exact: Working, k: int, digits: int) -> str
 def _misprinted(one: CaseInUse, exact: Working, mean: Mean, columns: Sequence[int], digits: int) -> None:
     """What the formulas give as the sources print them."""
     assert isinstance(one.model, AODE)
-    found = as_misprinted(one.model, one.case, active.prior_of_use(one.table), one.table.classes)
-    if found is None:
+    variants = as_misprinted(one.model, one.case, active.prior_of_use(one.table), one.table.classes)
+    if variants is None:
         return
     with st.expander(_("As misprinted"), icon=":material/edit_note:"):
         names = [md(one.table.class_(exact.classes[k]), 30) for k in columns]
         lines = [
             (_("right: the mean over j ≠ i"), mean.joint),
-            (_("the product over all j, j = i too"), found.own_included),
-            (_("the older printings' |D| + Sᵢ below"), found.older_denominator),
+            (_("the product over all j, j = i too"), variants.own_included),
+            (_("the older printings' |D| + Sᵢ below"), variants.older_denominator),
         ]
         rows = ["| " + " | ".join(["", *names]) + " |", "| --- " * (len(names) + 1) + "|"]
         for words, v in lines:
@@ -213,11 +213,11 @@ def copied_lines(one: CaseInUse, under: AveragedWorking, exact: Working, digits:
     """The mean for the copies, in each of their formats."""
     mean, table = under.mean, one.table
     if under.chosen is None:
-        said = _no_super_parent(mean)
-        return {"latex": f"% {said}", "markdown": said, "text": said}
+        formula = _no_super_parent(mean)
+        return {"latex": f"% {formula}", "markdown": formula, "text": formula}
     labels = [table.class_(c) for c in mean.classes]
     latex = [latex_mean(one, mean, k, digits) for k in range(len(labels))]
-    latex += [said for k in range(len(labels)) if (said := latex_calibrated(one, exact, k, digits))]
+    latex += [formula for k in range(len(labels)) if (formula := latex_calibrated(one, exact, k, digits))]
     rows = [
         [_named(p, one), *(_joint(p, k, digits) if p.why == "takes part" else "–" for k in range(len(labels)))]
         for p in mean.parents

@@ -54,8 +54,8 @@ def typed_case(one: CaseInUse, working: Working | None) -> None:
         _one_text(one, name, reads.get(name), sides)
         if working is not None:
             last = name == names[-1]
-            said = _said_of(reads.get(name), known=one.values.get(name) is not None)
-            st.caption(said + (" " + _odds(one, working, [*reads.values()], sides) if last else ""))
+            reading_in_words = _said_of(reads.get(name), known=one.values.get(name) is not None)
+            st.caption(reading_in_words + (" " + _odds(one, working, [*reads.values()], sides) if last else ""))
             if (read := reads.get(name)) is not None and read.absent is not None:
                 _absent(one, working, read, sides)
 
@@ -142,16 +142,16 @@ def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
 def _pieces(read: TextRead) -> list[Any]:
     """The text cut into its words and what stands between them."""
     pieces: list[Any] = []
-    at = 0
+    end = 0
     for unit in read.units[:MARKED]:
-        if unit.start > at:
-            pieces.append(visible(read.text[at : unit.start]))
+        if unit.start > end:
+            pieces.append(visible(read.text[end : unit.start]))
         nats = unit.nats if math.isfinite(unit.nats) else "inf" if unit.nats > 0 else "-inf"
         word = visible(read.text[unit.start : unit.end])
         pieces.append({"text": word, "nats": nats, "terms": list(unit.terms), "again": unit.again})
-        at = unit.end
+        end = unit.end
     if len(read.units) <= MARKED:
-        pieces += [visible(read.text[at:])] if read.text[at:] else []
+        pieces += [visible(read.text[end:])] if read.text[end:] else []
     return pieces
 
 
@@ -159,8 +159,8 @@ def _beyond(read: TextRead | None) -> str:
     rest = () if read is None else read.units[MARKED:]
     if not rest:
         return ""
-    said = _(" … and {n} more words: {nats} nats")
-    return said.format(n=f"{len(rest):,}", nats=signed(float(sum(u.nats for u in rest))))
+    template = _(" … and {n} more words: {nats} nats")
+    return template.format(n=f"{len(rest):,}", nats=signed(float(sum(u.nats for u in rest))))
 
 
 def _shown_terms(read: TextRead) -> tuple[Said, ...]:
@@ -213,27 +213,27 @@ def _odds(one: CaseInUse, working: Working, reads: Sequence[TextRead], sides: tu
     label, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
     balance = weigh(working.ledger, *(working.classes[k] for k in sides))
     total, rest = balance.total, float(sum(w.nats for w in balance.weights)) - sum(r.nats for r in reads)
-    said = [_("Log-odds of {name} against {other}: {total} nats.").format(
+    sentences = [_("Log-odds of {name} against {other}: {total} nats.").format(
         name=label, other=other, total="–" if total is None else signed(total, 3))]  # fmt: skip
     if total is not None and math.isfinite(total):
         others = {s.row.child for s in working.steps if s.variable is not None} - {r.column for r in reads}
         part = _("With the prior and all else, {rest} nats: log-odds of {name} against {other} {total} nats.") if (
             others or len(working.steps) > len(reads) + 1) else (
             _("With the prior, {rest} nats: log-odds of {name} against {other} {total} nats."))  # fmt: skip
-        said = [part.format(rest=signed(rest, 3), name=label, other=other, total=signed(total, 3))]
+        sentences = [part.format(rest=signed(rest, 3), name=label, other=other, total=signed(total, 3))]
     if one.table.dataset is None and not one.seed:
-        said.append(_("What you type on a file of your own is not put into the address."))
+        sentences.append(_("What you type on a file of your own is not put into the address."))
     elif any(len(read.text) > TYPED for read in reads) and not one.seed:
-        said.append(_("A typed text of more than {n} characters does not go into a link.").format(n=TYPED))
-    return " ".join(said)
+        sentences.append(_("A typed text of more than {n} characters does not go into a link.").format(n=TYPED))
+    return " ".join(sentences)
 
 
 def _absent(one: CaseInUse, working: Working, read: TextRead, sides: tuple[int, int]) -> None:
     """The absent words that say most by not being there."""
     for_, against = (working.classes[k] for k in sides)
     names = [clean(one.table.class_(c), 24) for c in (for_, against)]
-    told = _("What absent words say: {nats} nats").format(nats=signed(read.absent or 0.0, 3))
-    with st.expander(told, icon=":material/visibility_off:"):
+    label = _("What absent words say: {nats} nats").format(nats=signed(read.absent or 0.0, 3))
+    with st.expander(label, icon=":material/visibility_off:"):
         listed = absent_terms(one.model, read, for_, against, ABSENT)
         rows = [
             {"term": shown(t.term), "nats": t.nats, **{f"c{k}": f"{count(s.count)}/{count(s.total)}"

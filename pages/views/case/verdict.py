@@ -41,8 +41,8 @@ def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
     ledger, table = working.ledger, one.table
-    said = judge(ledger, working.loss)
-    st.markdown("#### " + words.verdict(table, ledger, said, _loudest(working)))
+    decision = judge(ledger, working.loss)
+    st.markdown("#### " + words.verdict(table, ledger, decision, _loudest(working)))
     drawn = _decisions_shown(working)
     actions = [working.loss.actions[i] for i in drawn]
     likely = dict(zip(working.classes, working.posterior, strict=True))
@@ -63,13 +63,13 @@ def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False
 def _loudest(working: Working) -> dict[str, str]:
     """Of each text the terms that pull most the way the whole text does, between the two likeliest classes."""
     best, other = sorted(range(len(working.classes)), key=lambda k: -working.posterior[k])[:2]
-    said = {}
+    loudest = {}
     for read in (read_text(working.steps[j], best, other) for j in text_steps(working.steps)):
         sign = 1.0 if read.nats >= 0 else -1.0
         pulling = sorted((t for t in read.terms if sign * t.nats > 0), key=lambda t: -sign * t.nats)[:LOUDEST]
         if pulling:
-            said[read.column] = _(", ").join(quoted(md(shown(t.term), 24)) for t in pulling)
-    return said
+            loudest[read.column] = _(", ").join(quoted(md(shown(t.term), 24)) for t in pulling)
+    return loudest
 
 
 def _decisions_shown(working: Working) -> list[int]:
@@ -91,7 +91,7 @@ def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> N
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
     reads = {j: read_text(working.steps[j], k_for, k_against) for j in text_steps(working.steps)}
     balance, terms = opened(balance, reads)
-    labels |= {place: _of_text(one, len(reads), *said) for place, said in terms.items()}
+    labels |= {place: _of_text(one, len(reads), *term) for place, term in terms.items()}
     few = FEW_BARS if drawn and not reads else MOST_BARS
     bars = (balance.by_size() if largest else balance).folded(few)
     pair = (k_for, k_against)
@@ -140,8 +140,8 @@ def _reading(one: CaseInUse, working: Working, balance: Balance) -> str:
 
 def _of_text(one: CaseInUse, texts: int, read: TextRead, term: Said | None) -> str:
     """A term of a text on the figure; of several texts with the column's name."""
-    said = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
-    return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{said}", 34)
+    word = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
+    return plotly_text(word if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{word}", 34)
 
 
 def _others(n: int) -> str:

@@ -97,7 +97,7 @@ def offer_similar_columns(table: active.InUse, fitted: active.Fitted, upload: Up
     if not near:
         return
     taken = current().seen(keys.SECOND_ALIKE)
-    told = _("; ").join(
+    pairs = _("; ").join(
         (_("'{other}' is taken as '{column}'") if taken else _("'{other}' could be '{column}'")).format(
             other=md(other, 40), column=md(name, 40)
         )
@@ -106,7 +106,7 @@ def offer_similar_columns(table: active.InUse, fitted: active.Fitted, upload: Up
     icon = "check" if taken else "warning"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(
-            f":material/{icon}: " + _("Names that differ only in case, spaces or width: {pairs}.").format(pairs=told),
+            f":material/{icon}: " + _("Names that differ only in case, spaces or width: {pairs}.").format(pairs=pairs),
             width="content",
         )
         st.button(

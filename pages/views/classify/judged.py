@@ -99,8 +99,8 @@ def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.InUse, _
         reception = Reception(
             _upload.reading, model.schema_, table.target, rules, amount=table.amount_column, alike=alike
         )
-        rows, found = score_file(_fitted.judging, reception)
-        return replace(rows, notes=(*_mended(treated, left), *rows.notes)), found
+        rows, scored = score_file(_fitted.judging, reception)
+        return replace(rows, notes=(*_mended(treated, left), *rows.notes)), scored
 
     return jobs.run(("classify", mark, key, spec, alike), work, Message("classifying the rows of the file"))
 

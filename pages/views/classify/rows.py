@@ -121,12 +121,12 @@ def against_truth(judged: Judged) -> None:
         return
     with st.expander(_("Decisions against the classes in the file"), icon=":material/fact_check:"):
         if count.known:
-            told = pd.DataFrame(
+            confusion = pd.DataFrame(
                 count.confusion,
                 index=[words.decision_name(table, action, clean) for action in judged.loss.actions],
                 columns=[_("truth is {label}").format(label=clean(table.class_(c), 40)) for c in table.classes],
             )
-            st.dataframe(told, width="content", alt=_("decisions by true class"))
+            st.dataframe(confusion, width="content", alt=_("decisions by true class"))
         if count.strange:
             st.caption(
                 _("Rows whose label is no class of the model, counted neither as right nor as wrong: {n}.").format(

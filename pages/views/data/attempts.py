@@ -30,6 +30,6 @@ def edited_or_refused(state: State, edit: Callable[[State], State]) -> State:
 
 def why_refused() -> None:
     """Why the last edit could not be, as long as nothing else was changed."""
-    said = st.session_state.get("column_said")
-    if said and said[0] == findings.settings_judged(current()):
-        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=said[1].local(md)))
+    refusal = st.session_state.get("column_said")
+    if refusal and refusal[0] == findings.settings_judged(current()):
+        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=refusal[1].local(md)))

@@ -132,9 +132,9 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
     Raises TableError where that makes a table that no model can be fitted to.
     """
     before = active.in_use(state)
-    at = before.schema.position
+    positions = before.schema.position
     for repair in repairs:
-        position = at[repair.column] if repair.column else -1
+        position = positions[repair.column] if repair.column else -1
         entry = (repair.what, position, float(repair.value))
         if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
             state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
@@ -230,11 +230,11 @@ def _settled(before: active.TableInUse, state: State) -> State:
 
 def _moved(before: active.InUse, after: active.InUse, spec: Spec) -> Spec:
     """The model with the knobs that are columns at the places that these have now; of a column that is gone, none."""
-    here = {at: after.features.position.get(name, -1) for at, name in enumerate(before.features.names)}
+    here = {place: after.features.position.get(name, -1) for place, name in enumerate(before.features.names)}
     knobs = []
     for name, value in spec.knobs:
         if name in ("alphas", "likelihoods") and isinstance(value, tuple):
-            value = tuple(sorted((here[at], own) for at, own in _pairs(value) if here.get(at, -1) >= 0))
+            value = tuple(sorted((here[place], own) for place, own in _pairs(value) if here.get(place, -1) >= 0))
         elif name in active.COLUMN_KNOBS:
             value = here.get(value, -1)
         knobs += [(name, value)] if value not in ((), -1) else []

@@ -27,7 +27,7 @@ def columns_editor(table: active.TableInUse) -> None:
         number, base = number + 1, fresh
         st.session_state["columns_editor"] = (number, base)
     key = f"columns_{number}"
-    found = [k for k in dict.fromkeys(v.kind for v in table.schema) if k not in columns.KINDS]
+    other_kinds = [k for k in dict.fromkeys(v.kind for v in table.schema) if k not in columns.KINDS]
 
     def edited() -> None:
         for row, cells in (widget_message(key, "edited_rows") or {}).items():
@@ -45,7 +45,7 @@ def columns_editor(table: active.TableInUse) -> None:
                 _("role"), options=list(columns.ROLES), format_func=lambda name: words.role(str(name)), required=True,
                 width=90),
             "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=[*columns.KINDS, *found], format_func=lambda name: words.kind(str(name)),
+                _("kind"), options=[*columns.KINDS, *other_kinds], format_func=lambda name: words.kind(str(name)),
                 required=True, width=112),
             "holds": st.column_config.TextColumn(_("holds"), width=300 if table.info else 440),
             "distinct": st.column_config.NumberColumn(_("distinct"), width=72),

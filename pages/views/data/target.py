@@ -18,11 +18,11 @@ def choose_target(table: active.TableInUse) -> None:
     """The choice of the target, and what was left out of the rows because of it."""
     names = [v.name for v in table.schema]
     target = table.schema.target
-    at = names.index(target.name) if target else None
+    position = names.index(target.name) if target else None
     st.selectbox(
         _("Target: what is to be decided"), range(len(names)), format_func=lambda j: clean(table.column(names[j])),
         placeholder=_("choose the column that holds the classes"),
-        **bound("target", at, _with_target),
+        **bound("target", position, _with_target),
     )  # fmt: skip
     if isinstance(table, active.FittableTable):
         st.caption("  \n".join(note.local(md) for note in table.parts.notes))

@@ -32,7 +32,7 @@ _live = follower(
     "bayes_consequences",
     '<div class="consequences" data-testid="consequences"></div>',
     draws="bayesConsequences",
-    told="bayes-rows",
+    event="bayes-rows",
 )
 
 

@@ -39,23 +39,23 @@ def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
         weight = held.weight.copy()
         fine = status == Status.OK
         weight[fine] = weights_in_use(held, fine, use)
-        found = refusal_for_error(
+        refusal = refusal_for_error(
             posterior, held.truth, plain_loss, target / 100, weight=weight, status=status, amount=amount
         )
-        if not found.reached:
+        if not refusal.reached:
             st.markdown(
                 _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
-                    error=md(f"{found.least_error:.1%}")
+                    error=md(f"{refusal.least_error:.1%}")
                 )
             )
             return
-        dearer = [risk for risk in found.risks.tolist() if risk > found.cost]
-        cost = FlipMargin(found.cost, min(dearer, default=float("inf"))).short_within(found.cost)
+        dearer = [risk for risk in refusal.risks.tolist() if risk > refusal.cost]
+        cost = FlipMargin(refusal.cost, min(dearer, default=float("inf"))).short_within(refusal.cost)
         st.markdown(
             _(
                 "Refusing where the least risk is above **{cost}** decides {coverage} of the held-out rows, of which "
                 "{error} wrong. The threshold was chosen on these rows: on new ones expect a little more."
-            ).format(cost=md(plain(cost)), coverage=md(f"{found.coverage:.1%}"), error=md(f"{found.error:.2%}"))
+            ).format(cost=md(plain(cost)), coverage=md(f"{refusal.coverage:.1%}"), error=md(f"{refusal.error:.2%}"))
         )
         st.button(
             _("Set the refusal to it"),
@@ -70,7 +70,8 @@ def _refusing(state: State, table: active.InUse, loss: LossMatrix, cost: float) 
     rows: Any = tuple(tuple(row) for row in loss.table.tolist())
     has_one = len(active.losses(table).actions) > len(table.classes)
     k = len(table.classes)
-    fixed = [at for at in state.fixed if at[0] < k]  # where an amount multiplies some losses only, the refusal is a sum
+    # where an amount multiplies some losses only, the refusal is a sum
+    fixed = [cell for cell in state.fixed if cell[0] < k]
     refusing = [(k, j) for j in range(k)] if loss.by_amount is not None else []
     return replace(
         state,

@@ -26,14 +26,14 @@ def stories(table: active.TableInUse) -> None:
     """The choice of a story, and what the one in use tells."""
     known = dataset_names()
     offered = [name for name, dataset in STORIES.items() if dataset in known]
-    told = next((name for name in offered if table.dataset and table.dataset.name == STORIES[name]), None)
+    story = next((name for name in offered if table.dataset and table.dataset.name == STORIES[name]), None)
     names = {
         "hospital": _("Hospital"),
         "loan": _("Loan"),
         "spam": _("Spam"),
         "watermelon": _("Watermelon"),
     }
-    here = told if told and _in_use(table) else None
+    here = story if story and _in_use(table) else None
     st.pills(
         _("Stories"),
         offered,
@@ -44,9 +44,9 @@ def stories(table: active.TableInUse) -> None:
     if here:
         info = dataset_info(STORIES[here])
         prior = info.prior_of_use
-        said = [info.loss.text("story", current_language())]
-        said += [prior.text("note", current_language())] if prior else []
-        st.caption(md(" ".join(said), 900))
+        texts = [info.loss.text("story", current_language())]
+        texts += [prior.text("note", current_language())] if prior else []
+        st.caption(md(" ".join(texts), 900))
 
 
 def with_story(state: State, story: str) -> State:

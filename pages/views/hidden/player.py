@@ -28,7 +28,7 @@ _live = follower(
     "bayes_player",
     '<div class="player" data-testid="player"></div>',
     draws="bayesPlayer",
-    told="bayes-film",
+    event="bayes-film",
     every=True,
     uses=("film",),
 )

@@ -48,12 +48,16 @@ def with_mends_done(state: State, mends: Iterable[Mend]) -> State:
 def _one(state: State, mend: Mend) -> State:
     if isinstance(mend, SetKind):
         table = active.in_use(state)
-        at = table.schema.position[mend.column]
-        state = columns.with_kind(state, at, mend.kind)
-        return columns.with_role(state, at, "feature") if table.schema.variables[at].role == "ignore" else state
+        position = table.schema.position[mend.column]
+        state = columns.with_kind(state, position, mend.kind)
+        return (
+            columns.with_role(state, position, "feature")
+            if table.schema.variables[position].role == "ignore"
+            else state
+        )
     if isinstance(mend, ReadText):
-        at = active.in_use(state).schema.position[mend.column]
-        return columns.with_role(columns.with_kind(state, at, "text"), at, "feature")
+        position = active.in_use(state).schema.position[mend.column]
+        return columns.with_role(columns.with_kind(state, position, "text"), position, "feature")
     if isinstance(mend, AddModel):
         return with_model(state, spec_of(mend))
     if isinstance(mend, SetLikelihood):
@@ -68,8 +72,8 @@ def _one(state: State, mend: Mend) -> State:
 
 
 def _roles(state: State, mends: list[SetRole]) -> State:
-    at = active.in_use(state).schema.position
-    return columns.with_roles(state, {at[mend.column]: mend.role for mend in mends})
+    positions = active.in_use(state).schema.position
+    return columns.with_roles(state, {positions[mend.column]: mend.role for mend in mends})
 
 
 def models_on_shelf(state: State) -> tuple[Spec, ...]:
@@ -117,9 +121,9 @@ def _likelihood(state: State, table: active.InUse, mend: SetLikelihood) -> State
     has = "likelihoods" in active.settings(spec)
     spec = spec if has else Spec("laplace")
     for name in mend.columns:
-        at = table.features.position.get(name, -1)
-        if at >= 0 and mend.likelihood in possible(table.features.variables[at]):
-            spec = shelf.with_likelihood(table, spec, at, mend.likelihood)
+        position = table.features.position.get(name, -1)
+        if position >= 0 and mend.likelihood in possible(table.features.variables[position]):
+            spec = shelf.with_likelihood(table, spec, position, mend.likelihood)
     return _with_active(state, spec) if has else with_model(state, spec)
 
 

@@ -14,13 +14,13 @@ def examine(table: active.TableInUse) -> None:
     findings.why_refused()
     findings.repair_chips(table)
     try:
-        found = examined(table)
+        examination = examined(table)
     except jobs.UnderWay as there:
         jobs.progress_box(there)
         table_with_heads(table, ())
         return
-    findings.summary(table, found)
-    findings.of_table(table, found)
-    table_with_heads(table, found.open)
-    findings.of_columns(table, found)
-    suggested_models.suggested_models(table, found)
+    findings.summary(table, examination)
+    findings.of_table(table, examination)
+    table_with_heads(table, examination.open)
+    findings.of_columns(table, examination)
+    suggested_models.suggested_models(table, examination)

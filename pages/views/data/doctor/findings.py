@@ -49,54 +49,54 @@ def settings_judged(state: State) -> tuple[Any, ...]:
 
 def why_refused() -> None:
     """Why the last mend could not be done, as long as nothing else was."""
-    told = st.session_state.get("mend_said")
-    if told and told[0] == settings_judged(current()):
-        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=told[1].local(md)))
+    refusal = st.session_state.get("mend_said")
+    if refusal and refusal[0] == settings_judged(current()):
+        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=refusal[1].local(md)))
 
 
 # above the table ------------------------------------------------------------------------------------------------------
 
 
-def summary(table: active.TableInUse, found: Examined) -> None:
+def summary(table: active.TableInUse, examination: Examined) -> None:
     """How much was found, and how much was looked for and not found."""
-    counts = Counter(f.severity for f in found.open)
-    told = [
+    counts = Counter(f.severity for f in examination.open)
+    counted = [
         f"{wording.ICONS[severity]} {wording.severity(severity, counts[severity])}"
         for severity in SEVERITIES
         if counts[severity]
     ] or [":green[:material/check_circle:] " + _("nothing to mend")]
-    passed = _("{n} checks found nothing").format(n=len(found.passed))
+    passed = _("{n} checks found nothing").format(n=len(examination.passed))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="doctor_summary"):
-        for part in told:
+        for part in counted:
             st.markdown(f"**{part}**", width="content")
         chip = st.popover(f":gray[{passed}]", type="tertiary", key="doctor_passed", on_change="rerun")
         if chip.open:
             with chip:
-                checked(table, found)
-    for note in (found.report.sampled, _left(found)):
+                checked(table, examination)
+    for note in (examination.report.sampled, _left(examination)):
         if note:
             st.caption(note if isinstance(note, str) else note.local(md))
 
 
-def _left(found: Examined) -> str:
-    if not found.left:
+def _left(examination: Examined) -> str:
+    if not examination.left:
         return ""
     return _("Of the columns the first {n} were looked at; {left} more were not.").format(
-        n=len(found.report.features), left=f"{found.left:,}"
+        n=len(examination.report.features), left=f"{examination.left:,}"
     )
 
 
-def checked(table: active.TableInUse, found: Examined) -> None:
+def checked(table: active.TableInUse, examination: Examined) -> None:
     """What was looked for and not found; and what was found but is taken care of already."""
     st.caption(
-        _("Looked for, and not found: {what}.").format(what=_(", ").join(wording.title(c) for c in found.passed))
+        _("Looked for, and not found: {what}.").format(what=_(", ").join(wording.title(c) for c in examination.passed))
     )
-    if found.settled:
+    if examination.settled:
         st.caption(_("Found, and taken care of by a column's role, the active model or the losses:"))
-        for f in found.settled[:12]:
+        for f in examination.settled[:12]:
             st.caption(f":material/check: {wording.sentence(table, f.message)} {_settled_by(table, f)}")
-        if found.settled[12:]:
-            st.caption(_("and {n} more").format(n=len(found.settled) - 12))
+        if examination.settled[12:]:
+            st.caption(_("and {n} more").format(n=len(examination.settled) - 12))
 
 
 def _settled_by(table: active.TableInUse, finding: Finding) -> str:
@@ -113,10 +113,10 @@ def repair_chips(table: active.TableInUse) -> None:
     if not table.repairs and not changed:
         return
     with st.container(horizontal=True, gap="small", key="doctor_chips"):
-        for at, (entry, repair) in enumerate(table.repairs):
+        for place, (entry, repair) in enumerate(table.repairs):
             st.button(
                 _("mended: {what}").format(what=wording.repair_on_chip(table, repair)),
-                key=f"undo_{at}",
+                key=f"undo_{place}",
                 icon=":material/undo:",
                 help=_("Undo"),
                 on_click=try_edit,
@@ -143,9 +143,9 @@ def repair_chips(table: active.TableInUse) -> None:
             )
 
 
-def of_table(table: active.TableInUse, found: Examined) -> None:
+def of_table(table: active.TableInUse, examination: Examined) -> None:
     """What concerns the whole table or its classes."""
-    for f in found.open:
+    for f in examination.open:
         if not f.columns or f.code in OF_CLASSES:
             finding_with_buttons(table, alone(f), f"of_{f.code}")
 
@@ -153,21 +153,21 @@ def of_table(table: active.TableInUse, found: Examined) -> None:
 # beneath the table ----------------------------------------------------------------------------------------------------
 
 
-def of_columns(table: active.TableInUse, found: Examined) -> None:
+def of_columns(table: active.TableInUse, examination: Examined) -> None:
     """Of the column whose head was clicked everything; else what was found in the columns, the worst first."""
     name = picked_column(table, current())
     if name:
-        findings_of_column(table, found, name)
+        findings_of_column(table, examination, name)
         return
-    groups = [g for g in grouped(found.open) if g.columns and g.code not in OF_CLASSES]
+    groups = [g for g in grouped(examination.open) if g.columns and g.code not in OF_CLASSES]
     worst = [g for g in groups if g.severity != "note"]
     notes = [g for g in groups if g.severity == "note"]
-    for at, group in enumerate([*worst, *notes[:SHOWN]]):
-        finding_with_buttons(table, group, f"line_{at}")
+    for place, group in enumerate([*worst, *notes[:SHOWN]]):
+        finding_with_buttons(table, group, f"line_{place}")
     if notes[SHOWN:]:
         with st.expander(_("{n} more").format(n=len(notes) - SHOWN)):
-            for at, group in enumerate(notes[SHOWN:], start=len(worst) + SHOWN):
-                finding_with_buttons(table, group, f"line_{at}")
+            for place, group in enumerate(notes[SHOWN:], start=len(worst) + SHOWN):
+                finding_with_buttons(table, group, f"line_{place}")
 
 
 def finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> None:
@@ -175,8 +175,8 @@ def finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> No
     with st.container(key=f"finding_{group.severity}_{key}", gap="xsmall"):
         st.markdown(f"{wording.ICONS[group.severity]} {_told(table, group)}")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            for at, own in enumerate(group.mends):
-                mend_button(table, own, f"{key}_{at}", first=at == 0)
+            for place, own in enumerate(group.mends):
+                mend_button(table, own, f"{key}_{place}", first=place == 0)
             opened = st.popover(_("Evidence"), type="tertiary", key=f"{key}_why", on_change="rerun")
             if opened.open:
                 with opened:
@@ -269,15 +269,15 @@ def rows_of(table: active.TableInUse, finding: Finding) -> None:
     st.dataframe(with_screen_names(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
 
 
-def role_and_kind(table: active.TableInUse, at: int) -> None:
+def role_and_kind(table: active.TableInUse, position: int) -> None:
     """The column's role and kind."""
-    variable = table.schema.variables[at]
+    variable = table.schema.variables[position]
 
     def edit(how: Callable[..., State]) -> Callable[[State, str], State]:
         def edited(state: State, value: str) -> State:
             st.session_state["mend_said"] = None
             try:
-                return how(state, at, value)
+                return how(state, position, value)
             except BayesEngineError as error:
                 st.session_state["mend_said"] = (settings_judged(state), error.message)
                 return state
@@ -287,14 +287,14 @@ def role_and_kind(table: active.TableInUse, at: int) -> None:
     kinds = list(dict.fromkeys([*columns.KINDS, variable.kind]))
     with st.container(horizontal=True, gap="small"):
         st.selectbox(_("Role"), columns.ROLES, format_func=words.role, width=180,
-                     **bound(f"role_{at}", variable.role, edit(columns.with_role)))  # fmt: skip
+                     **bound(f"role_{position}", variable.role, edit(columns.with_role)))  # fmt: skip
         st.selectbox(_("Kind"), kinds, format_func=words.kind, width=180,
-                     **bound(f"kind_{at}", variable.kind, edit(columns.with_kind)))  # fmt: skip
+                     **bound(f"kind_{position}", variable.kind, edit(columns.with_kind)))  # fmt: skip
 
 
-def findings_of_column(table: active.TableInUse, found: Examined, name: str) -> None:
+def findings_of_column(table: active.TableInUse, examination: Examined, name: str) -> None:
     """Everything that was found in one column, with the evidence open."""
-    own = [f for f in found.open if name in f.columns and f.code not in OF_CLASSES]
+    own = [f for f in examination.open if name in f.columns and f.code not in OF_CLASSES]
     with st.container(border=True, key="doctor_picked"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{md(table.column(name))}**")
@@ -309,18 +309,18 @@ def findings_of_column(table: active.TableInUse, found: Examined, name: str) -> 
         role_and_kind(table, table.schema.position[name])
         if not own:
             st.caption(_("Nothing was found in this column."))
-        for at, finding in enumerate(own):
+        for place, finding in enumerate(own):
             group = alone(finding)
-            with st.container(key=f"finding_{finding.severity}_picked_{at}", gap="xsmall"):
+            with st.container(key=f"finding_{finding.severity}_picked_{place}", gap="xsmall"):
                 left, right = st.columns([4, 5], gap="medium")
                 with left:
                     st.markdown(f"{wording.ICONS[finding.severity]} {wording.sentence(table, finding.message)}")
                     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                         for number, mend in enumerate(group.mends):
-                            mend_button(table, mend, f"picked_{at}_{number}", first=number == 0)
+                            mend_button(table, mend, f"picked_{place}_{number}", first=number == 0)
                 with right:
                     numbers(table, finding)
                 rows_of(table, finding)
-        for finding in found.settled:
+        for finding in examination.settled:
             if name in finding.columns:
                 st.caption(f":material/check: {wording.sentence(table, finding.message)} {_settled_by(table, finding)}")

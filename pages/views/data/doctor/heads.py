@@ -80,8 +80,8 @@ def table_with_heads(table: active.TableInUse, findings: Sequence[Finding]) -> N
 
 def picked_column(table: active.TableInUse, state: State) -> str:
     """The name of the column whose head was clicked; "" where there is none."""
-    at = state.seen(keys.DOCTOR_COLUMN)
-    return table.schema.variables[at].name if 0 <= at < len(table.schema) else ""
+    position = state.seen(keys.DOCTOR_COLUMN)
+    return table.schema.variables[position].name if 0 <= position < len(table.schema) else ""
 
 
 def with_column_picked(state: State, position: int | None) -> State:
@@ -93,11 +93,11 @@ def with_column_picked(state: State, position: int | None) -> State:
 
 def counts_by_severity(findings: Iterable[Finding]) -> dict[str, Counter[Severity]]:
     """How many findings of each severity stand in each column's head."""
-    found: dict[str, Counter[Severity]] = {}
+    counts: dict[str, Counter[Severity]] = {}
     for finding in findings:
         for name in finding.columns:
-            found.setdefault(name, Counter())[finding.severity] += 1
-    return found
+            counts.setdefault(name, Counter())[finding.severity] += 1
+    return counts
 
 
 def _window(table: active.TableInUse) -> int:
@@ -110,7 +110,9 @@ def _window(table: active.TableInUse) -> int:
     st.selectbox(
         _("Columns"),
         starts,
-        format_func=lambda at: _("{first}–{last} of {all}").format(first=at + 1, last=min(at + WIDE, d), all=f"{d:,}"),
+        format_func=lambda first: _("{first}–{last} of {all}").format(
+            first=first + 1, last=min(first + WIDE, d), all=f"{d:,}"
+        ),
         width=240,
         **bound_to(keys.DOCTOR_FROM, start),
     )
@@ -128,7 +130,7 @@ def _column(
     kind, role = words.kind(variable.kind), words.role(variable.role)
     sub = kind if variable.role == "feature" else _("{role} · {kind}").format(role=role, kind=kind)
     counts = [(severity, marks[severity]) for severity in SEVERITIES if marks[severity]]
-    told = _(", ").join(wording.severity(severity, n) for severity, n in counts)
+    marks_in_words = _(", ").join(wording.severity(severity, n) for severity, n in counts)
     read = variable.role in ("feature", "target")
     column = {
         "name": name,
@@ -136,7 +138,7 @@ def _column(
         "tone": variable.role if variable.role == "target" else "" if read else "off",
         "bars": [list(bar) for bar in glance.counts],
         "marks": [list(pair) for pair in counts],
-        "spoken": _(", ").join(part for part in (name, sub, _spread(table, variable, glance), told) if part),
+        "spoken": _(", ").join(part for part in (name, sub, _spread(table, variable, glance), marks_in_words) if part),
         "right": variable.numeric,
         "dots": variable.role == "target" and variable.discrete and "codes" in cells,
         **cells,
@@ -179,8 +181,8 @@ def _columns(key: str, start: int, _frame: pd.DataFrame, _schema: Schema) -> tup
 
 def _cells(variable: Variable, column: pd.Series) -> dict[str, Any]:
     if variable.discrete and variable.levels and len(variable.levels) <= len(column):
-        at = {level: code for code, level in enumerate(variable.levels)}
-        return {"codes": [-1 if pd.isna(x) else at.get(x, -1) for x in column]}
+        codes = {level: code for code, level in enumerate(variable.levels)}
+        return {"codes": [-1 if pd.isna(x) else codes.get(x, -1) for x in column]}
     return {"texts": [None if pd.isna(x) else _text(x) for x in column]}
 
 

@@ -51,8 +51,8 @@ class Examined:
     @property
     def passed(self) -> tuple[Code, ...]:
         """What was looked for and not found."""
-        found = {f.code for f in self.report.findings}
-        return tuple(code for code in get_args(Code) if code not in found)
+        codes = {f.code for f in self.report.findings}
+        return tuple(code for code in get_args(Code) if code not in codes)
 
 
 def examined(table: active.TableInUse) -> Examined:
@@ -65,10 +65,10 @@ def examined(table: active.TableInUse) -> Examined:
         spec = active.shelf_of(table)[min(current().active, len(active.shelf_of(table)) - 1)]
         model = ModelInUse(spec.family, active.settings(spec))
     stated = bool(current().losses)
-    found = report.open(model, stated)
+    findings = report.open(model, stated)
     if model is None:  # no model that could be mended, nor losses
-        found = tuple(replace(f, mends=tuple(m for m in f.mends if not isinstance(m, OF_MODELS))) for f in found)
-    return Examined(report, found, report.settled(model, stated), left)
+        findings = tuple(replace(f, mends=tuple(m for m in f.mends if not isinstance(m, OF_MODELS))) for f in findings)
+    return Examined(report, findings, report.settled(model, stated), left)
 
 
 def _some(schema: Schema) -> Schema:

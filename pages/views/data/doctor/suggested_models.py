@@ -17,16 +17,18 @@ from pages.views.data.doctor.findings import try_edit
 from pages.views.data.doctor.report import Examined
 
 
-def suggested_models(table: active.TableInUse, found: Examined) -> None:
+def suggested_models(table: active.TableInUse, examination: Examined) -> None:
     """The models, each with its reason."""
-    suggestions = found.report.suggestions
-    if not suggestions or isinstance(table, active.UnfittableTable) or found.left:
+    suggestions = examination.report.suggestions
+    if not suggestions or isinstance(table, active.UnfittableTable) or examination.left:
         return
     st.subheader(_("These {n} models fit your table, because …").format(n=len(suggestions)))
     chosen = active.shelf_of(table)[shelf.active_place(table)]
-    for at, (cell, suggestion) in enumerate(zip(st.columns(len(suggestions), gap="small"), suggestions, strict=True)):
-        with cell.container(border=True, height="stretch", vertical_alignment="distribute", key=f"fits_{at}"):
-            model_card(table, suggestion, at, taken=edits.spec_of(suggestion.model) == chosen)
+    for place, (cell, suggestion) in enumerate(
+        zip(st.columns(len(suggestions), gap="small"), suggestions, strict=True)
+    ):
+        with cell.container(border=True, height="stretch", vertical_alignment="distribute", key=f"fits_{place}"):
+            model_card(table, suggestion, place, taken=edits.spec_of(suggestion.model) == chosen)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         specs = tuple(edits.spec_of(s.model) for s in suggestions)
         if len(suggestions) > 1:
@@ -44,7 +46,7 @@ def suggested_models(table: active.TableInUse, found: Examined) -> None:
             )  # fmt: skip
 
 
-def model_card(table: active.FittableTable, suggestion: Suggestion, at: int, *, taken: bool) -> None:
+def model_card(table: active.FittableTable, suggestion: Suggestion, place: int, *, taken: bool) -> None:
     """One model, why, and how often it errs."""
     spec = edits.spec_of(suggestion.model)
     reason = wording.sentence(table, suggestion.reason)
@@ -53,7 +55,7 @@ def model_card(table: active.FittableTable, suggestion: Suggestion, at: int, *, 
         held_out_errors(table, suggestion)
         st.button(
             _("In use") if taken else _("Take this model"),
-            key=f"take_{at}",
+            key=f"take_{place}",
             icon=":material/check:" if taken else ":material/add:",
             disabled=taken,
             on_click=try_edit,

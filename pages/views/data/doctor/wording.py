@@ -167,8 +167,8 @@ def model(suggested: AddModel) -> str:
         form = _("{family} with a uniform prior")
     elif suggested.preset == "zero-only":
         form = _("{family}, zeros repaired only")
-    told = form.format(family=family)
-    return told[:1].upper() + told[1:]
+    name = form.format(family=family)
+    return name[:1].upper() + name[1:]
 
 
 def mend_help(mend: Mend) -> str:
