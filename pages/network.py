@@ -6,9 +6,10 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.links import page_link
-from pages.runtime.state import bound, current, finish
+from pages.runtime.state import bound, choose, current, finish
 from pages.views.network import source
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs
@@ -19,19 +20,12 @@ TABS = {
     "ask": (_("Ask"), _("What does a finding change elsewhere?"), ask),
     "gibbs": (_("Gibbs"), _("How near does a random walk come to the exact answer?"), gibbs),
 }
-tab = current().seen("net_tab", "ask")
-tab = tab if tab in TABS else "ask"
+tab = current().seen(keys.NET_TAB)
 words, question, show = TABS[tab]
 st.title(question)
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-    st.segmented_control(
-        _("Network: part of the page"),
-        list(TABS),
-        format_func=lambda name: TABS[name][0],
-        required=True,
-        label_visibility="collapsed",
-        **bound("net_tab", tab, lambda s, name: s.showing(net_tab=name)),
-    )
+    titles = {name: title for name, (title, *_rest) in TABS.items()}
+    choose(_("Network: part of the page"), keys.NET_TAB, titles, titled=False)
     if tab != "learn":  # what is learned is the table in use
         st.selectbox(
             _("Network"),
@@ -39,7 +33,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             format_func=lambda name: clean(source.title_of(name), 60),
             label_visibility="collapsed",
             width=360,
-            **bound("net", source.chosen_source(), source.with_source),
+            **bound(keys.NET.widget, source.chosen_source(), source.with_source),
         )
     if source.is_file_missing():
         st.warning(

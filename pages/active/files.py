@@ -74,6 +74,10 @@ class Role(Generic[T]):
         """How the state wants the file read."""
         return () if self.overrides is None else overrides(state, self.overrides)
 
+    def wanting(self, state: State, wanted: Overrides) -> State:
+        """The state that wants the file read under these overrides."""
+        return state if self.overrides is None else state.showing(self.overrides.to(wanted))
+
     @property
     def widgets(self) -> str:
         """What the names of the widgets begin with that say how it is read."""
@@ -168,8 +172,7 @@ def overrides(state: State, key: ViewKey[Overrides]) -> Overrides:
             isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and p[1] in get_args(ReadAs) for p in v),
         "trim": lambda v: isinstance(v, bool),
     }  # fmt: skip
-    wanted = [p for p in state.seen(key) if isinstance(p, tuple) and len(p) == 2]
-    return tuple((name, value) for name, value in wanted if name in fits and fits[name](value))
+    return tuple((name, value) for name, value in state.seen(key) if name in fits and fits[name](value))
 
 
 def _known(encoding: str) -> bool:

@@ -17,8 +17,9 @@ from bayes_engine.workbench.incoming.pieces import Cells
 from pages.active.files import ENCODINGS, READING, File, Role, Upload
 from pages.active.second_file import SECOND_FILE
 from pages.runtime import jobs
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 
 SHORT = 6
 """How many notes are shown before the rest is folded."""
@@ -120,7 +121,7 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
             **bound(f"{key}_header", line, lambda s, n: header(s, n or False)),
         )
         if isinstance(upload.reading, Reading):
-            _types(upload.reading, key, override)
+            _types(upload.reading, override)
         else:
             marks = {"": _("by rule"), ".": _("point 1.5"), ",": _("comma 1,5")}
             st.selectbox(
@@ -140,14 +141,14 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
             st.code("\n".join(f"{n:>5}  {clean(text, 160)}" for n, text in shown), language=None)
 
 
-def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State, Any], State]]) -> None:
+def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], State]]) -> None:
     """What the cells mean: decimal mark, missing tokens, and a column read as something else."""
     recipe, cells = reading.recipe, st.columns(4)
     cells[0].selectbox(
         _("Decimal mark"),
         [".", ","],
         format_func={".": _("point 1.5"), ",": _("comma 1,5")}.__getitem__,
-        **bound(f"{key}_decimal", recipe.decimal, override("decimal")),
+        **bound("read_decimal", recipe.decimal, override("decimal")),
     )
     tokens = list(recipe.missing or ())
     usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
@@ -161,15 +162,15 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
             "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
             "in a column that holds numbers otherwise."
         ),
-        **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))),
+        **bound("read_missing", tokens, lambda s, v: missing(s, tuple(v))),
     )
     names = list(reading.frame.columns)
-    position = min(max(current().seen(f"{key}_column", 0), 0), len(names) - 1)
+    position = min(current().seen(keys.READ_COLUMN), len(names) - 1)
     cells[2].selectbox(
         _("Column"),
         range(len(names)),
         format_func=lambda j: clean(names[j]),
-        **bound(f"{key}_column", position, lambda s, j: s.showing(**{f"{key}_column": j})),
+        **bound_to(keys.READ_COLUMN, position),
     )
     kinds = {
         "auto": _("by rule"),
@@ -183,7 +184,7 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
         _("is read as"),
         list(kinds),
         format_func=kinds.__getitem__,
-        **bound(f"{key}_type", dict(recipe.types).get(position, "auto"), lambda s, kind: types(s, ((position, kind),))),
+        **bound("read_type", dict(recipe.types).get(position, "auto"), lambda s, kind: types(s, ((position, kind),))),
     )
 
 
@@ -199,7 +200,7 @@ def _again(state: State, upload: Upload[Read], name: str, value: Any, then: Then
     def read(after: Read) -> None:
         if _given(current()) == given:  # else another file is in use by now
             upload.take(wanted, after)
-            change(lambda state: then(state.showing((key, wanted)), before, after))
+            change(lambda state: then(upload.role.wanting(state, wanted), before, after))
 
     st.session_state[f"{key}_said"] = None
     job, work, refuse = upload.role.job(upload.file, wanted), partial(upload.look, wanted), partial(_refused, key)

@@ -132,9 +132,9 @@ class _Page:
         """Any number of positions."""
         return self.entries(name, _place, widget=widget)
 
-    def pairs(self, name: str) -> ViewKey[Pairs]:
+    def pairs(self, name: str, *, widget: str = "") -> ViewKey[Pairs]:
         """Any number of pairs of positions, as arcs, or nodes with their levels."""
-        return self.entries(name, lambda pair: _pair(pair, _place, _place))
+        return self.entries(name, lambda pair: _pair(pair, _place, _place), widget=widget)
 
     def entries(
         self, name: str, sound: Callable[[Any], bool], default: tuple[Any, ...] = (), *, widget: str = ""
@@ -181,11 +181,9 @@ _plane, _files = _Page("components"), _Page("active")
 AXIS_X, AXIS_Y = _plane.place("x"), _plane.place("y")
 SLICED = _plane.switch("sliced")
 FLIP = _plane.switch("flip")
-READ, READ_COLUMN = _files.entries("read", lambda entry: _pair(entry, _text)), _files.whole("read_column", 0)
-READ_SECOND, READ_SECOND_COLUMN = (
-    _files.entries("read_second", lambda entry: _pair(entry, _text)),
-    _files.whole("read_second_column", 0),
-)
+READ = _files.entries("read", lambda entry: _pair(entry, _text))
+READ_SECOND = _files.entries("read_second", lambda entry: _pair(entry, _text))
+READ_COLUMN = _files.whole("read_column", 0)
 SECOND = _files.string("second")
 
 # data -----------------------------------------------------------------------------------------------------------------
@@ -329,7 +327,8 @@ LEARN_ORDER = _network.places("learn_order")
 LEARN_SAMPLE = _network.number("learn_sample", 1.0, 1e-3, 1e4)
 LEARN_SECONDS = _network.number("learn_seconds", 10.0, 0.5, 120.0)
 LEARN_RESTARTS = _network.whole("learn_restarts", 1, 0, 50)
-LEARN_REQUIRED, LEARN_FORBIDDEN = _network.pairs("learn_required"), _network.pairs("learn_forbidden")
+LEARN_REQUIRED = _network.pairs("learn_required", widget="learn_required_kept")
+LEARN_FORBIDDEN = _network.pairs("learn_forbidden", widget="learn_forbidden_kept")
 LEARN_TIERS = _network.entries("learn_tiers", lambda tier: isinstance(tier, tuple))
 LEARN_BOUND = _network.position("learn_bound", 2)
 LEARN_START, LEARN_ARCS = _network.pairs("learn_start"), _network.pairs("learn_arcs")

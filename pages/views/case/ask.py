@@ -137,8 +137,9 @@ def _value(variable: Variable, code: Any) -> Any:
 
 def _costs(state: State, features: Sequence[Variable]) -> dict[str, float]:
     """What each question costs: its own price, else the one for all."""
-    own = dict(state.seen(keys.ASK_COSTS))
-    return {v.name: float(own.get(j, state.seen(keys.ASK_COST))) for j, v in enumerate(features)}
+    costs, usual = state.seen(keys.ASK_COSTS), state.seen(keys.ASK_COST)
+    own = dict(costs)
+    return {v.name: float(own.get(j, usual)) for j, v in enumerate(features)}
 
 
 # the next question ------------------------------------------------------------------------------------------------
@@ -476,7 +477,7 @@ def _play(talk: Interview, now: Inquiry) -> None:
         1,
         len(rows),
         step=1,
-        **bound("ask_row", n + 1, lambda s, v: _with_told(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
+        **bound(keys.ASK_ROW.widget, n + 1, lambda s, v: _with_told(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
     )
     best = now.best
     with st.container(horizontal=True, gap="small"):

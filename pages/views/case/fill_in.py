@@ -77,7 +77,8 @@ MARKS = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unre
 
 def _answers(state: State) -> dict[str, str]:
     """What was filled in, by the key of the blank."""
-    return dict(state.seen(keys.ANSWERS))
+    answers = state.seen(keys.ANSWERS)
+    return dict(answers)
 
 
 def _colour_marks(marks: dict[str, str]) -> None:

@@ -73,7 +73,7 @@ def choose_super_parent(one: CaseInUse, under: AveragedWorking) -> None:
         format_func=names.__getitem__,
         help=_("The factors of one super-parent are filled in at a time."),
         width=420,
-        **bound("super_parent", under.mean.parents.index(under.chosen), entered),
+        **bound(keys.SUPER_PARENT.widget, under.mean.parents.index(under.chosen), entered),
     )
 
 

@@ -31,7 +31,11 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
     shown = current().seen_among(keys.DEPENDENCE_TAB, drawn)
     tabs = st.tabs(
         [titles[name] for name in drawn],
-        **bound("dependence_tab", titles[shown], lambda s, title: s.showing(keys.DEPENDENCE_TAB.to(by_title[title]))),
+        **bound(
+            keys.DEPENDENCE_TAB.widget,
+            titles[shown],
+            lambda s, title: s.showing(keys.DEPENDENCE_TAB.to(by_title[title])),
+        ),
     )
     for tab, (name, draw) in zip(tabs, drawn.items(), strict=True):
         if name == shown:

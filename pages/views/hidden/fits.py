@@ -243,14 +243,14 @@ def _mixture_film(key: str, run: MixtureRun, _parts: Parts) -> tuple[Film, list[
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _bills(key: str, columns: tuple[int, ...], form: str, prior: bool, _parts: Parts) -> Bills:
+def _bills(key: str, columns: tuple[int, ...], form: Form, prior: bool, _parts: Parts) -> Bills:
     x, _names = _matrix(_parts, columns)
     return bills(x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None)
 
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) -> Supervised:
+def _supervised(key: str, columns: tuple[int, ...], form: Form, _parts: Parts) -> Supervised:
     x, names = _matrix(_parts, columns)
     levels = _parts.target.levels
     return supervised(x, _codes(_parts), len(levels), form, columns=names, classes=levels)

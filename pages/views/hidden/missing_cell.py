@@ -29,7 +29,7 @@ def show(table: active.InUse) -> None:
         1,
         len(table.parts.X),
         step=1,
-        **bound("em_row", row + 1, lambda s, n: s.showing(keys.EM_ROW.to(n - 1))),
+        **bound(keys.EM_ROW.widget, row + 1, lambda s, n: s.showing(keys.EM_ROW.to(n - 1))),
     )
     at[1].selectbox(
         _("Cell taken as missing"),

@@ -131,10 +131,10 @@ def _multinomial(n: int, seed: int) -> None:
     second = min(second, 0.98 - first)
     theta = (first, second, 1.0 - first - second)
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
-    one.slider("θ_a", 0.02, 0.96, step=0.01, **bound("lab_theta_a", first, _first))
+    one.slider("θ_a", 0.02, 0.96, step=0.01, **bound(keys.LAB_THETA_A.widget, first, _first))
     two.slider(
         "θ_b", 0.02, 0.96, step=0.01,
-        **bound("lab_theta_b", second, lambda s, v: s.showing(keys.LAB_THETA_B.to(min(v, 0.98 - first)))),
+        **bound(keys.LAB_THETA_B.widget, second, lambda s, v: s.showing(keys.LAB_THETA_B.to(min(v, 0.98 - first)))),
     )  # fmt: skip
     found = multinomial(counts, theta)
     half = [(t + b) / 2.0 for t, b in zip(theta, found.best, strict=True)]

@@ -246,7 +246,7 @@ def choose(setup: Setup) -> None:
             list(SCENES),
             format_func=scene_name,
             width=230,
-            **bound("lab_scene", setup.scene, _to_scene),
+            **bound(keys.LAB_SCENE.widget, setup.scene, _to_scene),
         )
         st.select_slider(
             _("Rows in a sample, n"),

@@ -253,7 +253,8 @@ def _held(table: active.InUse, fitted: active.Fitted, above: tuple[Domain, ...])
 
 def _chosen_levels() -> dict[int, int]:
     """By a parent's place among the features, the place of the value chosen."""
-    return dict(current().seen(keys.HELD))
+    held = current().seen(keys.HELD)
+    return dict(held)
 
 
 def _choose_level(table: active.InUse, domain: Domain, stands: Any) -> None:

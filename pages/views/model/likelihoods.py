@@ -240,8 +240,8 @@ def _rows_looked_up(table: active.InUse, found: WordTable, asked: LookedUp) -> N
     most = max(_span(found), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
     k = current().seen_among(keys.LOOK_CLASS, _span(found), most)
     names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(found.classes)}
-    st.pills(_("Class"), list(names), format_func=names.__getitem__, wrap=True, label_visibility="collapsed",
-             **bound("look_class", k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j))))  # fmt: skip
+    chosen = bound(keys.LOOK_CLASS.widget, k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j)))
+    st.pills(_("Class"), list(names), format_func=names.__getitem__, wrap=True, label_visibility="collapsed", **chosen)
     _rows(table, found, k, asked.term)
 
 

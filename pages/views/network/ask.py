@@ -8,8 +8,9 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError, TooLarge
 from bayes_engine.language import _
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound, change, current
+from pages.runtime.state import change, choose
 from pages.views.network.beliefs import beliefs
 from pages.views.network.elimination import elimination
 from pages.views.network.exchange import exchange
@@ -27,16 +28,8 @@ def ask(source: Source) -> None:
         "elimination": (_("Elimination"), ":material/functions:", elimination),
         "exchange": (_("Exchange"), ":material/swap_vert:", exchange),
     }
-    part = current().seen("net_part", "beliefs")
-    part = part if part in parts else "beliefs"
-    st.segmented_control(
-        _("What is asked"),
-        list(parts),
-        format_func=lambda name: f"{parts[name][1]} {parts[name][0]}",
-        required=True,
-        label_visibility="collapsed",
-        **bound("net_part", part, lambda s, name: s.showing(net_part=name)),
-    )
+    titles = {name: f"{icon} {title}" for name, (title, icon, _draw) in parts.items()}
+    part = choose(_("What is asked"), keys.NET_PART, titles, titled=False)
     try:
         parts[part][2](source)
     except TooLarge as error:
@@ -46,7 +39,7 @@ def ask(source: Source) -> None:
             icon=":material/casino:",
             key="net_to_gibbs",
             on_click=change,
-            args=(lambda s: s.showing(net_tab="gibbs"),),
+            args=(lambda s: s.showing(keys.NET_TAB.to("gibbs")),),
         )
     except BayesEngineError as error:
         st.error(error.message.local(md))

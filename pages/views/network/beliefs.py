@@ -18,9 +18,10 @@ from bayes_engine.workbench.figures.network import joint_table
 from pages.components.chart import chart
 from pages.components.graph import NodeTone
 from pages.components.tables import markdown_table
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound, change, current, dark
+from pages.runtime.state import bound, bound_to, change, current, dark
 from pages.views.network import source as sources
 from pages.views.network.draw import Marks, draw, is_wide, shown_levels
 from pages.views.network.source import Source
@@ -86,7 +87,7 @@ def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network
 def target_of(source: Source) -> str:
     """The node that is asked about: the one chosen, or the one its story is about."""
     names = source.network.names
-    chosen = current().seen("net_target", -1)
+    chosen = current().seen(keys.NET_TARGET)
     if 0 <= chosen < len(names):
         return names[chosen]
     if source.stored is not None:
@@ -94,10 +95,6 @@ def target_of(source: Source) -> str:
     if source.learned is not None:
         return source.learned.table.target.name
     return names[-1]
-
-
-def choose_target(state: State, place: int) -> State:
-    return state.showing(net_target=place)
 
 
 def toggle(source: Source, node: str, level: int) -> None:
@@ -117,7 +114,7 @@ def _drawing(source: Source, found: Answer, target: str) -> None:
         answer=found,
         target=target,
         marks=Marks(nodes=tones),
-        on_node=lambda name: change(lambda s: choose_target(s, source.place(name))),
+        on_node=lambda name: change(lambda s: s.showing(keys.NET_TARGET.to(source.place(name)))),
         on_state=lambda name, level: toggle(source, name, level),
         label=_("Bayesian network: the nodes with the probabilities of their states"),
     )
@@ -147,7 +144,7 @@ def _target(source: Source, found: Answer, target: str) -> None:
         range(len(names)),
         format_func=lambda j: clean(source.name(names[j]), 40),
         help=_("Its bars have the colours of classes. A click on the head of a node asks about that node."),
-        **bound("net_target", source.place(target), choose_target),
+        **bound_to(keys.NET_TARGET, source.place(target)),
     )
     levels = source.network[target].variable.levels
     if len(shown_levels(source, target, found)) == len(levels):
@@ -185,7 +182,7 @@ def _evidence(source: Source, found: Answer) -> None:
                 type="tertiary",
                 key="net_clear",
                 on_click=change,
-                args=(lambda s: s.showing(net_evidence=()),),
+                args=(lambda s: s.showing(keys.NET_EVIDENCE.to(())),),
             )
     st.metric(
         _("Findings together, $P(e)$"),
@@ -204,7 +201,7 @@ def _suggestion(source: Source) -> None:
         icon=":material/play_arrow:",
         key="net_try",
         on_click=change,
-        args=(lambda s: s.showing(net_evidence=pairs, net_target=-1),),
+        args=(lambda s: s.showing(keys.NET_EVIDENCE.to(pairs), keys.NET_TARGET.to(-1)),),
     )
 
 
@@ -313,12 +310,12 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
         return
     a, b = joint_pair(source, free, target)
     with st.container(horizontal=True):
-        for key, mine, other in (("net_joint_a", a, b), ("net_joint_b", b, a)):
+        for key, mine, other in ((keys.NET_JOINT_A, a, b), (keys.NET_JOINT_B, b, a)):
             st.selectbox(
-                _("First node") if key == "net_joint_a" else _("Second node"),
+                _("First node") if key is keys.NET_JOINT_A else _("Second node"),
                 [source.place(name) for name in free if name != other],
                 format_func=lambda j: clean(source.name(source.network.names[j]), 40),
-                **bound(key, source.place(mine), lambda s, j, key=key: s.showing(**{key: j})),
+                **bound_to(key, source.place(mine)),
             )
     found = _together(source.key, tuple(sorted(evidence.items(), key=str)), source.network, a, b)
     chart(
@@ -348,7 +345,7 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
 
 def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
     """The two nodes that are shown together: those chosen, or the target and the node that follows it."""
-    at = [current().seen("net_joint_a", -1), current().seen("net_joint_b", -1)]
+    at = [current().seen(keys.NET_JOINT_A), current().seen(keys.NET_JOINT_B)]
     names = source.network.names
     a, b = (names[j] if 0 <= j < len(names) and names[j] in free else None for j in at)
     first = a or (target if target in free and target != b else next(n for n in free if n != b))

@@ -18,11 +18,12 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
 from pages.components.graph import EdgeTone, NodeTone
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, change, current
+from pages.runtime.state import bound_to, change, current
 from pages.views.network import source as sources
-from pages.views.network.beliefs import choose_target, target_of
+from pages.views.network.beliefs import target_of
 from pages.views.network.draw import Marks, draw, is_wide
 from pages.views.network.source import Source
 
@@ -74,7 +75,7 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
             [source.place(n) for n in (free or names)],
             format_func=lambda j: clean(source.name(names[j]), 40),
             width=260,
-            **bound("net_target", source.place(target), choose_target),
+            **bound_to(keys.NET_TARGET, source.place(target)),
         )
         said = _(", ").join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
         st.markdown(
@@ -97,13 +98,12 @@ def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[st
         "down": (_("parents before children"), tuple(hidden)),
         "own": (_("my own order"), None),
     }
-    way = current().seen("net_order", "smallest")
-    way = way if way in ways else "smallest"
+    way = current().seen(keys.NET_ORDER)
     st.selectbox(
         _("Order"),
         list(ways),
         format_func=lambda w: ways[w][0],
-        **bound("net_order", way, lambda s, w: s.showing(net_order=w, net_step=0)),
+        **bound_to(keys.NET_ORDER, also=(keys.NET_STEP.to(0),)),
     )
     if way != "own":
         chosen = ways[way][1]
@@ -115,11 +115,7 @@ def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[st
             _("Sum out first"),
             [source.place(n) for n in hidden],
             format_func=lambda j: clean(source.name(source.network.names[j]), 30),
-            **bound(
-                "net_own_order",
-                [source.place(n) for n in first],
-                lambda s, v: s.showing(net_own_order=tuple(v), net_step=0),
-            ),
+            **bound_to(keys.NET_OWN_ORDER, tuple(source.place(n) for n in first), also=(keys.NET_STEP.to(0),)),
         )
     _costs(source, evidence, target, {**{w: o for w, (_words, o) in ways.items()}, "own": chosen}, way, ways)
     return chosen
@@ -141,8 +137,7 @@ def _hidden(source: Source, evidence: Mapping[str, Any], target: str) -> list[st
 
 
 def _positions(source: Source) -> list[int]:
-    found = current().seen("net_own_order", ())
-    return [j for j in found if isinstance(j, int) and 0 <= j < len(source.network.names)]
+    return [j for j in current().seen(keys.NET_OWN_ORDER) if j < len(source.network.names)]
 
 
 def _costs(
@@ -200,10 +195,10 @@ def _film(
 def _player(steps: int) -> int:
     """The step that is shown: 0 the tables with the findings entered, then each sum, last the product of the rest."""
     last = steps + 1
-    step = min(max(current().seen("net_step", 0), 0), last)
+    step = min(current().seen(keys.NET_STEP), last)
 
     def to(k: int) -> Any:
-        return lambda s: s.showing(net_step=k)
+        return lambda s: s.showing(keys.NET_STEP.to(k))
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
@@ -219,7 +214,7 @@ def _player(steps: int) -> int:
             0,
             last,
             label_visibility="collapsed",
-            **bound("net_step", step, lambda s, k: s.showing(net_step=k)),
+            **bound_to(keys.NET_STEP, step),
         )
     return step
 

@@ -14,6 +14,7 @@ from bayes_engine.language import _
 from pages.active import files, reading
 from pages.active.files import Upload
 from pages.active.network_file import NETWORK, READERS, UPLOADED
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change
 from pages.views.network import source as sources
@@ -81,4 +82,4 @@ def _taken() -> None:
 def _in_use(upload: Upload[Network]) -> None:
     files.keep(upload)
     opened = UPLOADED + upload.file.digest
-    change(lambda s: s if s.seen("net", "") == opened else sources.with_source(s, opened))  # a link had asked for it
+    change(lambda s: s if s.seen(keys.NET) == opened else sources.with_source(s, opened))  # a link had asked for it

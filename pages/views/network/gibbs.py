@@ -15,6 +15,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
     exact,
     walk,
 )
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.jobs import long_running
@@ -41,8 +42,8 @@ def gibbs(source: Source) -> None:
         film,
         truth,
         key="net_g_walk",
-        step=min(max(current().seen("net_g_step", 0), 0), len(film.updates)),
-        on_step=lambda step: change(lambda s: s.showing(net_g_step=step)),
+        step=min(current().seen(keys.NET_G_STEP), len(film.updates)),
+        on_step=lambda step: change(lambda s: s.showing(keys.NET_G_STEP.to(step))),
     )
     now = knobs(asked)
     try:

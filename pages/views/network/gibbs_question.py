@@ -10,15 +10,15 @@ from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward import Places
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 from pages.views.network import source as sources
 from pages.views.network.beliefs import target_of
 from pages.views.network.source import Source
 
 Pairs = tuple[tuple[int, int], ...]
-NOISES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
 """Probabilities that zeros can be given instead."""
 TOLD = {"stuck": 1}
 """Of whose target a story asks another level than the first."""
@@ -69,8 +69,7 @@ def question(source: Source) -> Question:
     given = _given(source)
     asked = _asked(source, given)
     zeros = has_zeros(network)
-    noise = current().seen("net_g_noise", 0.0) if zeros else 0.0
-    noise = noise if noise in NOISES else 0.0
+    noise = current().seen(keys.NET_G_NOISE) if zeros else 0.0
     found = Question(source, _softened(f"{source.key}|{noise}", noise, network), noise, given, asked)
     options = [f"{j}:{k}" for j, cpt in enumerate(network.cpts) for k in range(len(cpt.variable.levels))]
 
@@ -86,7 +85,7 @@ def question(source: Source) -> Question:
             placeholder=_("one node or several"),
             help=_("Several nodes ask for their joint probability."),
             width=330,
-            **bound("net_g_query", _options(asked), lambda s, chosen: _with_query(s, _pairs(chosen))),
+            **bound(keys.NET_G_QUERY.widget, _options(asked), lambda s, chosen: _with_query(s, _pairs(chosen))),
         )
         st.multiselect(
             _("Given: E = e"),
@@ -94,19 +93,19 @@ def question(source: Source) -> Question:
             format_func=words,
             placeholder=_("nothing is observed"),
             width=330,
-            **bound("net_g_given", _options(given), lambda s, chosen: s.showing(net_evidence=_pairs(chosen))),
+            **bound("net_g_given", _options(given), lambda s, chosen: s.showing(keys.NET_EVIDENCE.to(_pairs(chosen)))),
         )
         if zeros:
             st.select_slider(
                 _("Zeros become"),
-                NOISES,
+                keys.NET_G_NOISE.options,
                 format_func=lambda v: f"{v:g}",
                 help=_(
                     "Zeros of a row share this probability: 0 leaves “never” as it is; a little of it makes “hardly "
                     "ever”, which a chain can pass, but slowly."
                 ),
                 width=220,
-                **bound("net_g_noise", noise, lambda s, v: s.showing(net_g_noise=v)),
+                **bound_to(keys.NET_G_NOISE),
             )
         _story(source, given)
     return found
@@ -124,7 +123,7 @@ def _story(source: Source, given: Pairs) -> None:
         icon=":material/play_arrow:",
         key="net_g_try",
         on_click=change,
-        args=(lambda s: s.showing(net_evidence=tuple(sorted(places.items())), net_g_query=()),),
+        args=(lambda s: s.showing(keys.NET_EVIDENCE.to(tuple(sorted(places.items()))), keys.NET_G_QUERY.to(())),),
     )
 
 
@@ -135,11 +134,8 @@ def _given(source: Source) -> Pairs:
 
 def _asked(source: Source, given: Pairs) -> Pairs:
     """The event as the state has it, forged parts left out; else the node that is asked about on the page."""
-    sizes, found = source.network.sizes, {}
-    for entry in current().seen("net_g_query", ()):
-        match entry:
-            case (int(j), int(k)) if 0 <= j < len(sizes) and 0 <= k < sizes[j]:
-                found[j] = k
+    sizes = source.network.sizes
+    found = {j: k for j, k in current().seen(keys.NET_G_QUERY) if j < len(sizes) and k < sizes[j]}
     if found:
         return tuple(sorted(found.items()))
     place = source.place(target_of(source))
@@ -149,7 +145,7 @@ def _asked(source: Source, given: Pairs) -> Pairs:
 
 
 def _with_query(state: State, asked: Pairs) -> State:
-    return state.showing(net_g_query=asked)
+    return state.showing(keys.NET_G_QUERY.to(asked))
 
 
 def _options(pairs: Pairs) -> list[str]:

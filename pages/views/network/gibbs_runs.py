@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -15,15 +15,13 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compared, event_of
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.jobs import long_running
-from pages.runtime.state import bound, change, current, dark
+from pages.runtime.state import bound_to, change, current, dark
 from pages.views.network.gibbs_question import Question
 
-SWEEPS = (50, 100, 200, 500, 1000, 2000, 5000)
-CHAINS = (4, 8, 16, 32, 64, 128, 256)
-BURN_IN = (0, 10, 50, 100, 200, 500)
 SEEDS = 10_000
 T, MANY, T_OF_MANY = 1000, 20, 200
 """So many sweeps at first; in a network of more than `MANY` nodes that are drawn fewer, as each takes longer."""
@@ -45,24 +43,18 @@ class Knobs(NamedTuple):
 def knobs(asked: Question) -> Knobs:
     """As the state has them; forged ones count as not set."""
     state = current()
-    scan, begin = state.seen("net_g_scan", "sequential"), state.seen("net_g_start", "weighted")
-    blocks = state.seen("net_g_blocks", "tied")
     hidden = _hidden(asked)
-    own = tuple(j for j in state.seen("net_g_own", ()) if j in hidden)
+    own = tuple(j for j in state.seen(keys.NET_G_OWN) if j in hidden)
     return Knobs(
-        _among(state.seen("net_g_sweeps", 0), SWEEPS, T if len(hidden) <= MANY else T_OF_MANY),
-        _among(state.seen("net_g_chains", 64), CHAINS, 64),
-        _among(state.seen("net_g_burn", 100), BURN_IN, 100),
-        scan if scan in get_args(Scan) else "sequential",
-        begin if begin in get_args(Start) else "weighted",
-        blocks if blocks in ("none", "tied", "own") else "tied",
+        state.seen(keys.NET_G_SWEEPS) or (T if len(hidden) <= MANY else T_OF_MANY),
+        state.seen(keys.NET_G_CHAINS),
+        state.seen(keys.NET_G_BURN),
+        state.seen(keys.NET_G_SCAN),
+        state.seen(keys.NET_G_START),
+        state.seen(keys.NET_G_BLOCKS),
         tuple(sorted(set(own))),
-        state.seen("net_g_seed", 1) % SEEDS,
+        state.seen(keys.NET_G_SEED) % SEEDS,
     )
-
-
-def _among(value: int, allowed: tuple[int, ...], otherwise: int) -> int:
-    return value if value in allowed else otherwise
 
 
 def _hidden(asked: Question) -> list[int]:
@@ -111,20 +103,21 @@ def controls(asked: Question, now: Knobs) -> None:
     }
     blocks = {"tied": _("what zeros tie"), "none": _("single nodes"), "own": _("my own block")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        for label, options, key, value, words in (
-            (_("Sweeps T"), SWEEPS, "net_g_sweeps", now.sweeps, str),
-            (_("Chains"), CHAINS, "net_g_chains", now.chains, str),
-            (_("Burn-in"), BURN_IN, "net_g_burn", now.burn_in, str),
-            (_("Order in a sweep"), tuple(scans), "net_g_scan", now.scan, scans.get),
-            (_("Chains begin"), tuple(starts), "net_g_start", now.begin, starts.get),
-            (_("Drawn together"), tuple(blocks), "net_g_blocks", now.blocks, blocks.get),
-        ):
+        settings: tuple[tuple[str, keys.ViewKey[Any], Any, Any], ...] = (
+            (_("Sweeps T"), keys.NET_G_SWEEPS, now.sweeps, str),
+            (_("Chains"), keys.NET_G_CHAINS, now.chains, str),
+            (_("Burn-in"), keys.NET_G_BURN, now.burn_in, str),
+            (_("Order in a sweep"), keys.NET_G_SCAN, now.scan, scans.get),
+            (_("Chains begin"), keys.NET_G_START, now.begin, starts.get),
+            (_("Drawn together"), keys.NET_G_BLOCKS, now.blocks, blocks.get),
+        )
+        for label, key, value, words in settings:
             st.selectbox(
                 label,
-                options,
+                key.options,
                 format_func=words,
                 width=96 if words is str else 172,
-                **bound(key, value, lambda s, v, key=key: s.showing(**{key: v})),
+                **bound_to(key, value),
             )
         st.button(
             _("Another seed"),
@@ -132,7 +125,7 @@ def controls(asked: Question, now: Knobs) -> None:
             key="net_g_another",
             help=_("Seed {n}").format(n=now.seed),
             on_click=change,
-            args=(lambda s: s.showing(net_g_seed=(now.seed + 1) % SEEDS, net_g_step=0),),
+            args=(lambda s: s.showing(keys.NET_G_SEED.to((now.seed + 1) % SEEDS), keys.NET_G_STEP.to(0)),),
         )
     if now.blocks == "own":
         st.multiselect(
@@ -140,7 +133,7 @@ def controls(asked: Question, now: Knobs) -> None:
             _hidden(asked),
             format_func=lambda j: clean(asked.name(j), 40),
             placeholder=_("two nodes or more"),
-            **bound("net_g_own", list(now.own), lambda s, chosen: s.showing(net_g_own=tuple(chosen))),
+            **bound_to(keys.NET_G_OWN, now.own),
         )
 
 

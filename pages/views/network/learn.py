@@ -13,9 +13,10 @@ from bayes_engine.numerals import count
 from bayes_engine.structure.search import Search
 from pages import active
 from pages.active import required
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.links import page_link
-from pages.runtime.state import bound, current, use_session_language
+from pages.runtime.state import bound_to, choose, use_session_language
 from pages.views.network import learn_run
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film
@@ -39,7 +40,6 @@ from pages.views.network.learn_search import (
 )
 from pages.views.network.source import Source
 
-VIEWS = ("search", "hand")
 LOOK = 0.5
 """Seconds between two looks at a search under way."""
 
@@ -71,16 +71,7 @@ def learn(source: Source) -> None:
         return
     _answer(here, asked, result, best, climb)
     names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
-    view = current().seen("learn_view", "search")
-    view = view if view in VIEWS else "search"
-    st.segmented_control(
-        _("Graph"),
-        list(VIEWS),
-        format_func=names.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        **bound("learn_view", view, lambda s, v: s.showing(learn_view=v, learn_plays=False)),
-    )
+    view = choose(_("Graph"), keys.LEARN_VIEW, names, also=(keys.LEARN_PLAYS.to(False),), titled=False)
     if view == "search":
         film(here, asked, result, best, source)
     else:
@@ -153,9 +144,7 @@ def _answer(here: LearningData, asked: SearchTask, result: Search, best: Search 
         st.toggle(
             _("Compute the optimum too"),
             help=_("By dynamic programming over sets of columns; it may take the whole of the seconds allowed."),
-            **bound(
-                "learn_optimum", current().seen("learn_optimum", False), lambda s, on: s.showing(learn_optimum=bool(on))
-            ),
+            **bound_to(keys.LEARN_OPTIMUM),
         )
 
 

@@ -17,6 +17,7 @@ from bayes_engine.workbench.figures.search import score_curve
 from pages.components.chart import chart
 from pages.components.film import film_bar
 from pages.components.graph import Edge, EdgeTone, Node, graph
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import change, current, dark, use_session_language
@@ -38,20 +39,20 @@ LISTED = 388
 def step_of(result: Search) -> int:
     """The step looked at; at first the last."""
     last = len(result.trace.steps)
-    step = current().seen("learn_step", -1)
+    step = current().seen(keys.LEARN_STEP)
     return step if 0 <= step <= last else last
 
 
 def film(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
     """The search at a step, with its player; where it plays, steps follow each other."""
-    if not current().seen("learn_plays", False):
+    if not current().seen(keys.LEARN_PLAYS):
         _frame(here, asked, result, best, source)
         return
 
     @st.fragment
     def playing() -> None:
         use_session_language()
-        if not current().seen("learn_plays", False):
+        if not current().seen(keys.LEARN_PLAYS):
             st.rerun()
         _frame(here, asked, result, best, source)
 
@@ -66,9 +67,9 @@ def _frame(here: LearningData, asked: SearchTask, result: Search, best: Search |
             step,
             len(result.trace.steps),
             key="learn_bar",
-            plays=current().seen("learn_plays", False),
+            plays=current().seen(keys.LEARN_PLAYS),
             pace=PACE,
-            on_step=lambda at, on: change(lambda s: s.showing(learn_step=at, learn_plays=on)),
+            on_step=lambda at, on: change(lambda s: s.showing(keys.LEARN_STEP.to(at), keys.LEARN_PLAYS.to(on))),
         )
         st.markdown(_told(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)

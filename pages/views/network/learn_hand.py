@@ -10,8 +10,9 @@ from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import DecomposedScore, Move, ScoreChange, bill_of_change
 from bayes_engine.structure.search import Search
 from pages.components.graph import Click, Clicking, Edge, graph
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import arcs, drawing_height, layout_columns, move_table, nodes_of, places_by_hand
 from pages.views.network.learn_search import (
@@ -107,11 +108,11 @@ def _draw(here: LearningData, asked: SearchTask, mine: DAG) -> None:
 def after_click(here: LearningData, state: State, click: Click) -> State:
     """After a click: an arc is chosen whole; a second node joins the first, a third begins anew."""
     if click[0] == "edge":
-        return state.showing(learn_pair=(int(click[1]), int(click[2])))
+        return state.showing(keys.LEARN_PAIR.to((int(click[1]), int(click[2]))))
     at, pair = int(click[1]), columns_chosen(here)
     if len(pair) == 1:
-        return state.showing(learn_pair=() if pair[0] == at else (pair[0], at))
-    return state.showing(learn_pair=(at,))
+        return state.showing(keys.LEARN_PAIR.to(() if pair[0] == at else (pair[0], at)))
+    return state.showing(keys.LEARN_PAIR.to((at,)))
 
 
 def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
@@ -147,8 +148,8 @@ def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
 
 def _paired(state: State, first: int | None, second: int | None = None) -> State:
     if first is None:
-        return state.showing(learn_pair=())
-    return state.showing(learn_pair=(first,) if second is None or second == first else (first, second))
+        return state.showing(keys.LEARN_PAIR.to(()))
+    return state.showing(keys.LEARN_PAIR.to((first,) if second is None or second == first else (first, second)))
 
 
 def possible_moves(here: LearningData, mine: DAG, pair: tuple[int, int]) -> list[Move]:
@@ -183,16 +184,13 @@ def with_move(here: LearningData, state: State, done: ScoreChange) -> State:
     at, move = here.at, done.move
     pair = (at[move.parent], at[move.child])
     pair = pair[::-1] if move.operation == "reverse" else pair
-    return state.showing(learn_arcs=here.pairs(done.graph.arcs), learn_pair=pair)
+    return state.showing(keys.LEARN_ARCS.to(here.pairs(done.graph.arcs)), keys.LEARN_PAIR.to(pair))
 
 
 def _hints(here: LearningData, asked: SearchTask, mine: DAG) -> None:
     """The best next changes, for who asks."""
-    st.toggle(
-        _("Show the best changes from here"),
-        **bound("learn_hint", current().seen("learn_hint", False), lambda s, on: s.showing(learn_hint=bool(on))),
-    )
-    if not current().seen("learn_hint", False):
+    st.toggle(_("Show the best changes from here"), **bound_to(keys.LEARN_HINT))
+    if not current().seen(keys.LEARN_HINT):
         return
     ahead = next_moves(here, asked, mine)
     if ahead is None:
@@ -208,7 +206,7 @@ def _whole_graphs(here: LearningData, mine: DAG, result: Search) -> None:
     """Begin anew: from nothing, or from what the search found."""
 
     def all_arcs(state: State, other: DAG) -> State:
-        return state.showing(learn_arcs=here.pairs(other.arcs), learn_pair=())
+        return state.showing(keys.LEARN_ARCS.to(here.pairs(other.arcs)), keys.LEARN_PAIR.to(()))
 
     with st.container(horizontal=True, gap="small"):
         st.button(

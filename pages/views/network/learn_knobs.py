@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 from pages.views.network import learn_words as said
 from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, LearningData, SearchTask
 
+AT_END = (keys.LEARN_STEP.to(-1), keys.LEARN_PLAYS.to(False))
+"""A new search is shown at its end."""
 
-def showing_last_step(**settings: Any) -> Any:
+
+def showing_last_step(*settings: keys.Setting) -> Callable[[State], State]:
     """An edit that changes settings and shows the new search's end."""
-    return lambda s: s.showing(**settings, learn_step=-1, learn_plays=False)
-
-
-def _knob(key: str, value: Any, name: str, read: Any = lambda v: v) -> dict[str, Any]:
-    """Keyword arguments that make a widget a view of one setting of the search."""
-    return bound(key, value, lambda s, v: showing_last_step(**{name: read(v)})(s))
+    return lambda s: s.showing(*settings, *AT_END)
 
 
 def knobs(here: LearningData, asked: SearchTask) -> None:
@@ -34,17 +33,15 @@ def knobs(here: LearningData, asked: SearchTask) -> None:
             format_func=said.method,
             width=180,
             help=" ".join(f"{said.method(m)}{_(': ')}{said.method_help(m)}" for m in METHODS),
-            **_knob("learn_method", asked.method, "net_method"),
+            **bound_to(keys.NET_METHOD, also=AT_END),
         )
-        st.selectbox(
-            _("Score"), SCORES, format_func=said.score, width=136, **_knob("learn_score", asked.score, "net_score")
-        )
+        st.selectbox(_("Score"), SCORES, format_func=said.score, width=136, **bound_to(keys.NET_SCORE, also=AT_END))
         st.selectbox(
             _("Parents at most"),
             range(1, 9),
             width=116,
             disabled=not searched,
-            **_knob("learn_parents", asked.parents, "net_parents"),
+            **bound_to(keys.NET_PARENTS, asked.parents, also=AT_END),
         )
         n = len(asked.required) + len(asked.forbidden) + sum(map(bool, asked.tiers))
         label = _("Constraints ({n})").format(n=n) if n else _("Constraints")
@@ -59,7 +56,7 @@ def knobs(here: LearningData, asked: SearchTask) -> None:
                 key="learn_restart",
                 help=_("The climb starts from your graph, {n} arcs.").format(n=len(asked.start)),
                 on_click=change,
-                args=(showing_last_step(learn_start=()),),
+                args=(showing_last_step(keys.LEARN_START.to(())),),
             )
     if asked.method == "k2":
         _order(here, asked)
@@ -67,15 +64,14 @@ def knobs(here: LearningData, asked: SearchTask) -> None:
 
 def _order(here: LearningData, asked: SearchTask) -> None:
     """The order of K2: the columns named come first, as they are named; the others follow in the table's order."""
-    shown = current().seen("learn_order", ())
-    named = [i for i in asked.order if i in shown]
+    named = current().seen(keys.LEARN_ORDER)
     st.multiselect(
         _("Order: causes first"),
         range(len(here.names)),
         format_func=lambda i: clean(here.table.column(here.names[i]), 30),
         placeholder=_("the table's order"),
         help=_("A column may only have parents that stand before it. Columns not named follow in the table's order."),
-        **_knob("learn_order", named, "learn_order", tuple),
+        **bound_to(keys.LEARN_ORDER, tuple(i for i in asked.order if i in named), also=AT_END),
     )
     st.caption(" → ".join(md(here.table.column(here.names[i]), 24) for i in asked.order))
 
@@ -88,7 +84,7 @@ def _more(here: LearningData, asked: SearchTask) -> None:
         step=1.0,
         format="%g",
         help=_("When they are up, the best graph so far is shown, and said to be that."),
-        **_knob("learn_seconds", asked.seconds, "learn_seconds", lambda v: float(v or 10.0)),
+        **bound_to(keys.LEARN_SECONDS, also=AT_END),
     )
     st.number_input(
         _("Climb again, so many times"),
@@ -100,7 +96,7 @@ def _more(here: LearningData, asked: SearchTask) -> None:
             "a → b and b → a often gain the same; which is taken decides how far a climb gets. The first two climbs "
             "break ties by a rule each, further ones by lot; the best is shown."
         ),
-        **_knob("learn_restarts", asked.restarts, "learn_restarts", lambda v: int(v or 0)),
+        **bound_to(keys.LEARN_RESTARTS, also=AT_END),
     )
     st.number_input(
         _("Rows imagined by BDeu"),
@@ -109,7 +105,7 @@ def _more(here: LearningData, asked: SearchTask) -> None:
         step=1.0,
         format="%g",
         disabled=asked.score != "bdeu",
-        **_knob("learn_sample", asked.sample, "learn_sample", lambda v: float(v or 1.0)),
+        **bound_to(keys.LEARN_SAMPLE, also=AT_END),
     )
     if here.rows.cut:
         st.number_input(
@@ -118,7 +114,7 @@ def _more(here: LearningData, asked: SearchTask) -> None:
             8,
             step=1,
             help=_("Every node is discrete: numbers are cut at quantiles, so that each interval has as many rows."),
-            **_knob("learn_bins", here.bins, "net_bins", lambda v: int(v or 3)),
+            **bound_to(keys.NET_BINS, also=AT_END),
         )
 
 
@@ -128,51 +124,50 @@ def _more(here: LearningData, asked: SearchTask) -> None:
 def _constraints(here: LearningData, asked: SearchTask) -> None:
     """Arcs that must or must not be there, tiers in time; a contradiction is named at once."""
     names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
-    pair = current().seen("learn_bound", ())
-    sound = len(pair) == 2 and all(type(i) is int and i in names for i in pair) and pair[0] != pair[1]
-    a, b = pair if sound else (0, min(1, len(names) - 1))
+    pair = current().seen(keys.LEARN_BOUND)
+    a, b = pair if len(set(pair) & set(names)) == 2 else (0, min(1, len(names) - 1))
     left, right = st.columns(2)
     with left:
         st.selectbox(
             _("From"),
             list(names),
             format_func=names.__getitem__,
-            **bound("learn_bound_from", a, lambda s, i: s.showing(learn_bound=(i, b if i != b else a))),
+            **bound("learn_bound_from", a, lambda s, i: s.showing(keys.LEARN_BOUND.to((i, b if i != b else a)))),
         )
     with right:
         st.selectbox(
             _("To"),
             list(names),
             format_func=names.__getitem__,
-            **bound("learn_bound_to", b, lambda s, i: s.showing(learn_bound=(a if i != a else b, i))),
+            **bound("learn_bound_to", b, lambda s, i: s.showing(keys.LEARN_BOUND.to((a if i != a else b, i)))),
         )
 
-    def put(state: State, key: str, arcs: tuple[tuple[int, int], ...]) -> State:
-        return showing_last_step(**{key: tuple(sorted({*arcs, (a, b)}))})(state)  # type: ignore[no-any-return]
+    def put(key: keys.ViewKey[keys.Pairs], arcs: keys.Pairs) -> Callable[[State], State]:
+        return showing_last_step(key.to(tuple(sorted({*arcs, (a, b)}))))
 
     with st.container(horizontal=True, gap="small"):
         st.button(
             _("Require {a} → {b}").format(a=md(names[a], 20), b=md(names[b], 20)),
             key="learn_require",
             on_click=change,
-            args=(lambda s: put(s, "learn_required", asked.required),),
+            args=(put(keys.LEARN_REQUIRED, asked.required),),
         )
         st.button(
             _("Forbid {a} → {b}").format(a=md(names[a], 20), b=md(names[b], 20)),
             key="learn_forbid",
             on_click=change,
-            args=(lambda s: put(s, "learn_forbidden", asked.forbidden),),
+            args=(put(keys.LEARN_FORBIDDEN, asked.forbidden),),
         )
     for key, heading, arcs in (
-        ("learn_required", _("Required arcs"), asked.required),
-        ("learn_forbidden", _("Forbidden arcs"), asked.forbidden),
+        (keys.LEARN_REQUIRED, _("Required arcs"), asked.required),
+        (keys.LEARN_FORBIDDEN, _("Forbidden arcs"), asked.forbidden),
     ):
         if arcs:
             st.multiselect(
                 heading,
                 list(arcs),
                 format_func=lambda arc: f"{names[arc[0]]} → {names[arc[1]]}",
-                **_knob(f"{key}_kept", list(arcs), key, lambda v: tuple(sorted(map(tuple, v)))),
+                **bound_to(key, arcs, also=AT_END),
             )
     tiers = (*asked.tiers, *((),) * TIERS)[:TIERS]
     heads = (_("First tier: nothing later leads here"), _("Second tier"), _("Third tier"))
@@ -181,7 +176,7 @@ def _constraints(here: LearningData, asked: SearchTask) -> None:
 
         def settle(state: State, entered: list[int], k: int = k) -> State:
             kept = [tuple(sorted(entered)) if j == k else tier for j, tier in enumerate(tiers)]
-            return showing_last_step(learn_tiers=tuple(kept) if any(kept) else ())(state)  # type: ignore[no-any-return]
+            return showing_last_step(keys.LEARN_TIERS.to(tuple(kept) if any(kept) else ()))(state)
 
         st.multiselect(
             heads[k],

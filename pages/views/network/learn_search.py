@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, get_args
 
 from bayes_engine import BayesianNetwork
 from bayes_engine.errors import BayesEngineError, ParameterError
@@ -18,22 +17,19 @@ from bayes_engine.structure.search import Method, Search, SearchOptions, search
 from bayes_engine.structure.trace import Progress
 from bayes_engine.table.encode import encode
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
 from pages.views.network.learn_run import Work, outcome
-from pages.views.network.source import BINS, PARENTS, Rows, rows_of
+from pages.views.network.source import Rows, rows_of
 
-METHODS: tuple[Method, ...] = ("hill-climb", "k2", "exact", "tree", "naive", "tan")
+METHODS = keys.NET_METHOD.options
 SCORES: tuple[ScoreName, ...] = ("mdl", "aic", "k2", "bdeu", "log-likelihood")
 SEARCHED = ("hill-climb", "k2", "exact")
 """The methods that look at the score, and keep to the constraints."""
-SECONDS = 10.0
-"""A search gives the best it found after so many seconds, unless a person says otherwise."""
 AT_ONCE, AFFORDABLE = 12, 15
 """Up to so many columns the optimum is computed at once; up to so many where it is asked for."""
-RESTARTS = 1
-"""A climb is begun anew so often: once, with ties broken by the other rule."""
 TIERS = 3
 """So many tiers can be set by hand."""
 
@@ -99,7 +95,7 @@ class LearningData:
 
 def learning_data(table: active.InUse) -> LearningData:
     """The table in use as it is learned from. Raises BayesEngineError where it cannot be."""
-    rows, bins = rows_of(table), _whole("net_bins", BINS, 2, 8)
+    rows, bins = rows_of(table), current().seen(keys.NET_BINS)
     return LearningData(table, rows, _counts(rows.digest, bins, rows), bins)
 
 
@@ -127,47 +123,31 @@ def scorer(here: LearningData, task: SearchTask) -> Scorer:
 def task_in_use(here: LearningData) -> SearchTask:
     """What the state asks for; what a forged link holds besides counts as not set."""
     state, d = current(), len(here.names)
-    method, score = state.seen("net_method", "hill-climb"), state.seen("net_score", "mdl")
-    order = tuple(dict.fromkeys(i for i in state.seen("learn_order", ()) if _place(i, d)))
+    method = state.seen(keys.NET_METHOD)
+    order = tuple(dict.fromkeys(i for i in state.seen(keys.LEARN_ORDER) if i < d))
     tiers: list[tuple[int, ...]] = []
     placed: set[int] = set()
-    for tier in state.seen("learn_tiers", ())[:TIERS]:
-        own = [i for i in (tier if isinstance(tier, tuple) else ()) if _place(i, d)]
+    for tier in state.seen(keys.LEARN_TIERS)[:TIERS]:
+        own = [i for i in tier if type(i) is int and 0 <= i < d]
         tiers.append(tuple(sorted(set(own) - placed)))
         placed |= set(own)
     return SearchTask(
-        method=method if method in METHODS else "hill-climb",
-        score=score if score in get_args(ScoreName) else "mdl",
-        parents=_whole("net_parents", PARENTS, 1, 8),
-        sample=_number("learn_sample", 1.0, 1e-3, 1e4),
-        seconds=_number("learn_seconds", SECONDS, 0.5, 120.0),
-        restarts=_whole("learn_restarts", RESTARTS, 0, 50),
+        method=method,
+        score=state.seen(keys.NET_SCORE),
+        parents=max(state.seen(keys.NET_PARENTS), 1),
+        sample=state.seen(keys.LEARN_SAMPLE),
+        seconds=state.seen(keys.LEARN_SECONDS),
+        restarts=state.seen(keys.LEARN_RESTARTS),
         order=(*order, *(i for i in range(d) if i not in order)) if method == "k2" else (),
-        required=_pairs(state, "learn_required", d),
-        forbidden=_pairs(state, "learn_forbidden", d),
+        required=_pairs(state, keys.LEARN_REQUIRED, d),
+        forbidden=_pairs(state, keys.LEARN_FORBIDDEN, d),
         tiers=tuple(tiers) if any(tiers) else (),
-        start=_pairs(state, "learn_start", d) if method == "hill-climb" else (),
+        start=_pairs(state, keys.LEARN_START, d) if method == "hill-climb" else (),
     )
 
 
-def _pairs(state: State, key: str, d: int) -> Pairs:
-    found = [p for p in state.seen(key, ()) if isinstance(p, tuple) and len(p) == 2 and all(_place(i, d) for i in p)]
-    return tuple(sorted({(a, b) for a, b in found if a != b}))
-
-
-def _place(value: object, d: int) -> bool:
-    return type(value) is int and 0 <= value < d
-
-
-def _whole(key: str, default: int, low: int, top: int) -> int:
-    value = current().seen(key, default)
-    return value if type(value) is int and low <= value <= top else default
-
-
-def _number(key: str, default: float, low: float, top: float) -> float:
-    value: Any = current().seen(key, None)
-    sound = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= top
-    return float(value) if sound else default
+def _pairs(state: State, key: keys.ViewKey[Pairs], d: int) -> Pairs:
+    return tuple(sorted({(a, b) for a, b in state.seen(key) if a != b and max(a, b) < d}))
 
 
 # what is found ----------------------------------------------------------------------------------------------------
@@ -236,7 +216,7 @@ def exact_task(asked: SearchTask) -> SearchTask:
 
 def wants_optimum(here: LearningData) -> bool:
     """Whether the best graph of all is computed beside the method's."""
-    few = len(here.names) <= AT_ONCE or current().seen("learn_optimum", False)
+    few = len(here.names) <= AT_ONCE or current().seen(keys.LEARN_OPTIMUM)
     return len(here.names) <= AFFORDABLE and few
 
 
@@ -267,15 +247,14 @@ def next_moves(here: LearningData, asked: SearchTask, graph: DAG) -> Search | No
 def arcs_by_hand(here: LearningData) -> DAG:
     """The graph drawn by hand; arcs of a forged link that close a cycle count as not set."""
     with suppress(ParameterError):
-        return DAG(here.names, here.arcs(_pairs(current(), "learn_arcs", len(here.names))))
+        return DAG(here.names, here.arcs(_pairs(current(), keys.LEARN_ARCS, len(here.names))))
     return DAG(here.names)
 
 
 def columns_chosen(here: LearningData) -> tuple[int, ...]:
     """The columns chosen by hand, at most two: an arc would lead from the first to the second."""
-    picked = current().seen("learn_pair", ())
-    whole = len(picked) <= 2 and len(set(picked)) == len(picked) and all(_place(i, len(here.names)) for i in picked)
-    return tuple(picked) if whole else ()
+    picked = current().seen(keys.LEARN_PAIR)
+    return picked if len(set(picked) & set(range(len(here.names)))) == len(picked) else ()
 
 
 def bill_of(here: LearningData, asked: SearchTask, graph: DAG) -> DecomposedScore:

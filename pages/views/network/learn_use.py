@@ -10,6 +10,7 @@ from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
 from pages import active
 from pages.active import shelf
+from pages.runtime import view_keys as keys
 from pages.runtime.links import page_link
 from pages.runtime.state import Spec, State, change
 from pages.views.network.learn_knobs import showing_last_step
@@ -50,7 +51,10 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
                 on_click=change,
                 args=(
                     lambda s: s.showing(
-                        learn_view="hand", learn_arcs=here.pairs(graph.arcs), learn_pair=(), learn_plays=False
+                        keys.LEARN_VIEW.to("hand"),
+                        keys.LEARN_ARCS.to(here.pairs(graph.arcs)),
+                        keys.LEARN_PAIR.to(()),
+                        keys.LEARN_PLAYS.to(False),
                     ),
                 ),
             )
@@ -61,7 +65,11 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
                 key="learn_continue",
                 on_click=change,
                 args=(
-                    showing_last_step(learn_view="search", net_method="hill-climb", learn_start=here.pairs(graph.arcs)),
+                    showing_last_step(
+                        keys.LEARN_VIEW.to("search"),
+                        keys.NET_METHOD.to("hill-climb"),
+                        keys.LEARN_START.to(here.pairs(graph.arcs)),
+                    ),
                 ),
             )
     if spec in there:
@@ -76,10 +84,11 @@ def _same(source: Source, here: LearningData, graph: DAG) -> bool:
 
 def with_network(here: LearningData, state: State, graph: DAG) -> State:
     """The network of the page is this graph over the table in use."""
-    kept = {k: v for k, v in state.view if k in ("net_method", "net_score", "net_parents", "net_bins")}
-    if state.seen("net", "") != TABLE:
-        state = with_source(state, TABLE).showing(**kept)
-    return with_arcs(state, here.names, graph.arcs).showing(net_tab="ask", learn_plays=False)
+    searched = {key.name for key in (keys.NET_METHOD, keys.NET_SCORE, keys.NET_PARENTS, keys.NET_BINS)}
+    if state.seen(keys.NET) != TABLE:
+        state = with_source(state, TABLE).showing(*(setting for setting in state.view if setting[0] in searched))
+    state = with_arcs(state, here.names, graph.arcs)
+    return state.showing(keys.NET_TAB.to("ask"), keys.LEARN_PLAYS.to(False))
 
 
 def classifier(here: LearningData, graph: DAG) -> Spec:

@@ -4,7 +4,8 @@ beside it the Markov blanket, the moral graph and the equivalence class.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -14,8 +15,9 @@ from bayes_engine.structure.graph import Arc, JunctionKind
 from bayes_engine.structure.separation import Passage, Separation, Trail
 from bayes_engine.structure.separation import separation as separate
 from pages.components.graph import EdgeTone, NodeTone
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, choose, current
 from pages.views.network.beliefs import target_of
 from pages.views.network.draw import Marks, draw, is_wide
 from pages.views.network.source import Source
@@ -35,11 +37,11 @@ class SeparationQuery(NamedTuple):
 def query_in_use(source: Source) -> SeparationQuery:
     """What the state asks; at first the two nodes with the longest way between the top and the target."""
     names, state = source.network.names, current()
-    if not state.seen("net_sep", False):
+    if not state.seen(keys.NET_SEP):
         return SeparationQuery(*first_pair(source), ())
-    a, b = (names[j] if 0 <= (j := state.seen(key, -1)) < len(names) else "" for key in ("net_sep_a", "net_sep_b"))
+    a, b = (names[j] if 0 <= (j := state.seen(key)) < len(names) else "" for key in (keys.NET_SEP_A, keys.NET_SEP_B))
     b = "" if b == a else b
-    given = [j for j in state.seen("net_sep_given", ()) if isinstance(j, int) and 0 <= j < len(names)]
+    given = [j for j in state.seen(keys.NET_SEP_GIVEN) if j < len(names)]
     return SeparationQuery(a, b, tuple(names[j] for j in sorted(set(given)) if names[j] not in (a, b)))
 
 
@@ -54,16 +56,16 @@ def first_pair(source: Source) -> tuple[str, str]:
     return (j.a, j.b) if j is not None else (graph.nodes[0], graph.nodes[-1] if len(graph.nodes) > 1 else "")
 
 
-def query_settings(source: Source, now: SeparationQuery) -> dict[str, object]:
+def query_settings(source: Source, now: SeparationQuery) -> tuple[keys.Setting, ...]:
     """The settings that hold a question."""
     place = {"": -1, **source.network.position}
-    return {
-        "net_sep": True,
-        "net_sep_a": place[now.a],
-        "net_sep_b": place[now.b],
-        "net_sep_given": tuple(sorted(place[n] for n in now.given)),
-        "net_trail": 0,
-    }
+    return (
+        keys.NET_SEP.to(True),
+        keys.NET_SEP_A.to(place[now.a]),
+        keys.NET_SEP_B.to(place[now.b]),
+        keys.NET_SEP_GIVEN.to(tuple(sorted(place[n] for n in now.given))),
+        keys.NET_TRAIL.to(0),
+    )
 
 
 def after_click(now: SeparationQuery, name: str) -> SeparationQuery:
@@ -90,16 +92,7 @@ def separation(source: Source) -> None:
         "moral": _("moral graph"),
         "class": _("equivalence class"),
     }
-    view = current().seen("net_graph_view", "trails")
-    view = view if view in views else "trails"
-    st.segmented_control(
-        _("Shown"),
-        list(views),
-        format_func=views.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        **bound("net_graph_view", view, lambda s, v: s.showing(net_graph_view=v)),
-    )
+    view = choose(_("Shown"), keys.NET_GRAPH_VIEW, views, titled=False)
     if is_wide(source):
         side = st.container()
         figure = st.container()
@@ -111,9 +104,9 @@ def separation(source: Source) -> None:
 
         def click(name: str) -> None:
             if view == "trails":
-                change(lambda s: s.showing(**query_settings(source, after_click(query_in_use(source), name))))
+                change(lambda s: s.showing(*query_settings(source, after_click(query_in_use(source), name))))
             else:
-                change(lambda s: s.showing(net_node=source.place(name)))
+                change(lambda s: s.showing(keys.NET_NODE.to(source.place(name))))
 
         draw(
             source,
@@ -158,31 +151,30 @@ def _trails(source: Source, now: SeparationQuery) -> Marks:
 def _pickers(source: Source, now: SeparationQuery) -> None:
     names = source.network.names
 
-    def put(state: State, **settings: object) -> State:
-        return state.showing(**{**query_settings(source, now), **settings})
+    def put(state: State, *settings: keys.Setting) -> State:
+        return state.showing(*query_settings(source, now), *settings)
+
+    def end(key: keys.ViewKey[int]) -> Callable[[State, Any], State]:
+        return lambda s, j: put(s, key.to(j), keys.NET_SEP_GIVEN.to(tuple(k for k in given if k != j)))
 
     given = [names.index(n) for n in now.given]
     left, right = st.columns(2)
     for place, key, mine, other, words in (
-        (left, "net_sep_a", now.a, now.b, _("First node")),
-        (right, "net_sep_b", now.b, now.a, _("Second node")),
+        (left, keys.NET_SEP_A, now.a, now.b, _("First node")),
+        (right, keys.NET_SEP_B, now.b, now.a, _("Second node")),
     ):
         place.selectbox(
             words,
             [-1, *(j for j, n in enumerate(names) if n != other)],
             format_func=lambda j: "–" if j < 0 else clean(source.name(names[j]), 30),
-            **bound(
-                key,
-                names.index(mine) if mine else -1,
-                lambda s, j, key=key: put(s, **{key: j, "net_sep_given": tuple(k for k in given if k != j)}),
-            ),
+            **bound(key.widget, names.index(mine) if mine else -1, end(key)),
         )
     st.multiselect(
         _("Given the set"),
         [j for j, n in enumerate(names) if n not in (now.a, now.b)],
         format_func=lambda j: clean(source.name(names[j]), 30),
         placeholder=_("nothing: click nodes, or choose"),
-        **bound("net_sep_given", given, lambda s, v: put(s, net_sep_given=tuple(sorted(v)))),
+        **bound(keys.NET_SEP_GIVEN.widget, given, lambda s, v: put(s, keys.NET_SEP_GIVEN.to(tuple(sorted(v))))),
     )
 
 
@@ -213,14 +205,13 @@ def _verdict(source: Source, found: Separation) -> None:
 def _trail_of(source: Source, found: Separation) -> Trail:
     """The trail that is lit; where several are blocked, the chosen one."""
     offered = found.trails[:TRAILS]
-    chosen = current().seen("net_trail", 0)
-    chosen = chosen if 0 <= chosen < len(offered) else 0
+    chosen = current().seen_among(keys.NET_TRAIL, range(len(offered)))
     if len(offered) > 1:
         st.selectbox(
             _("Trail"),
             range(len(offered)),
             format_func=lambda k: trail_text(source, offered[k]),
-            **bound("net_trail", chosen, lambda s, k: s.showing(net_trail=k)),
+            **bound_to(keys.NET_TRAIL, chosen),
         )
     else:
         st.caption(md(trail_text(source, offered[0]), 200))
@@ -269,13 +260,13 @@ def why_open_or_blocked(source: Source, passage: Passage) -> str:
 
 def _blanket(source: Source, now: SeparationQuery) -> Marks:
     graph, names = source.network.graph, source.network.names
-    chosen = current().seen("net_node", -1)
+    chosen = current().seen(keys.NET_NODE)
     node = names[chosen] if 0 <= chosen < len(names) else target_of(source)
     st.selectbox(
         _("Blanket of"),
         range(len(names)),
         format_func=lambda j: clean(source.name(names[j]), 30),
-        **bound("net_node", source.place(node), lambda s, j: s.showing(net_node=j)),
+        **bound_to(keys.NET_NODE, source.place(node)),
     )
     blanket = graph.markov_blanket(node)
     parents, children = graph.parents[node], graph.children[node]

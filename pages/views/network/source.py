@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
@@ -24,21 +24,18 @@ from bayes_engine.table.schema import Schema
 from pages import active
 from pages.active import files
 from pages.active.network_file import NETWORK, UPLOADED
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
 
 TABLE = "table"
 """The source that is learned from the table in use."""
-PARENTS = 3
-"""A search gives a node at most so many parents, unless a person says otherwise."""
-BINS = 3
-"""Columns of numbers are cut into so many intervals with equally many rows."""
 PATIENCE = 20.0
 """Seconds after which a search gives the best it found."""
 TOLERANCE, MOST_STEPS = 1e-7, 500
 """When EM, which completes cells not known, has settled: nats per row, and steps at most."""
-FOUND = ("hill-climb", "exact", "tree")
+FOUND: tuple[Method, ...] = ("hill-climb", "exact", "tree")
 """The methods a link may ask for; other structures travel as arcs."""
 
 
@@ -138,20 +135,19 @@ def title_of(source: str) -> str:
 
 def chosen_source() -> str:
     """The source that the state names; an upload that this session does not hold gives way to the first."""
-    wanted = current().seen("net", "")
-    return wanted if wanted in source_choices() else network_names()[0]
+    return current().seen_among(keys.NET, source_choices(), network_names()[0])
 
 
 def is_file_missing() -> bool:
     """Whether the state names a file that this session does not hold."""
-    wanted: str = current().seen("net", "")
+    wanted = current().seen(keys.NET)
     return wanted.startswith(UPLOADED) and wanted != chosen_source()
 
 
 def with_source(state: State, source: str) -> State:
     """Another network: all that spoke of the old one is gone."""
-    kept = tuple((k, v) for k, v in state.view if not k.startswith("net_") or k == "net_tab")
-    return replace(state, view=kept).showing(net=source)
+    kept = tuple((k, v) for k, v in state.view if not k.startswith("net_") or k == keys.NET_TAB.name)
+    return replace(state, view=kept).showing(keys.NET.to(source))
 
 
 def source() -> Source:
@@ -187,10 +183,9 @@ def rows_of(table: active.InUse) -> Rows:
 def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
     """The arcs the state holds as drawn by hand; None where a search is to find them. Forged ones count as not set."""
     state = current()
-    if not state.seen("net_drawn", False):
+    if not state.seen(keys.NET_DRAWN):
         return None
-    pairs = [arc for arc in state.seen("net_arcs", ()) if isinstance(arc, tuple) and len(arc) == 2]
-    known = [(a, b) for a, b in pairs if _within(a, len(names)) and _within(b, len(names))]
+    known = [(a, b) for a, b in state.seen(keys.NET_ARCS) if max(a, b) < len(names)]
     with suppress(BayesEngineError):
         return DAG(names, [(names[a], names[b]) for a, b in known]).arcs
     return None
@@ -200,21 +195,18 @@ def with_arcs(state: State, names: tuple[str, ...], arcs: tuple[Arc, ...] | None
     """The structure of the learned network given by hand; None: found by a search again. Edited tables go."""
     at = {name: i for i, name in enumerate(names)}
     pairs = () if arcs is None else tuple((at[a], at[b]) for a, b in arcs)
-    return state.showing(net_drawn=arcs is not None, net_arcs=pairs, net_cpts=())
+    return state.showing(keys.NET_DRAWN.to(arcs is not None), keys.NET_ARCS.to(pairs), keys.NET_CPTS.to(()))
 
 
 def learning_settings() -> tuple[Method, ScoreName, int, float, int]:
     """(method, score, max_parents, alpha, bins) of the learned network, as the state has them."""
     state = current()
-    method, score = state.seen("net_method", "hill-climb"), state.seen("net_score", "mdl")
-    parents, bins = state.seen("net_parents", PARENTS), state.seen("net_bins", BINS)
-    alpha = float(a) if isinstance(a := state.seen("net_alpha", None), int | float) and 0 <= a <= 1000 else 1.0
     return (
-        method if method in FOUND else "hill-climb",
-        score if score in get_args(ScoreName) else "mdl",
-        parents if 0 <= parents <= 8 else PARENTS,
-        alpha,
-        bins if 2 <= bins <= 8 else BINS,
+        state.seen_among(keys.NET_METHOD, FOUND),
+        state.seen(keys.NET_SCORE),
+        state.seen(keys.NET_PARENTS),
+        state.seen(keys.NET_ALPHA),
+        state.seen(keys.NET_BINS),
     )
 
 
@@ -265,11 +257,8 @@ def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> 
 def cpt_edits(network: Network) -> tuple[tuple[int, Numbers], ...]:
     """(node, its table's numbers row by row) as a person entered them; forged ones count as not set."""
     found = {}
-    for entry in current().seen("net_cpts", ()):
-        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], tuple)):
-            continue
-        node, numbers = entry
-        known = _within(node, len(network.cpts)) and all(map(_number, numbers))
+    for node, numbers in current().seen(keys.NET_CPTS):
+        known = node < len(network.cpts) and all(map(_number, numbers))
         if known and len(numbers) == network.cpts[node].p.size:
             found[node] = tuple(map(float, numbers))
     return tuple(sorted(found.items()))
@@ -277,18 +266,14 @@ def cpt_edits(network: Network) -> tuple[tuple[int, Numbers], ...]:
 
 def with_cpt(state: State, node: int, numbers: Numbers | None) -> State:
     """One node's table edited; None: as it was."""
-    kept = [e for e in state.seen("net_cpts", ()) if not (isinstance(e, tuple) and len(e) == 2 and e[0] == node)]
-    return state.showing(net_cpts=(*kept, *(() if numbers is None else ((node, numbers),))))
+    kept = [entry for entry in state.seen(keys.NET_CPTS) if entry[0] != node]
+    return state.showing(keys.NET_CPTS.to((*kept, *(() if numbers is None else ((node, numbers),)))))
 
 
 @cached(max_entries=64)
 def _edited(key: str, edits: tuple[tuple[int, Numbers], ...], _original: Network) -> Network:
     """The network with those of the edited tables whose rows sum to 1."""
     return with_tables(_original, edits)
-
-
-def _within(value: object, size: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
 def _number(value: object) -> bool:
@@ -301,20 +286,19 @@ def _number(value: object) -> bool:
 def evidence(found: Source) -> dict[str, Any]:
     """{node: level}: what is set as observed, as the state has it; forged findings count as not set."""
     named = {}
-    for entry in current().seen("net_evidence", ()):
-        if isinstance(entry, tuple) and len(entry) == 2 and _within(entry[0], len(found.network.cpts)):
-            variable = found.network.cpts[entry[0]].variable
-            if _within(entry[1], len(variable.levels)):
-                named[variable.name] = variable.levels[entry[1]]
+    for node, level in current().seen(keys.NET_EVIDENCE):
+        if node < len(found.network.cpts) and level < len(found.network.cpts[node].variable.levels):
+            variable = found.network.cpts[node].variable
+            named[variable.name] = variable.levels[level]
     return {name: named[name] for name in found.network.names if name in named}
 
 
 def with_evidence(state: State, node: int, level: int | None) -> State:
     """One finding set; None: cleared."""
-    kept = [e for e in state.seen("net_evidence", ()) if not (isinstance(e, tuple) and len(e) == 2 and e[0] == node)]
-    return state.showing(net_evidence=tuple(sorted([*kept, *([] if level is None else [(node, level)])])))
+    kept = [pair for pair in state.seen(keys.NET_EVIDENCE) if pair[0] != node]
+    return state.showing(keys.NET_EVIDENCE.to(tuple(sorted([*kept, *([] if level is None else [(node, level)])]))))
 
 
 def toggled(state: State, node: int, level: int) -> State:
     """A finding set, or cleared where it is the one that stands."""
-    return with_evidence(state, node, None if (node, level) in state.seen("net_evidence", ()) else level)
+    return with_evidence(state, node, None if (node, level) in state.seen(keys.NET_EVIDENCE) else level)

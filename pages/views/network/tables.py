@@ -11,8 +11,9 @@ from bayes_engine.factors.edits import BadRow, Numbers, bad_rows, conditions, no
 from bayes_engine.factors.network import CPT
 from bayes_engine.language import _
 from bayes_engine.numerals import number
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, change, current, widget_message
+from pages.runtime.state import bound_to, change, current, widget_message
 from pages.views.network import source as sources
 from pages.views.network.beliefs import beliefs_or_none, target_of, toggle
 from pages.views.network.draw import Marks, draw, is_wide
@@ -39,7 +40,7 @@ def tables(source: Source) -> None:
             answer=beliefs_or_none(source, evidence),
             marks=Marks(nodes=dict.fromkeys(evidence, "evidence")),
             selected=node,
-            on_node=lambda name: change(lambda s: s.showing(net_node=source.place(name))),
+            on_node=lambda name: change(lambda s: s.showing(keys.NET_NODE.to(source.place(name)))),
             on_state=lambda name, level: toggle(source, name, level),
             label=_("Bayesian network: a click on a node opens its table"),
         )
@@ -50,7 +51,7 @@ def tables(source: Source) -> None:
 def node_of(source: Source) -> str:
     """The node whose table is open: the one chosen, or the target's."""
     names = source.network.names
-    chosen = current().seen("net_node", -1)
+    chosen = current().seen(keys.NET_NODE)
     return names[chosen] if 0 <= chosen < len(names) else target_of(source)
 
 
@@ -60,7 +61,7 @@ def _table(source: Source, node: str) -> None:
         _("Table of"),
         range(len(names)),
         format_func=lambda j: clean(source.name(names[j]), 40),
-        **bound("net_node", place, lambda s, j: s.showing(net_node=j)),
+        **bound_to(keys.NET_NODE, place),
     )
     cpt = source.original.cpts[place]
     edits = dict(sources.cpt_edits(source.original))
@@ -151,7 +152,7 @@ def _resets(source: Source, place: int, edits: dict[int, Numbers]) -> None:
                 _("Reset all {n} tables").format(n=len(edits)),
                 key="net_reset_all",
                 on_click=change,
-                args=(lambda s: s.showing(net_cpts=()),),
+                args=(lambda s: s.showing(keys.NET_CPTS.to(())),),
             )
     if edits and st.session_state.get("too_long"):
         st.caption(_("Your numbers are too many for the address; save the network as a file in the part *Exchange*."))
@@ -170,7 +171,7 @@ def _learned(source: Source, cpt: CPT) -> None:
         step=0.5,
         help=_("The Dirichlet prior: (n + α)/(N + αS), eq. 7.20 within each row of the table."),
         width=240,
-        **bound("net_alpha", sources.learning_settings()[3], lambda s, v: s.showing(net_alpha=float(v), net_cpts=())),
+        **bound_to(keys.NET_ALPHA, also=(keys.NET_CPTS.to(()),)),
     )
     if source.learned.model.trace_ is not None:
         st.caption(_("Cells not known are completed by EM."))

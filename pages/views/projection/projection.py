@@ -72,14 +72,14 @@ def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, s
         range(len(columns)),
         format_func=label,
         width=170,
-        **bound("line_x", x, lambda s, i: turned(s, keys.LINE_X, i)),
+        **bound(keys.LINE_X.widget, x, lambda s, i: turned(s, keys.LINE_X, i)),
     )
     st.selectbox(
         _("y axis"),
         range(len(columns)),
         format_func=label,
         width=170,
-        **bound("line_y", y, lambda s, i: turned(s, keys.LINE_Y, i)),
+        **bound(keys.LINE_Y.widget, y, lambda s, i: turned(s, keys.LINE_Y, i)),
     )
     return columns[x].name, columns[y].name
 
@@ -138,7 +138,7 @@ def choose_direction(line: Line) -> None:
             "Fisher: the largest J. PCA: the largest spread of all rows, whatever their class. LDA: "
             "$\\Sigma^{-1}(\\mu_i - \\mu_j)$, with more than two classes for the two that are hardest to tell apart."
         ),
-        **bound("line", line.direction or None, lambda s, d: s.showing(keys.LINE.to(d)) if d else s),
+        **bound(keys.LINE.widget, line.direction or None, lambda s, d: s.showing(keys.LINE.to(d)) if d else s),
     )
     scaled = bool((line.projection.scale != 1).any())
     st.toggle(

@@ -99,7 +99,7 @@ def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
             step=1,
             width=120,
             **bound(
-                "away_row",
+                keys.AWAY_ROW.widget,
                 int(parts.rows[here]) + 1,
                 lambda s, n: s.showing(keys.AWAY_ROW.to(_nearest(place, int(n or 1)))),
             ),
