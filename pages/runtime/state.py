@@ -71,14 +71,9 @@ class State:
     labels: str = ""  # "file" shows labels as they are in the file, "" in the interface's language where there are any
     view: tuple[tuple[str, Any], ...] = ()  # what a page shows: axes, switches
 
-    def seen(self, key: ViewKey[T] | str, default: Any = None) -> T | Any:
-        """A page's own setting; one of another type than its default (a forged link) counts as not set."""
-        if isinstance(key, ViewKey):
-            return key.of(dict(self.view))
-        value = dict(self.view).get(key, default)
-        if isinstance(value, bool) and isinstance(default, int) and not isinstance(default, bool):  # True is no 1
-            return default
-        return value if default is None or isinstance(value, type(default)) else default
+    def seen(self, key: ViewKey[T]) -> T:
+        """A page's own setting; what its key refuses (a forged link) counts as not set."""
+        return key.of(dict(self.view))
 
     def seen_among(self, key: ViewKey[T], options: Collection[T], otherwise: T | None = None) -> T:
         """A page's own setting, where it is one of those that the table allows; else `otherwise`, the key's default
@@ -88,9 +83,9 @@ class State:
                 return value
         return next(iter(options))
 
-    def showing(self, *changed: Setting, **settings: Any) -> State:
-        """With a page's settings changed."""
-        return replace(self, view=tuple(sorted({**dict(self.view), **dict(changed), **settings}.items())))
+    def showing(self, *settings: Setting) -> State:
+        """With a page's settings changed: `state.showing(keys.COLUMN.to(3))`."""
+        return replace(self, view=tuple(sorted({**dict(self.view), **dict(settings)}.items())))
 
     def on_table(self, table: str) -> State:
         """Another table: all that spoke of the old one is gone; language stays."""

@@ -18,6 +18,7 @@ from pages.active.table_file import TABLE
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
 from pages.runtime.state import START, Spec, State, encode
+from pages.runtime.view_keys import KEYS
 from tests.conftest import PATIENCE
 
 Losses = tuple[tuple[float, ...], ...]
@@ -41,6 +42,16 @@ def shelf_in(state: State) -> tuple[Spec, ...]:
         return active.shelf_of(active.in_use(state))
 
 
+def showing(state: State, **settings: object) -> State:
+    """With settings of a page under the names that an address has for them."""
+    return replace(state, view=tuple(sorted({**dict(state.view), **settings}.items())))
+
+
+def seen(state: State, name: str) -> Any:
+    """A page's setting, by the name that an address has for it."""
+    return state.seen(KEYS[name])
+
+
 def edited(
     app: AppTest, losses: Losses, prior: tuple[float, ...] = (), by: tuple[tuple[bool, ...], ...] = ()
 ) -> AppTest:
@@ -59,7 +70,7 @@ def filmed(app: AppTest, film: str, step: int, *, plays: bool = False) -> AppTes
     """After a step came back from the bar of a film (`tree`, `learn`), as `pages.components.film` takes it."""
     chosen = read_play({"step": step, "plays": plays}, sent_to(app, "bayes_film")["last"])
     assert chosen is not None
-    state = app.session_state["state"].showing(**{f"{film}_step": chosen[0], f"{film}_plays": chosen[1]})
+    state = showing(app.session_state["state"], **{f"{film}_step": chosen[0], f"{film}_plays": chosen[1]})
     app.session_state["state"] = state
     app.session_state["edited"] = True
     return app.run()
@@ -109,7 +120,7 @@ def uploaded(content: bytes, *, page: str = "dependence", state: State = START, 
     """A page with a file, in this state and view, run once, without an exception."""
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
     mark = give(app, TABLE, "t.csv", content)
-    app.query_params["s"] = encode(replace(state, table=f"upload:{mark}", language="en").showing(**view))
+    app.query_params["s"] = encode(showing(replace(state, table=f"upload:{mark}", language="en"), **view))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app

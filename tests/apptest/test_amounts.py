@@ -18,7 +18,7 @@ from pages.components.losses import read_edit, with_edit
 from pages.runtime.state import State, decode, encode
 from pages.views.data.columns import _with_classes
 from pages.views.decisions.stories import with_story as story_state
-from tests.apptest.opened import edited, listed, opened, sent_to
+from tests.apptest.opened import edited, listed, opened, sent_to, showing
 
 LOAN = story_state(State(language="en"), "loan")
 FIXED = replace(LOAN, losses=((0.0, 0.6), (500.0, 0.0)), fixed=((1, 0),))
@@ -143,7 +143,7 @@ def test_the_amount_goes_with_the_case() -> None:
 def test_an_amount_of_zero_puts_nothing_at_stake() -> None:
     app = opened("decisions", replace(LOAN, amount=0.0))
     assert "a tie settled by name" in said(app)
-    assert not opened("case", replace(FIXED, amount=0.0).showing(margins=True, wish=1)).exception
+    assert not opened("case", showing(replace(FIXED, amount=0.0), margins=True, wish=1)).exception
 
 
 def test_one_case_and_its_questions_are_priced_at_its_amount(german) -> None:
@@ -152,7 +152,7 @@ def test_one_case_and_its_questions_are_priced_at_its_amount(german) -> None:
     row.loc[:, "checking_status"] = None
     case = list(FIXED.case)
     case[0] = None
-    state = replace(FIXED, case=tuple(case), row=-1, amount=700.0).showing(case_view="ask", ask_from="case")
+    state = showing(replace(FIXED, case=tuple(case), row=-1, amount=700.0), case_view="ask", ask_from="case")
     found = ask(model, row, HERE, amount=700.0)
     text = said(opened("case", state))
     assert found.best is not None
@@ -174,13 +174,13 @@ def test_refusing_where_some_cells_are_multiplied_is_a_sum() -> None:
 
 def test_compare_judges_every_row_at_its_own_amount(german) -> None:
     model, parts = german
-    app = opened("model", FIXED.showing(model_view="compare", compare_curve="roc"))
+    app = opened("model", showing(FIXED, model_view="compare", compare_curve="roc"))
     report = estimated_risk(held_out(model, parts.X, parts.y), HERE, amount=parts.amount)
     low, high = (number(v, 3) for v in report.interval)
     assert listed(app, "compare_numbers")["risk [95 %]"][0] == f"{number(report.risk, 3)} [{low}, {high}]"
     assert "each row decided and priced at its own amount" in said(app)
     assert "A row weighs as much as its amount multiplies the price of an error in it." in said(app)
-    app = opened("model", FIXED.showing(model_view="compare", compare_curve="threshold"))
+    app = opened("model", showing(FIXED, model_view="compare", compare_curve="threshold"))
     assert "each row has a threshold of its own" in said(app)
 
 
@@ -204,7 +204,7 @@ def test_a_ring_is_a_row_decided_wrongly_at_its_own_amount(german) -> None:
     model, parts = german
     decision = model.decide(parts.X, HERE, amount=parts.amount)
     wrong = [i for i, (a, c) in enumerate(zip(decision.action, parts.y, strict=True)) if a != c]
-    state = FIXED.showing(x=1, y=11)
+    state = showing(FIXED, x=1, y=11)
     assert sent_to(opened("decisions", state), "bayes_plane")["wrong"] == wrong
 
 

@@ -13,14 +13,14 @@ from bayes_engine.decision.ask import Inquiry, ask, interview
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State, decode, encode
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, seen, showing
 from tests.conftest import slowly
 
 ASKING = {"case_view": "ask"}
 
 
 def page(table: str = "watermelon3", losses: tuple[Any, ...] = (), **view: Any) -> AppTest:
-    return opened("case", State(table=table, losses=losses, language="en").showing(**ASKING, **view))
+    return opened("case", showing(State(table=table, losses=losses, language="en"), **ASKING, **view))
 
 
 def state(at: AppTest) -> State:
@@ -69,7 +69,7 @@ def test_the_two_views() -> None:
     assert list(at.segmented_control(key="case_view").options) == ["The decision", "What to ask next"]
     assert not any(b.key == "ask_step" for b in at.button)
     at.segmented_control(key="case_view").set_value("ask").run()
-    assert state(at).seen("case_view", "") == "ask"
+    assert seen(state(at), "case_view") == "ask"
     assert headline(at).startswith("#### Ask **texture**")
 
 
@@ -94,19 +94,19 @@ def test_losses_change_the_question() -> None:
 def test_an_answer_moves_the_belief_and_is_taken_back() -> None:
     model, X, _ = melons()
     at = click(page(ask_cost=0.02), "answer_0")  # texture = clear, the first melon's
-    assert state(at).seen("told", ()) == ((3, 0),)
+    assert seen(state(at), "told") == ((3, 0),)
     now = ask(model, known(X, "纹理"), costs=0.02)
     assert values(at) == offered(now)
     table = at.dataframe[0].value
     assert table.iloc[0].tolist() == ["texture = clear", "good", numerals.number(now.risk)]
     back = click(at, "ask_back")
-    assert state(back).seen("told", ()) == ()
+    assert seen(state(back), "told") == ()
     assert headline(back).startswith("#### Ask **texture**")
 
 
 def test_dont_know_leaves_it_open_and_asks_another() -> None:
     at = click(page(ask_cost=0.02), "answer_unknown")
-    assert state(at).seen("told", ()) == ((3, None),)
+    assert seen(state(at), "told") == ((3, None),)
     assert not any(o.startswith("texture") for o in values(at))
     assert at.dataframe[0].value.iloc[0].iloc[0] == "texture = don't know"
 
@@ -117,7 +117,7 @@ def test_a_number_is_typed_and_another_question_may_be_asked() -> None:
     at.selectbox(key="ask_about").set_value(7).run()  # sugar
     at.number_input(key="answer").set_value(0.46).run()
     assert not at.exception
-    assert state(at).seen("told", ()) == ((7, 0.46),)
+    assert seen(state(at), "told") == ((7, 0.46),)
     row = known(X, "含糖率").assign(含糖率=[0.46])
     assert values(at) == offered(ask(model, row))
     assert at.number_input(key="ask_row").value == 1
@@ -127,9 +127,9 @@ def test_a_row_plays_the_interview_until_no_question_pays() -> None:
     model, X, y = melons()
     talk = interview(model, X.iloc[[9]], costs=0.02)
     at = click(page(ask_cost=0.02, ask_row=9), "ask_step")
-    assert len(state(at).seen("told", ())) == 1
+    assert len(seen(state(at), "told")) == 1
     at = click(at, "ask_play")
-    told = state(at).seen("told", ())
+    told = seen(state(at), "told")
     assert [X.columns[j] for j, _code in told] == [s.question.feature for s in talk.steps]
     decided = {"是": "decide good", "否": "decide bad"}[talk.end.decision.action[0]]
     assert headline(at) == f"#### No question pays: **{decided}**."
@@ -137,7 +137,7 @@ def test_a_row_plays_the_interview_until_no_question_pays() -> None:
     paid = numerals.number(talk.paid)
     assert any(f"{len(told)} asked, {paid} paid." in c.value for c in at.caption)
     assert any(("bad" if y.iloc[9] == "否" else "good") in c.value and "Row 10" in c.value for c in at.caption)
-    assert state(click(at, "ask_restart")).seen("told", ()) == ()
+    assert seen(state(click(at, "ask_restart")), "told") == ()
 
 
 def test_a_dear_question_is_not_asked() -> None:
@@ -151,13 +151,13 @@ def test_a_dear_question_is_not_asked() -> None:
 def test_from_the_case() -> None:
     """What the case knows is given; what it lacks is asked; and the answers become the case."""
     codes = (0, None, 0, 0, None, 0, 0.697, None)
-    at = opened("case", State(table="watermelon3", language="en", case=codes).showing(**ASKING, ask_from="case"))
+    at = opened("case", showing(State(table="watermelon3", language="en", case=codes), **ASKING, ask_from="case"))
     assert {o.split("  ")[0] for o in values(at)} == {"stalk", "navel", "sugar"}
     at = click(at, "answer_0")
-    j, code = state(at).seen("told", ())[0]
+    j, code = seen(state(at), "told")[0]
     opened_case = state(click(at, "ask_open"))
     assert opened_case.case == tuple(code if i == j else c for i, c in enumerate(codes))
-    assert opened_case.seen("case_view", "") == "decision"
+    assert seen(opened_case, "case_view") == "decision"
 
 
 @pytest.mark.parametrize("told", [((99, 0), (0, 99), (0, "x"), ("a",), (0, 0), (0, 1)), 3])
@@ -169,10 +169,10 @@ def test_forged_answers_do_no_harm(told: Any) -> None:
 def test_every_family_answers(family: str) -> None:
     shelf = (Spec("laplace", (), family),)
     table = "iris" if family in ("lda", "qda") else "watermelon3"
-    at = opened("case", State(table=table, shelf=shelf, language="en").showing(**ASKING, ask_cost=0.005))
+    at = opened("case", showing(State(table=table, shelf=shelf, language="en"), **ASKING, ask_cost=0.005))
     at = click(at, "ask_play")
     assert headline(at).startswith(("#### No question pays", "#### Nothing is left"))
-    assert state(at).seen("told", ())
+    assert seen(state(at), "told")
 
 
 @pytest.mark.parametrize("missing", ["category", "error"])
@@ -182,7 +182,7 @@ def test_a_cell_not_asked_is_integrated_out_whatever_missing_means(missing: str)
     model = NaiveBayes(schema=parts.schema, **{**PRESETS["laplace"], "missing": "category"}).fit(parts.X, parts.y)
     shelf = (Spec("laplace", (("missing", missing),)),)
     table = "penguins" if missing == "category" else "watermelon3"
-    at = opened("case", State(table=table, shelf=shelf, language="en").showing(**ASKING, told=((0, 1),)))
+    at = opened("case", showing(State(table=table, shelf=shelf, language="en"), **ASKING, told=((0, 1),)))
     if missing == "category":
         risk = 1 - model.explain(parts.X.iloc[[0]].assign(island=["Dream"]), given={"island"}).posterior().max()
         assert at.dataframe[0].value.iloc[0].tolist()[-1] == numerals.number(risk)
@@ -211,5 +211,5 @@ def test_every_table_answers(table: str) -> None:
 
 
 def test_in_chinese() -> None:
-    at = opened("case", State(table="watermelon3", language="zh").showing(**ASKING))
+    at = opened("case", showing(State(table="watermelon3", language="zh"), **ASKING))
     assert any("纹理" in o for o in at.selectbox(key="ask_about").options)

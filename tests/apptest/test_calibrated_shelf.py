@@ -13,7 +13,7 @@ from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import certain, number
 from pages.runtime.state import Spec, State, decode, encode
-from tests.apptest.opened import opened, sent_to, uploaded
+from tests.apptest.opened import opened, sent_to, showing, uploaded
 from tests.conftest import slowly
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
@@ -49,7 +49,7 @@ def test_the_working_ends_in_the_calibration_and_its_sum_is_the_posterior(melons
     X, y, _classes = melons
     model = CalibratedClassifier(NaiveBayes(**PRESETS["textbook"]), method="platt").fit(X, y)
     ledger = model.explain(X.iloc[:1])
-    app = opened("case", State(language="en", shelf=shelf("platt")).showing(factor=3, of=0))
+    app = opened("case", showing(State(language="en", shelf=shelf("platt")), factor=3, of=0))
     assert "**calibration**" in said(app)  # the last factor is opened
     assert "q/p" in said(app)
     assert f"P(good) = {certain(ledger.posterior()[0].max())}" in said(app)
@@ -69,13 +69,13 @@ def test_the_row_left_out_is_judged_by_the_same_calibrator(melons: tuple) -> Non
     model = CalibratedClassifier(NaiveBayes(**PRESETS["textbook"]), method="temperature").fit(X, y)
     short = NaiveBayes(**PRESETS["textbook"]).fit(X, y).forget(X.iloc[:1], y.iloc[:1])
     p = model.around(short).predict_proba(X.iloc[:1])[0].max()
-    app = opened("case", State(language="en", shelf=shelf("temperature"), row=0).showing(left_out=True))
+    app = opened("case", showing(State(language="en", shelf=shelf("temperature"), row=0), left_out=True))
     assert f"= {certain(p)}" in said(app)
 
 
 def test_questions_are_weighed_before_calibration() -> None:
-    raw = opened("case", State(language="en", table="watermelon2").showing(case_view="ask"))
-    app = opened("case", State(language="en", table="watermelon2", shelf=shelf("platt")).showing(case_view="ask"))
+    raw = opened("case", showing(State(language="en", table="watermelon2"), case_view="ask"))
+    app = opened("case", showing(State(language="en", table="watermelon2", shelf=shelf("platt")), case_view="ask"))
     assert "a calibrator is learnt from whole rows" in said(app)
     assert [h.value for h in raw.subheader] == [h.value for h in app.subheader]
 
@@ -88,18 +88,18 @@ def test_compare_judges_it_as_it_stands_and_the_choice_for_all_overrules() -> No
         table.schema.target.levels  # type: ignore[union-attr]
     )
     state = State(table="breast-cancer", language="en", shelf=two, active=1)
-    app = opened("model", state.showing(model_view="compare"))
+    app = opened("model", showing(state, model_view="compare"))
     figure = next(e for e in app.get("plotly_chart")).proto.spec
     for held in (own, calibrate(own, "isotonic")):
         assert number(score(held)["brier"], 3) in figure
     assert "before calibration" in said(app)
-    for_all = opened("model", state.showing(model_view="compare", calibrator="platt"))
+    for_all = opened("model", showing(state, model_view="compare", calibrator="platt"))
     figure = next(e for e in for_all.get("plotly_chart")).proto.spec
     assert figure.count(number(score(calibrate(own, "platt"))["brier"], 3)) >= 2
 
 
 def test_the_knob_travels_and_a_forged_one_is_passed_over() -> None:
-    app = opened("model", State(language="en").showing(knobs=True))
+    app = opened("model", showing(State(language="en"), knobs=True))
     (knob,) = (s for s in app.selectbox if s.label == "Calibration")
     knob.select("platt").run()
     assert app.session_state["state"].shelf == shelf("platt")

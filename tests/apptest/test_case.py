@@ -24,7 +24,7 @@ from bayes_engine.workbench.derivation.check import read_number
 from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.exercise import draw
 from pages.runtime.state import Spec, State, decode, encode
-from tests.apptest.opened import opened, uploaded
+from tests.apptest.opened import opened, seen, showing, uploaded
 from tests.conftest import crossed
 
 ROOT = Path(__file__).parents[2]
@@ -156,7 +156,7 @@ def test_mission_joints_at_first_sight() -> None:
 
 def test_a_number_leads_to_its_rows_and_closes_again() -> None:
     at = click(page(table="watermelon3"), "factor_5_0")
-    assert (state(at).seen("factor", -1), state(at).seen("of", -1)) == (5, 0)
+    assert (seen(state(at), "factor"), seen(state(at), "of")) == (5, 0)
     rows = at.dataframe[0].value
     assert rows.index[rows["counted"]].tolist() == [1, 2, 3, 4, 5]
     assert rows["navel"].tolist() == ["hollow"] * 5 + ["slightly hollow"] * 3
@@ -215,7 +215,7 @@ def test_rounding_gives_what_a_calculator_gives() -> None:
     assert factors(at)[7, 0] == "N(0.697; 0.574, 0.129²) = 1.963"
     assert factors(at)[5, 0] == "5/8 = 0.625"
     assert "with x̄ = 0.574 and s = 0.129 a calculator gives 1.963, not 1.959." in words(at)
-    assert state(at).seen("digits", "") == "hand"
+    assert seen(state(at), "digits") == "hand"
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -312,7 +312,7 @@ def test_a_row_of_the_table_can_be_left_out() -> None:
     rows = click(at, "factor_0_1").dataframe[0].value
     assert 15 not in rows.index
     at.selectbox(key="case_0").set_value(0).run()
-    assert not state(at).seen("left_out", False)
+    assert not seen(state(at), "left_out")
 
 
 def test_typing_a_case() -> None:
@@ -362,7 +362,7 @@ def test_blanks_are_checked_on_entry() -> None:
     at.text_input(key="fill_f0_0").set_value("0.5").run()
     assert "3 of 22 steps right" in progress(at)
     assert "Count the rows with good melon = good; divide by all rows." in words(at)
-    assert dict(state(at).seen("answers", ())) == {"f0_0": "0.5", "f1_0": "3/8", "f7_0": "1.963", "j_0": "0.0524"}
+    assert dict(seen(state(at), "answers")) == {"f0_0": "0.5", "f1_0": "3/8", "f7_0": "1.963", "j_0": "0.0524"}
     at.text_input(key="fill_f0_0").set_value("").run()
     assert "Count the rows" not in words(at)
 
@@ -392,7 +392,7 @@ def test_forged_answers_do_no_harm() -> None:
 
 def test_another_exercise_is_a_new_table_and_case() -> None:
     at = click(page(table="watermelon3"), "exercise")
-    assert (state(at).seen("exercise", 0), state(at).seen("fill", False)) == (1, True)
+    assert (seen(state(at), "exercise"), seen(state(at), "fill")) == (1, True)
     assert "Exercise 1: 17 rows drawn" in words(at)
     first = at.dataframe[0].value
     data = load_dataset("watermelon3")
@@ -402,8 +402,8 @@ def test_another_exercise_is_a_new_table_and_case() -> None:
     at.text_input(key="fill_p_0").set_value(f"{working.posterior[0]:.4g}").run()
     assert "1 of 22 steps right" in progress(at)
     click(at, "exercise")
-    assert state(at).seen("exercise", 0) == 2
-    assert not state(at).seen("answers", ())
+    assert seen(state(at), "exercise") == 2
+    assert not seen(state(at), "answers")
     assert at.dataframe[0].value["density"].tolist() != first["density"].tolist()
     at.toggle(key="fill").set_value(False).run()
     second = draw(take_apart(data.frame, data.schema), fitted("watermelon3"), 2)
@@ -443,12 +443,12 @@ def test_contributions_of_three_classes() -> None:
     assert (at.selectbox(key="case_for").value, at.selectbox(key="case_against").value) == (0, 1)
     at.selectbox(key="case_against").set_value(2).run()
     at.selectbox(key="case_for").set_value(2).run()  # the one that was against: another takes its place
-    assert state(at).seen("for", -1) == 2
+    assert seen(state(at), "for") == 2
     assert at.selectbox(key="case_against").value != 2
     at.segmented_control(key="case_unit").set_value("bits").run()
     at.segmented_control(key="case_order").set_value("table").run()
     assert not at.exception
-    assert (state(at).seen("unit", ""), state(at).seen("order", "")) == ("bits", "table")
+    assert (seen(state(at), "unit"), seen(state(at), "order")) == ("bits", "table")
 
 
 HOSTILE = (
@@ -465,7 +465,7 @@ def test_hostile_names_are_shown_as_they_are() -> None:
         assert "![" not in text
         assert "http:/" not in text
         assert not re.search(r"(?<!\\)\$", text)
-    at.session_state["state"] = state(at).showing(fill=True, exercise=1)
+    at.session_state["state"] = showing(state(at), fill=True, exercise=1)
     at.run()
     assert not at.exception
 
@@ -539,7 +539,7 @@ def test_a_super_parent_opens_its_factors() -> None:
     click(at, "factor_0_0")
     assert "6 of the 17 rows where 敲声 is known have 好瓜 = 是 and 敲声 = 浊响." in words(at)
     click(at, "super_0")
-    assert state(at).seen("super_parent", -1) == 0
+    assert seen(state(at), "super_parent") == 0
     assert "The factors under 色泽 = 青绿" in words(at)
     assert totals(at, "joint", 2)[0] == "0.00869565"
 

@@ -13,7 +13,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.language import _, set_language
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime.state import State
-from tests.apptest.opened import APP, opened
+from tests.apptest.opened import APP, opened, showing
 from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -153,7 +153,7 @@ def test_decisions_stand_against_the_classes_of_the_file(page: AppTest):
 
 def test_a_long_file_is_written_before_it_is_handed_over(page: AppTest):
     for kind in ("csv", "xlsx", "parquet"):
-        page.session_state["state"] = page.session_state["state"].showing(results_as=kind)
+        page.session_state["state"] = showing(page.session_state["state"], results_as=kind)
         page.run()
         drop(page, MELONS.encode() + b"0.1,0.2,x,\n" * 20_000)
         assert not page.exception and metrics(page)["rows"] == "20,004"
@@ -169,16 +169,16 @@ def test_a_long_file_is_written_before_it_is_handed_over(page: AppTest):
 
 
 def test_what_a_spreadsheet_cannot_hold_is_said_before_it_is_downloaded(page: AppTest):
-    page.session_state["state"] = page.session_state["state"].showing(results_as="xlsx")
+    page.session_state["state"] = showing(page.session_state["state"], results_as="xlsx")
     drop(page.run(), MELONS.encode() + b"0.1,0.2," + b"x" * 32_768 + b",\n")
     assert any("a spreadsheet's cell holds, which are cut there: 1." in c.value for c in page.caption)
-    page.session_state["state"] = page.session_state["state"].showing(results_as="csv")
+    page.session_state["state"] = showing(page.session_state["state"], results_as="csv")
     assert not any("32,767" in c.value for c in page.run().caption)
 
 
 def test_a_spreadsheet_of_too_many_rows_is_refused_with_a_way_out(page: AppTest, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("bayes_engine.table.sheet.MAX_ROWS", 20_000)
-    page.session_state["state"] = page.session_state["state"].showing(results_as="xlsx")
+    page.session_state["state"] = showing(page.session_state["state"], results_as="xlsx")
     page.run()
     drop(page, MELONS.encode() + b"0.1,0.2,x,\n" * 20_000)
     page.button(key="write_results").click().run(timeout=60)

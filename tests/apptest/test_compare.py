@@ -16,13 +16,14 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import edited, listed, opened
+from tests.apptest.opened import edited, listed, opened, showing
 from tests.conftest import crossed
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
-TUMOURS = State(
-    table="breast-cancer", language="en", losses=LOSSES, shelf=(Spec("laplace"), Spec(family="lda"))
-).showing(model_view="compare")
+TUMOURS = showing(
+    State(table="breast-cancer", language="en", losses=LOSSES, shelf=(Spec("laplace"), Spec(family="lda"))),
+    model_view="compare",
+)
 
 
 def frame(app: AppTest, key: str, columns: str) -> dict[str, dict[str, str]]:
@@ -115,7 +116,7 @@ def test_a_calibrator_for_all_changes_every_number(engine: dict) -> None:
     ],
 )
 def test_every_curve_has_its_figure_and_numbers(engine: dict, kind: str, columns: str) -> None:
-    app = opened("model", TUMOURS.showing(compare_curve=kind, compare_class=0))
+    app = opened("model", showing(TUMOURS, compare_curve=kind, compare_class=0))
     shown = frame(app, f"compare_{kind}_numbers", columns)
     assert list(shown) == list(engine)
     loss = LossMatrix(engine["2 · LDA"].classes, engine["2 · LDA"].classes, LOSSES)
@@ -135,7 +136,7 @@ def test_every_curve_has_its_figure_and_numbers(engine: dict, kind: str, columns
 
 
 def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
-    app = opened("model", State(table="iris", language="en").showing(model_view="compare", compare_curve="roc"))
+    app = opened("model", showing(State(table="iris", language="en"), model_view="compare", compare_curve="roc"))
     app.button(key="compare_fill").click().run()
     assert not app.exception
     assert [spec.family for spec in app.session_state["state"].shelf] == [
@@ -152,7 +153,7 @@ def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
     ("table", "kind"), crossed(["watermelon3", "loan", "penguins", "watermelon3a"], ["threshold", "cost"])
 )
 def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: str) -> None:
-    app = opened("model", State(table=table, language="en").showing(model_view="compare", compare_curve=kind))
+    app = opened("model", showing(State(table=table, language="en"), model_view="compare", compare_curve=kind))
     assert not app.warning
     assert "logistic regression" in numbers(app)
     if table.startswith("watermelon"):
@@ -161,15 +162,16 @@ def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: s
 
 
 def test_a_refusal_and_a_prior_of_use_are_followed() -> None:
-    state = State(table="watermelon3", language="en", losses=((0.0, 1.0), (1.0, 0.0), (0.1, 0.1)), extra="refuse",
-                  prior=(0.2, 0.8)).showing(model_view="compare", compare_curve="threshold")  # fmt: skip
+    losses = ((0.0, 1.0), (1.0, 0.0), (0.1, 0.1))
+    state = State(table="watermelon3", language="en", losses=losses, extra="refuse", prior=(0.2, 0.8))
+    state = showing(state, model_view="compare", compare_curve="threshold")
     app = opened("model", state)
     assert not app.warning
     assert "Rows weighted to the prior of use." in said(app)
 
 
 def test_a_forged_view_shows_the_first() -> None:
-    app = opened("model", State(language="en").showing(model_view="nonsense", compare_curve="x", compare_class=99))
+    app = opened("model", showing(State(language="en"), model_view="nonsense", compare_curve="x", compare_class=99))
     assert app.title[0].value == "What does the model believe of each class?"
     app.segmented_control(key="model_view").set_value("compare").run()
     assert not app.exception
@@ -177,7 +179,7 @@ def test_a_forged_view_shows_the_first() -> None:
 
 
 def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened("model", TUMOURS.showing(compare_by="log_loss"))
+    app = opened("model", showing(TUMOURS, compare_by="log_loss"))
     asked: list[str] = []
 
     def counted(held: object, measure: str, *rest: object, **more: object) -> object:
@@ -188,7 +190,7 @@ def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: p
     edited(app, ((0.0, 1.25), (7.5, 0.0)))
     assert not app.exception
     assert asked == []  # neither those of the log-loss shown nor those of the error rate
-    app.session_state["state"] = app.session_state["state"].showing(compare_by="risk")
+    app.session_state["state"] = showing(app.session_state["state"], compare_by="risk")
     app.session_state["edited"] = True
     app.run()
     assert asked == ["risk"]

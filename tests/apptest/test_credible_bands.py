@@ -14,7 +14,7 @@ from bayes_engine.uncertainty.plausible import log_odds, plausible
 from pages import active
 from pages.runtime.state import Spec, State
 from pages.views.case.posterior_band import DRAWN
-from tests.apptest.opened import edited, listed, opened, shelf_in
+from tests.apptest.opened import edited, listed, opened, seen, shelf_in, showing
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 LAPLACE = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
@@ -49,7 +49,7 @@ def ends(text: str) -> list[float]:
 
 
 def test_every_kind_of_prior_from_one_widget() -> None:
-    app = opened("model", LAPLACE.showing(column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK))
     assert app.selectbox(key="knob_kind").value == "laplace"
     shown = {
         "none": ("0/8 = 0", (("smoothing", "none"),)),
@@ -69,7 +69,7 @@ def test_every_kind_of_prior_from_one_widget() -> None:
 
 
 def test_m_and_its_base_and_the_equivalent_sample_size_are_set_to_the_digit() -> None:
-    app = opened("model", LAPLACE.showing(column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK))
     app.selectbox(key="knob_kind").set_value("m-estimate").run()
     app.slider(key="knob_alpha_m").set_value(6.0).run()
     app.selectbox(key="knob_alpha_base").set_value("uniform").run()
@@ -81,7 +81,7 @@ def test_m_and_its_base_and_the_equivalent_sample_size_are_set_to_the_digit() ->
 
 
 def test_sliding_alpha_from_none_smooths() -> None:
-    app = opened("model", MELONS.showing(column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK))
     assert app.selectbox(key="knob_kind").value == "none" and app.slider(key="knob_alpha_slider").value == 0
     app.slider(key="knob_alpha_slider").set_value(0.5).run()
     assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526"
@@ -89,13 +89,13 @@ def test_sliding_alpha_from_none_smooths() -> None:
 
 
 def test_one_column_has_a_prior_of_its_own_and_loses_it_again() -> None:
-    app = opened("model", LAPLACE.showing(column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK))
     app.segmented_control(key="prior_of").set_value("one").run()
     assert spec_is(app, Spec("laplace")), "nothing is set yet"
     app.selectbox(key="column_kind").set_value("jeffreys").run()
     assert spec(app) == Spec("laplace", (("alphas", ((KNOCK, 0.5),)),))
     assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526"
-    other = opened("model", app.session_state["state"].showing(column=0))
+    other = opened("model", showing(app.session_state["state"], column=0))
     assert fractions(other)[0][1] == "(3+1)/(8+3) = 0.3636"
     app.segmented_control(key="prior_of").set_value("all").run()
     assert spec(app) == Spec("laplace")
@@ -108,8 +108,8 @@ def spec_is(app: AppTest, wanted: Spec) -> bool:
 
 def test_a_prior_of_one_column_where_no_other_is_smoothed() -> None:
     own = State(table="watermelon3", language="en", shelf=(Spec("textbook", (("alphas", ((KNOCK, 1.0),)),)),))
-    assert fractions(opened("model", own.showing(column=KNOCK)))[2][1] == "(0+1)/(8+3) = 0.0909"
-    assert fractions(opened("model", own.showing(column=0)))[2][1] == "1/8 = 0.1250"
+    assert fractions(opened("model", showing(own, column=KNOCK)))[2][1] == "(0+1)/(8+3) = 0.0909"
+    assert fractions(opened("model", showing(own, column=0)))[2][1] == "1/8 = 0.1250"
 
 
 @pytest.mark.parametrize("family", ["spode", "tan", "k-db", "network", "aode"])
@@ -147,7 +147,7 @@ def test_a_forged_prior_leaves_the_knobs_as_the_preset_has_them() -> None:
 
 
 def test_maximum_likelihood_against_laplace_against_the_prior_in_use() -> None:
-    app = opened("model", LAPLACE.showing(column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK))
     app.selectbox(key="knob_kind").set_value("jeffreys").run()
     crisp = next(row for row in estimated(app) if row["of"] == "清脆 | 是")
     assert (crisp["ML"], crisp["Laplace"], crisp["used"]) == ("0", "0.0909", "0.0526")
@@ -157,7 +157,7 @@ def test_maximum_likelihood_against_laplace_against_the_prior_in_use() -> None:
 
 
 def test_without_smoothing_the_interval_is_jeffreys_and_says_so() -> None:
-    app = opened("model", MELONS.showing(column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK))
     muffled = estimated(app)[0]
     assert (muffled["of"], muffled["ML"]) == ("浊响 | 是", "0.7500")
     assert ends(muffled["interval"]) == pytest.approx(stats.beta(6.5, 3.0).ppf([0.025, 0.975]), rel=2e-3)
@@ -165,7 +165,7 @@ def test_without_smoothing_the_interval_is_jeffreys_and_says_so() -> None:
 
 
 def test_so_few_melons_leave_mean_and_variance_open() -> None:
-    app = opened("model", MELONS.showing(column=DENSITY))
+    app = opened("model", showing(MELONS, column=DENSITY))
     good = estimated(app)[0]
     x = active.in_use(MELONS).parts.X["密度"][:8].to_numpy(dtype=float)  # type: ignore[union-attr]
     t = stats.t(7, x.mean(), x.std(ddof=1) / 8**0.5)
@@ -176,7 +176,7 @@ def test_so_few_melons_leave_mean_and_variance_open() -> None:
 
 
 def test_zeros_only_has_no_interval_and_says_why() -> None:
-    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("zero-only"),)).showing(column=KNOCK))
+    app = opened("model", showing(State(table="watermelon3", language="en", shelf=(Spec("zero-only"),)), column=KNOCK))
     assert "no band under zero-only smoothing" in said(app)
     app.selectbox(key="column_kind").set_value("laplace").run()
     assert len(estimated(app)) == 6
@@ -231,7 +231,7 @@ def test_other_draws_are_another_seed_in_the_link() -> None:
     before = next(m.value for m in app.markdown if "plausible models" in m.value)
     app.button(key="plausible_draw").click().run()
     after = next(m.value for m in app.markdown if "plausible models" in m.value)
-    assert before != after and app.session_state["state"].seen("draws", 0) == 1
+    assert before != after and seen(app.session_state["state"], "draws") == 1
     again = opened("case", app.session_state["state"])
     assert after in [m.value for m in again.markdown]
 
@@ -266,12 +266,12 @@ def test_the_row_left_out_is_left_out_of_the_plausible_models_too() -> None:
     state = State(table="play-tennis", language="en", shelf=(Spec("laplace"),), row=0, case=(0, 0, 0, 0))
     app = opened("case", state)
     counted = said(app)
-    without = opened("case", state.showing(left_out=True))
+    without = opened("case", showing(state, left_out=True))
     assert without.toggle(key="left_out").value, "the row is one of the table"
     assert next(m for m in said(without).split("\n") if "plausible models" in m) not in counted
 
 
 def test_an_m_estimate_says_how_its_rows_are_shared_out() -> None:
     shelf = (Spec("laplace", (("alpha", ("m", 2.0, "marginal")),)),)
-    app = opened("case", State(table="play-tennis", language="en", shelf=shelf).showing(factor=1, of=0))
+    app = opened("case", showing(State(table="play-tennis", language="en", shelf=shelf), factor=1, of=0))
     assert "Smoothing imagines 2 rows more" in said(app) and "this one gets 0.7143" in said(app)

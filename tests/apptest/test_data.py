@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
 from pages.runtime.state import State
-from tests.apptest.opened import APP, opened, sent_to
+from tests.apptest.opened import APP, opened, seen, sent_to
 from tests.conftest import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
@@ -91,7 +91,7 @@ def test_a_gb18030_file_with_chinese_headers(page: AppTest):
     assert page.selectbox(key="read_encoding").value == "gb18030"
     assert any("encoding guessed: gb18030" in m.value for m in page.markdown)
     page.selectbox(key="read_encoding").select("cp1252").run()
-    assert page.session_state["state"].seen("read", ()) == (("encoding", "cp1252"),)
+    assert seen(page.session_state["state"], "read") == (("encoding", "cp1252"),)
     assert "城市" not in heads(page)
     page.selectbox(key="read_encoding").select("gb18030").run()
     assert cells(page, "城市")[0] == "北京"

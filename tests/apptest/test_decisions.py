@@ -20,7 +20,7 @@ from pages.components.losses import pasted_losses, read_edit, shares_of, with_ed
 from pages.runtime.state import State
 from pages.views.decisions.consequences import rows_bytes
 from pages.views.decisions.stories import with_story as story_state
-from tests.apptest.opened import edited, opened, sent_to, uploaded
+from tests.apptest.opened import edited, opened, sent_to, showing, uploaded
 from tests.conftest import slowly
 
 MELONS = State(table="watermelon3a", language="en")
@@ -172,7 +172,7 @@ def test_a_pasted_block_of_the_classes_leaves_the_refusal_alone() -> None:
 
 
 def test_refusing_for_a_target_error_sets_a_row_that_reaches_it() -> None:
-    app = opened("decisions", State(table="spam-words", language="en").showing(target=2.0))
+    app = opened("decisions", showing(State(table="spam-words", language="en"), target=2.0))
     app.button(key="refuse_target").click().run()
     assert not app.exception
     state, sent = app.session_state["state"], sent_to(app, "bayes_consequences")

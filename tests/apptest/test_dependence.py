@@ -9,7 +9,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import behind, filmed, listed, opened, sent_to, uploaded
+from tests.apptest.opened import behind, filmed, listed, opened, sent_to, showing, uploaded
 
 MELONS = State(table="watermelon2", language="en", labels="file")
 COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH = range(6)
@@ -63,7 +63,7 @@ def test_overall_is_another_number() -> None:
 
 
 def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
-    app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(0, 0, 0)))
+    app = opened("dependence", showing(MELONS, pair=(STALK, NAVEL), pair_cell=(0, 0, 0)))
     assert app.subheader[0].value.endswith("0.5975 nats")
     assert counts(app, 0)[:2] == [
         ["蜷缩", "5  (3.12)", "0  (1.88)", "0  (0.00)"],
@@ -79,16 +79,16 @@ def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
 
 
 def test_a_cell_chosen_shows_its_rows_and_one_without_rows_none() -> None:
-    app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(1, 2, 2)))
+    app = opened("dependence", showing(MELONS, pair=(STALK, NAVEL), pair_cell=(1, 2, 2)))
     assert list(behind(app).index) == [10, 11]
     assert set(behind(app)["根蒂"]) == {"硬挺"}
-    app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(0, 2, 2)))
+    app = opened("dependence", showing(MELONS, pair=(STALK, NAVEL), pair_cell=(0, 2, 2)))
     assert behind(app).empty
     assert app.latex[1].value.strip("$\n") == r"0\cdot\log 0=0"
 
 
 def test_the_tree_grows_to_its_total_step_by_step() -> None:
-    app = opened("dependence", MELONS.showing(dependence_view="tree"))
+    app = opened("dependence", showing(MELONS, dependence_view="tree"))
     assert "1.93324 nats" in said(app)
     filmed(app, "tree", 0)
     assert "so far: 0.00000 nats" in said(app)
@@ -109,7 +109,7 @@ def test_the_tree_grows_to_its_total_step_by_step() -> None:
 
 
 def test_a_root_is_chosen_and_the_tree_put_on_the_shelf() -> None:
-    app = opened("dependence", MELONS.showing(dependence_view="tree"))
+    app = opened("dependence", showing(MELONS, dependence_view="tree"))
     app.selectbox(key="tree_root").set_value(TOUCH).run()
     assert "all but **触感**" in said(app)
     app.button(key="shelve_tan").click().run()
@@ -126,12 +126,12 @@ def test_how_little_the_root_matters_is_shown() -> None:
         TAN(schema=parts.schema, root=name).fit(parts.X, parts.y).predict_proba(parts.X[:1])[0].max()
         for name in parts.X.columns
     ]
-    app = opened("dependence", MELONS.showing(dependence_view="tree"))
+    app = opened("dependence", showing(MELONS, dependence_view="tree"))
     assert f"lies between {min(posteriors):.6f} and {max(posteriors):.6f}." in said(app)
 
 
 def test_playing_is_a_state_that_a_link_reopens() -> None:
-    app = opened("dependence", MELONS.showing(dependence_view="tree", tree_step=2))
+    app = opened("dependence", showing(MELONS, dependence_view="tree", tree_step=2))
     assert not sent_to(app, "bayes_film")["plays"]
     filmed(app, "tree", 2, plays=True)
     assert not app.exception
@@ -145,7 +145,7 @@ def test_playing_is_a_state_that_a_link_reopens() -> None:
 
 
 def test_the_super_parents_are_the_model_s_own() -> None:
-    app = opened("dependence", MELONS.showing(dependence_tab="super-parents"))
+    app = opened("dependence", showing(MELONS, dependence_tab="super-parents"))
     dataset = load_dataset("watermelon2")
     parts = take_apart(dataset.frame, dataset.schema)
     best = SPODE(schema=parts.schema).fit(parts.X, parts.y).super_parent_
@@ -157,7 +157,7 @@ def test_the_super_parents_are_the_model_s_own() -> None:
 
 @pytest.mark.parametrize("tab", ["super-parents", "dial", "twice", "doubled", "examples"])
 def test_every_tab_opens(tab: str) -> None:
-    app = opened("dependence", MELONS.showing(dependence_tab=tab))
+    app = opened("dependence", showing(MELONS, dependence_tab=tab))
     assert not app.exception
     assert "stalk" not in said(app)  # labels as in the file
 
@@ -190,7 +190,7 @@ def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_sai
 
 def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_away() -> None:
     alpha = State(table="watermelon3a", language="en")
-    app = opened("dependence", alpha.showing(dependence_cut="mdlp"))
+    app = opened("dependence", showing(alpha, dependence_cut="mdlp"))
     assert "finds no place in density, sugar" in app.info[0].value
     app.button(key="into_quarters").click().run()
     assert len(pairs_of(app)) == 1
@@ -200,12 +200,12 @@ def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_
 
 def test_the_other_tabs_cut_numbers_as_the_pairs_are() -> None:
     alpha = State(table="watermelon3a", language="en")
-    app = opened("dependence", alpha.showing(dependence_tab="dial"))
+    app = opened("dependence", showing(alpha, dependence_tab="dial"))
     assert app.segmented_control(key="dial_numbers").value == "quantile"
     assert "Numbers are cut into quarters of their rows." in said(app)
     app.segmented_control(key="dial_numbers").set_value("gaussian").run()
     assert "Numbers have Gaussians." in said(app)
-    app = opened("dependence", alpha.showing(dependence_tab="super-parents"))
+    app = opened("dependence", showing(alpha, dependence_tab="super-parents"))
     app.button(key="shelve_spode").click().run()
     state: State = app.session_state["state"]
     assert state.shelf[state.active] == Spec(family="spode", knobs=(("bins", 4), ("discretize", "quantile")))
@@ -251,5 +251,5 @@ def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
     ],
 )
 def test_a_forged_link_opens_the_page(view: dict[str, object]) -> None:
-    app = opened("dependence", MELONS.showing(**view))
+    app = opened("dependence", showing(MELONS, **view))
     assert app.subheader[0].value.endswith("0.5975 nats")

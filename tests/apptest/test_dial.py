@@ -13,7 +13,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN, KDependence
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import opened, uploaded
+from tests.apptest.opened import opened, seen, showing, uploaded
 from tests.conftest import slowly
 
 MELONS = State(table="watermelon2", language="en")
@@ -21,7 +21,7 @@ MINUS = "−"
 
 
 def tab(name: str, state: State = MELONS) -> AppTest:
-    return opened("dependence", state.showing(dependence_tab=name))
+    return opened("dependence", showing(state, dependence_tab=name))
 
 
 def said(app: AppTest) -> str:
@@ -134,7 +134,7 @@ def test_everything_learnt_anew_is_another_judgement() -> None:
 )
 def test_every_table_can_be_dialled(table: str, numbers: str) -> None:
     for name in ("dial", "twice", "doubled"):
-        app = tab(name, State(table=table, language="en").showing(dial_numbers=numbers))
+        app = tab(name, showing(State(table=table, language="en"), dial_numbers=numbers))
         assert not app.exception and not app.error
 
 
@@ -208,14 +208,14 @@ def test_copies_make_naive_bayes_sure() -> None:
         assert float(text.split("**")[1]) == pytest.approx(p, rel=1e-5)
         assert f"without: {naive.predict_proba(X.iloc[[0]])[0].max():.6f}" in text
     app.selectbox(key="copied").set_value(0).run()
-    assert state_of(app).seen("copied", -1) == 0
+    assert seen(state_of(app), "copied") == 0
     assert "copies of colour" in said(app)
 
 
 def test_copies_are_judged_at_the_prior_of_use() -> None:
     X, y = melons()
     model = NaiveBayes(alpha=1.0).fit(X, y)
-    app = tab("doubled", State(**{**vars(MELONS), "prior": (0.2, 0.8)}).showing(copies=0))
+    app = tab("doubled", showing(State(**{**vars(MELONS), "prior": (0.2, 0.8)}), copies=0))
     joint = dict(zip(model.classes_, model.predict_proba(X.iloc[[0]])[0], strict=True))
     good, bad = joint["是"] * 0.2 / (8 / 17), joint["否"] * 0.8 / (9 / 17)
     assert f"**{good / (good + bad):.6f}** (without: {good / (good + bad):.6f})" in said(app)
@@ -231,7 +231,7 @@ def test_the_answer_is_that_of_trees_that_had_not_seen_the_row() -> None:
     app = tab("pairs")
     assert f"these rows do not tell: log-loss {naive:.4f} against {tree:.4f} with a tree" in said(app)
     assert "each row had its say" in said(tab("dial"))
-    assert "each row had its say" not in said(tab("dial", MELONS.showing(dial_anew=True)))
+    assert "each row had its say" not in said(tab("dial", showing(MELONS, dial_anew=True)))
 
 
 def test_a_class_of_one_row_has_no_answer() -> None:

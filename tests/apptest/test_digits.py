@@ -20,7 +20,7 @@ from pages.active import in_use
 from pages.runtime.state import LONGEST, Spec, State, decode, encode
 from pages.views.case.editor import with_cells
 from pages.views.case.pixel_case import read_ink
-from tests.apptest.opened import opened, sent_to
+from tests.apptest.opened import opened, sent_to, showing
 
 DIGITS = load_dataset("digits")
 X, y = DIGITS.frame.drop(columns="digit").astype(float), DIGITS.frame["digit"]
@@ -70,7 +70,7 @@ def test_the_map_beside_the_digit_is_the_ledger_and_its_sum_the_log_odds() -> No
 
 
 def test_the_two_classes_are_chosen_and_the_map_follows() -> None:
-    at = opened("case", FIRST.showing(**{"for": 9, "against": 4}))
+    at = opened("case", showing(FIRST, **{"for": 9, "against": 4}))
     worked, sheet = expected(X.iloc[[7]]), sent_to(at, "bayes_pixels")["sheets"][1]
     total = weigh(worked.ledger, 9, 4).total
     assert total is not None
@@ -121,7 +121,7 @@ def test_the_bars_are_few_and_say_how_many_they_leave_out() -> None:
 
 
 def test_an_exercise_has_some_of_the_pixels_only_and_lists_them() -> None:
-    at = opened("case", FIRST.showing(exercise=3))
+    at = opened("case", showing(FIRST, exercise=3))
     assert not [e for e in at.get("bidi_component") if e.proto.component_name == "bayes_pixels"]
     assert any("feature" in frame.value.columns for frame in at.dataframe)
 
@@ -163,7 +163,7 @@ def test_each_class_as_a_picture_is_what_the_model_believes() -> None:
 
 def test_gaussian_pixels_have_a_mean_and_a_deviation_and_the_chosen_one_is_framed() -> None:
     at = opened(
-        "model", replace(FIRST, shelf=(Spec("laplace", (("var_floor", 0.1),)),)).showing(column=27, pictured="sd")
+        "model", showing(replace(FIRST, shelf=(Spec("laplace", (("var_floor", 0.1),)),)), column=27, pictured="sd")
     )
     part = sent_to(at, "bayes_pixels")
     of_three = X.loc[(y == 3).to_numpy(), "p33"]
@@ -181,7 +181,7 @@ def test_the_opening_model_is_the_one_its_table_names() -> None:
 
 
 def test_what_to_ask_names_the_steps_of_ink() -> None:
-    at = opened("case", FIRST.showing(case_view="ask"))
+    at = opened("case", showing(FIRST, case_view="ask"))
     steps = [m.value for m in at.markdown if re.match(r"\u2060?\\?(≤|>) \d|\d+ – \d+", m.value)]
     assert len(steps) == 4
     assert not any("any number" in m.value for m in at.markdown)

@@ -25,7 +25,7 @@ from pages.active.table_file import TABLE
 from pages.runtime.state import START, Spec, State, decode, encode
 from pages.views.data import columns
 from pages.views.data.doctor import edits
-from tests.apptest.opened import opened, sent_to, uploaded
+from tests.apptest.opened import opened, seen, sent_to, showing, uploaded
 from tests.conftest import PATIENCE, slowly
 from tests.unit.test_doctor_judged import skewed
 
@@ -278,7 +278,7 @@ def test_the_head_of_a_column_opens_its_findings(held: Callable[[str], State]):
     found = [f for f in still_open(held(content)) if "h" in f.columns]
     assert "outliers" in {f.code for f in found}
     assert sum(heads(at)["h"].values()) == len(found)
-    at.session_state["state"] = at.session_state["state"].showing(doctor_column=here.schema.position["h"])
+    at.session_state["state"] = showing(at.session_state["state"], doctor_column=here.schema.position["h"])
     at.session_state["edited"] = True
     settled(at.run())
     assert sent_to(at, "bayes_heads")["picked"] == here.schema.position["h"]
@@ -303,7 +303,7 @@ def test_a_model_that_fits_is_taken_and_the_three_are_compared():
     settled(at)
     at.button(key="compare_three").click().run()
     state = at.session_state["state"]
-    assert set(specs) <= set(state.shelf) and state.seen("model_view", "") == "compare"
+    assert set(specs) <= set(state.shelf) and seen(state, "model_view") == "compare"
     assert any("Which model decides best" in t.value for t in at.title)
 
 

@@ -12,7 +12,7 @@ from bayes_engine import NaiveBayes, SelectiveNaiveBayes, WeightedNaiveBayes
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import listed, opened
+from tests.apptest.opened import listed, opened, showing
 from tests.conftest import crossed, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
@@ -42,7 +42,7 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
 
 
 def test_its_knobs_are_its_own_and_naive_bayess() -> None:
-    app = opened("model", WEIGHTED.showing(knobs=True))
+    app = opened("model", showing(WEIGHTED, knobs=True))
     app.selectbox(key="knob_objective").set_value("mse").run()
     model = weighted(objective="mse")
     assert f"to **{model.trace_[-1]:.4f}**" in said(app)
@@ -81,7 +81,7 @@ def test_a_zero_is_refused_with_the_way_out_and_can_be_turned_back() -> None:
 
 
 def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
-    app = opened("model", SELECTIVE.showing(column=0))
+    app = opened("model", showing(SELECTIVE, column=0))
     melons = load_dataset("watermelon3")
     model = SelectiveNaiveBayes(NaiveBayes(schema=melons.schema, **PRESETS["laplace"]))
     model.fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
@@ -97,7 +97,7 @@ def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
 
 
 def test_backward_by_log_loss_and_by_risk_under_the_losses_of_then() -> None:
-    app = opened("model", replace(SELECTIVE, losses=((0.0, 1.0), (5.0, 0.0))).showing(knobs=True))
+    app = opened("model", showing(replace(SELECTIVE, losses=((0.0, 1.0), (5.0, 0.0))), knobs=True))
     app.selectbox(key="knob_direction").set_value("backward").run()
     app.selectbox(key="knob_selected_by").set_value("log_loss").run()
     assert dict(app.session_state["state"].shelf[0].knobs) == {"criterion": "log_loss", "direction": "backward"}
@@ -127,7 +127,7 @@ def test_every_page_takes_them(page: str, state: State) -> None:
 @pytest.mark.parametrize("view", ["ways", slowly("compare")])
 def test_they_are_compared_and_learn_and_forget(view: str) -> None:
     state = replace(MELONS, shelf=(Spec("laplace"), Spec("laplace", (), "weighted"), Spec("laplace", (), "selective")))
-    app = opened("model", replace(state, active=1).showing(model_view=view))
+    app = opened("model", showing(replace(state, active=1), model_view=view))
     assert not app.error
 
 
@@ -136,4 +136,4 @@ def test_they_are_compared_and_learn_and_forget(view: str) -> None:
     crossed([WEIGHTED, SELECTIVE], [{"exercise": 3}, {"fill": True}, {"digits": "hand"}, {"case_view": "ask"}]),
 )
 def test_they_are_exercised_filled_in_and_asked(state: State, view: dict[str, object]) -> None:
-    assert not opened("case", state.showing(**view)).error
+    assert not opened("case", showing(state, **view)).error

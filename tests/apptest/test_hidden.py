@@ -13,11 +13,11 @@ from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from pages.active.table_file import TABLE
 from pages.runtime.state import State, encode
 from pages.views.hidden.player import film_bytes
-from tests.apptest.opened import APP, give, opened
+from tests.apptest.opened import APP, give, opened, showing
 from tests.conftest import PATIENCE, slowly
 
-IRIS = State(table="iris", language="en").showing(em_all=True)
-MELONS = State(table="watermelon3", language="en").showing(em_part="some")
+IRIS = showing(State(table="iris", language="en"), em_all=True)
+MELONS = showing(State(table="watermelon3", language="en"), em_part="some")
 
 
 def iris() -> np.ndarray:
@@ -46,7 +46,7 @@ def test_iris_with_three_full_components_reaches_the_known_log_likelihood() -> N
 
 
 def test_every_iteration_obeys_the_identity_and_the_objective_never_falls() -> None:
-    app = opened("hidden", IRIS.showing(em_beneath="numbers"))
+    app = opened("hidden", showing(IRIS, em_beneath="numbers"))
     table = app.dataframe[0].value
     assert len(table) == 19
     assert np.allclose(table["q"] + table["entropy"], table["log_likelihood"], atol=1e-9)
@@ -57,7 +57,7 @@ def test_every_iteration_obeys_the_identity_and_the_objective_never_falls() -> N
 
 
 def test_hard_em_climbs_the_classification_likelihood() -> None:
-    app = opened("hidden", IRIS.showing(em_beneath="numbers"))
+    app = opened("hidden", showing(IRIS, em_beneath="numbers"))
     app.segmented_control(key="em_hard").set_value(True).run()
     table = app.dataframe[0].value
     assert table["entropy"].abs().max() < 1e-9
@@ -79,8 +79,8 @@ def test_a_bad_start_stands_beside_the_best_and_can_be_played() -> None:
 
 
 def test_start_points_set_by_hand_are_in_the_link_and_decide_where_em_ends() -> None:
-    hand = State(language="en").showing(em_start="hand", em_points=((0.6, 0.05), (0.7, 0.4)))
-    app = opened("hidden", hand.showing(em_beneath="numbers"))
+    hand = showing(State(language="en"), em_start="hand", em_points=((0.6, 0.05), (0.7, 0.4)))
+    app = opened("hidden", showing(hand, em_beneath="numbers"))
     assert app.number_input(key="em_point_1_0").value == 0.7
     X = load_dataset("watermelon3a").frame.iloc[:, :2].to_numpy(dtype=float)
     engine = GaussianMixture(2, init=[[0.6, 0.05], [0.7, 0.4]], tol=1e-7, max_iter=300).fit(X)
@@ -94,7 +94,7 @@ def test_start_points_set_by_hand_are_in_the_link_and_decide_where_em_ends() -> 
 
 
 def test_by_hand_begins_where_k_means_does_and_another_k_has_other_points() -> None:
-    app = opened("hidden", State(language="en").showing(em_start="hand"))
+    app = opened("hidden", showing(State(language="en"), em_start="hand"))
     assert not app.exception
     app.number_input(key="em_k").set_value(3).run()
     assert app.number_input(key="em_point_2_1").value is not None
@@ -102,7 +102,7 @@ def test_by_hand_begins_where_k_means_does_and_another_k_has_other_points() -> N
 
 
 def test_a_collapse_is_said_in_the_engines_words_and_mended_by_a_prior() -> None:
-    app = opened("hidden", State(table="iris", language="en").showing(em_k=8, em_start="random", em_seed=3))
+    app = opened("hidden", showing(State(table="iris", language="en"), em_k=8, em_start="random", em_seed=3))
     assert "has collapsed on" in app.warning[0].value
     assert "The film ends at iteration 15, the last before the collapse" in said(app)
     app.button(key="em_mend").click().run()
@@ -111,7 +111,7 @@ def test_a_collapse_is_said_in_the_engines_words_and_mended_by_a_prior() -> None
 
 
 def test_bic_over_k_is_the_engines() -> None:
-    app = opened("hidden", IRIS.showing(em_beneath="k"))
+    app = opened("hidden", showing(IRIS, em_beneath="k"))
     table = app.dataframe[0].value
     expected = mixture_table(iris(), [2, 3], n_init=2, max_iter=150, tol=1e-5, random_state=0)
     assert table.loc[[2, 3], "bic"].tolist() == pytest.approx(expected["bic"].tolist(), abs=1e-6)
@@ -119,7 +119,7 @@ def test_bic_over_k_is_the_engines() -> None:
 
 
 def test_components_are_counted_against_the_true_classes() -> None:
-    counts = opened("hidden", IRIS.showing(em_beneath="truth")).dataframe[0].value
+    counts = opened("hidden", showing(IRIS, em_beneath="truth")).dataframe[0].value
     assert counts.to_numpy().sum(axis=0).tolist() == [50, 50, 50]
     assert counts.to_numpy().tolist() == [[50, 0, 0], [0, 45, 0], [0, 5, 50]]
 
@@ -128,7 +128,7 @@ def test_components_are_counted_against_the_true_classes() -> None:
     ("form", "peer"), [("full", "QDA"), slowly("tied", "LDA"), slowly("diagonal", "Gaussian naive Bayes")]
 )
 def test_with_no_label_hidden_a_classifier_with_a_name_comes_out(form: str, peer: str) -> None:
-    app = opened("hidden", IRIS.showing(em_part="none", em_form=form))
+    app = opened("hidden", showing(IRIS, em_part="none", em_form=form))
     assert f"**{peer}** with the labels hidden" in said(app)
     assert float(metrics(app)["Largest difference"]) < 1e-12
     assert metrics(app)["Rows decided alike"] == "150 of 150"
@@ -154,7 +154,7 @@ def test_naive_bayes_with_hidden_labels_on_the_melons() -> None:
 def test_a_prior_is_spoken_of_only_where_there_is_one() -> None:
     counts, numbers = (
         said(opened("hidden", MELONS)),
-        said(opened("hidden", State(language="en").showing(em_part="some"))),
+        said(opened("hidden", showing(State(language="en"), em_part="some"))),
     )
     assert "Log-likelihood + log prior **" in counts
     assert "Laplace's correction" in counts
@@ -166,7 +166,7 @@ def test_what_no_label_hidden_refuses_names_the_columns() -> None:
     content = b"<b>x</b>,$x$,c\n1.5,2.5,z\n2.25,1.25,a\n3.1,9.75,z\n"
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
     mark = give(app, TABLE, "t.csv", content)
-    state = State(table=f"upload:{mark}", language="en").showing(em_part="none")
+    state = showing(State(table=f"upload:{mark}", language="en"), em_part="none")
     app.query_params["s"] = encode(state)
     app.switch_page("pages/hidden.py").run()
     assert not app.exception
@@ -175,7 +175,7 @@ def test_what_no_label_hidden_refuses_names_the_columns() -> None:
 
 
 def test_with_every_label_hidden_naive_bayes_is_a_mixture_without_names() -> None:
-    app = opened("hidden", MELONS.showing(em_share=100))
+    app = opened("hidden", showing(MELONS, em_share=100))
     assert not app.metric
     counts = app.dataframe[0].value
     assert counts.to_numpy().sum(axis=0).tolist() == [8, 9]
@@ -184,13 +184,13 @@ def test_with_every_label_hidden_naive_bayes_is_a_mixture_without_names() -> Non
 
 @pytest.mark.parametrize("table", ["loan", slowly("watermelon2"), slowly("mushroom")])
 def test_a_table_without_two_numbers_has_naive_bayes_and_says_why(table: str) -> None:
-    app = opened("hidden", State(table=table, language="en").showing(em_part="cell"))
+    app = opened("hidden", showing(State(table=table, language="en"), em_part="cell"))
     assert app.segmented_control(key="em_part").options == ["Some labels hidden", "No label hidden"]
     assert "no two numeric features" in said(app)
 
 
 def test_a_missing_cell_is_filled_by_its_distribution() -> None:
-    app = opened("hidden", IRIS.showing(em_part="cell", em_row=70, em_column=2))
+    app = opened("hidden", showing(IRIS, em_part="cell", em_row=70, em_column=2))
     X = iris()
     mean = np.delete(X[:, 2], 70).mean()
     X[70, 2] = np.nan
@@ -201,15 +201,22 @@ def test_a_missing_cell_is_filled_by_its_distribution() -> None:
 
 
 def test_a_forged_link_opens_something() -> None:
-    forged = State(table="iris", language="en").showing(
-        em_part="nowhere", em_k=-4, em_x=99, em_form="round", em_start="x", em_points=((1,), "a"), em_step=10**6
+    forged = showing(
+        State(table="iris", language="en"),
+        em_part="nowhere",
+        em_k=-4,
+        em_x=99,
+        em_form="round",
+        em_start="x",
+        em_points=((1,), "a"),
+        em_step=10**6,
     )
     app = opened("hidden", forged)
     assert "Log-likelihood **" in said(app)
-    opened("hidden", MELONS.showing(em_share=-5, em_flip=(99, -1), em_weight=7.0, em_hide_seed=-3))
-    opened("hidden", IRIS.showing(em_part="cell", em_row=10**9, em_column=-2))
-    opened("hidden", IRIS.showing(em_k=True, em_x=True, em_start="hand"))
-    opened("hidden", IRIS.showing(em_part="cell", em_row=True, em_column=True))
+    opened("hidden", showing(MELONS, em_share=-5, em_flip=(99, -1), em_weight=7.0, em_hide_seed=-3))
+    opened("hidden", showing(IRIS, em_part="cell", em_row=10**9, em_column=-2))
+    opened("hidden", showing(IRIS, em_k=True, em_x=True, em_start="hand"))
+    opened("hidden", showing(IRIS, em_part="cell", em_row=True, em_column=True))
 
 
 def test_the_film_is_what_the_trace_says() -> None:

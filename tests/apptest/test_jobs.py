@@ -24,7 +24,7 @@ from pages.active.files import Upload
 from pages.runtime import jobs
 from pages.runtime.state import Spec, State
 from pages.views.classify import file_given
-from tests.apptest.opened import APP, opened
+from tests.apptest.opened import APP, opened, seen
 from tests.conftest import PATIENCE
 
 SAID = "Judging the model on rows held out"
@@ -405,7 +405,7 @@ def test_what_was_read_outlives_a_click_that_breaks_off_the_run(
     assert not next(clicks, False)
     finished(app)
     assert slow_second.begun == 1 and "callback_job" not in app.session_state
-    assert app.session_state["state"].seen("second", "") and app.dataframe[0].value.shape[0] == 2
+    assert seen(app.session_state["state"], "second") and app.dataframe[0].value.shape[0] == 2
 
 
 def test_what_nobody_foresaw_is_raised_once(slow_second: Slow) -> None:

@@ -19,7 +19,7 @@ from bayes_engine.workbench.laboratory.truth import bayes_risk, gaussians
 from pages.runtime.state import START, State
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
-from tests.apptest.opened import opened, written
+from tests.apptest.opened import opened, showing, written
 from tests.conftest import slowly
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
@@ -34,7 +34,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def at(**view: Any) -> AppTest:
-    return opened("laboratory", State(language="en").showing(**view))
+    return opened("laboratory", showing(State(language="en"), **view))
 
 
 def said(app: AppTest) -> str:
@@ -209,7 +209,7 @@ def test_one_in_a_hundred_and_a_good_test_is_still_one_in_eleven() -> None:
     assert "98 are positive, and **9** of these are ill" in text
     legend = [trace["name"] for trace in json.loads(app.get("plotly_chart")[0].proto.spec)["data"]]
     assert legend[0].endswith(": 9")
-    chinese = opened("laboratory", State(language="zh").showing(lab_tab="rates"))
+    chinese = opened("laboratory", showing(State(language="zh"), lab_tab="rates"))
     assert json.loads(chinese.get("plotly_chart")[0].proto.spec)["data"][0]["name"].endswith("：9")
     app.button(key="lab_story_clinic").click().run()
     assert "P(ill | +) = 0.8108" in said(app)

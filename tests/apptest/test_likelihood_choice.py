@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bayes_engine.workbench.derivation.likelihood_choice import compared
 from pages.runtime.state import State
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, showing
 
 
 def open_section(**state):
-    return opened("model", State(**state).showing(which=True))
+    return opened("model", showing(State(**state), which=True))
 
 
 def told(at) -> str:

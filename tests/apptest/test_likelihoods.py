@@ -14,7 +14,7 @@ from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
 from pages import active
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import behind, listed, opened, uploaded
+from tests.apptest.opened import behind, listed, opened, showing, uploaded
 from tests.conftest import crossed, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
@@ -46,7 +46,7 @@ def estimated(app: AppTest) -> pd.DataFrame:
 
 
 def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_say_why() -> None:
-    app = opened("model", MELONS.showing(column=DENSITY))
+    app = opened("model", showing(MELONS, column=DENSITY))
     knob = app.selectbox(key="column_likelihood")
     assert knob.value == "gaussian"
     kernels = ["kernel density, Silverman", "kernel density, Weka"]
@@ -58,7 +58,7 @@ def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_s
 
 
 def test_a_kernel_density_with_its_bandwidth_and_its_rows() -> None:
-    app = opened("model", MELONS.showing(column=DENSITY))
+    app = opened("model", showing(MELONS, column=DENSITY))
     app.selectbox(key="column_likelihood").set_value("kernel").run()
     assert not app.exception
     assert own(app) == ((DENSITY, "kernel"),)
@@ -72,7 +72,7 @@ def test_a_kernel_density_with_its_bandwidth_and_its_rows() -> None:
 
 
 def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
-    app = opened("model", with_own(MELONS, (DENSITY, "kernel")).showing(column=DENSITY))
+    app = opened("model", showing(with_own(MELONS, (DENSITY, "kernel")), column=DENSITY))
     app.segmented_control(key="preset").set_value("textbook").run()
     assert own(app) == ((DENSITY, "kernel"),)
     app.selectbox(key="column_likelihood").set_value("gaussian").run()
@@ -80,7 +80,7 @@ def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
 
 
 def test_all_columns_with_one_of_their_own_are_listed_among_the_knobs_and_can_be_taken_off() -> None:
-    app = opened("model", with_own(MELONS, (6, "kernel"), (7, "mdlp")).showing(knobs=True))
+    app = opened("model", showing(with_own(MELONS, (6, "kernel"), (7, "mdlp")), knobs=True))
     listed = app.multiselect(key="knob_likelihoods")
     assert listed.options == ["密度: kernel density, Silverman", "含糖率: cut by MDLP"]
     listed.set_value([7]).run()
@@ -94,7 +94,7 @@ def test_what_a_forged_link_says_of_a_column_that_cannot_have_it_is_dropped() ->
 
 
 def test_a_poisson_rate_its_variance_and_its_interval() -> None:
-    app = opened("model", with_own(CREDIT, (DURATION, "poisson")).showing(column=DURATION))
+    app = opened("model", showing(with_own(CREDIT, (DURATION, "poisson")), column=DURATION))
     frame = load_dataset("german-credit").frame
     y, x = frame["credit_risk"] if "credit_risk" in frame else frame[frame.columns[-1]], frame["duration"]
     first = load_dataset("german-credit").schema.target.levels[0]
@@ -109,7 +109,7 @@ def test_a_poisson_rate_its_variance_and_its_interval() -> None:
 
 
 def test_of_a_kernel_density_the_page_says_why_no_interval_is_there() -> None:
-    app = opened("model", with_own(CREDIT, (DURATION, "kernel")).showing(column=DURATION))
+    app = opened("model", showing(with_own(CREDIT, (DURATION, "kernel")), column=DURATION))
     assert "How sure are these numbers?" in [s.value for s in app.subheader]
     assert "there is no band for 'duration': a kernel density has no parameter" in said(app)
 
@@ -131,7 +131,7 @@ def test_a_words_probability_by_three_estimates_and_jeffreys_where_nothing_is_ad
 
 
 def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:
-    app = opened("model", with_own(MELONS, (DENSITY, "mdlp")).showing(column=DENSITY))
+    app = opened("model", showing(with_own(MELONS, (DENSITY, "mdlp")), column=DENSITY))
     assert any(i.value.startswith("No cut found: the best one gains") for i in app.info)
     names = listed(app, "column_list")["column"].tolist()
     assert "密度 · no cut found" in names and "含糖率" in names  # the other number is a Gaussian still
@@ -160,7 +160,7 @@ def test_a_text_is_fitted_without_any_knob_and_lists_its_telling_words() -> None
 def test_texts_are_read_and_counted_as_the_knobs_say(table: str, reading: tuple[str, str]) -> None:
     terms, counting = reading
     knobs = tuple(k for k in (("counting", counting), ("terms", terms)) if k[1] not in ("counts", "words"))
-    app = opened("model", State(table=table, language="en", shelf=(Spec("laplace", knobs),)).showing(knobs=True))
+    app = opened("model", showing(State(table=table, language="en", shelf=(Spec("laplace", knobs),)), knobs=True))
     assert app.selectbox(key="knob_terms").value == terms
     assert app.selectbox(key="knob_counting").value == counting
     found = listed(app, "telling_words")["term"].tolist()
@@ -185,7 +185,7 @@ def test_every_page_stands_on_a_table_of_texts(page: str) -> None:
 
 def test_one_case_works_out_rates_kernels_and_words() -> None:
     state = with_own(CREDIT, (DURATION, "poisson"))
-    app = opened("case", state.showing(factor=2, of=0))
+    app = opened("case", showing(state, factor=2, of=0))
     frame = load_dataset("german-credit")
     x, y = frame.frame["duration"], frame.frame[frame.schema.target.name]
     mine = x[y == frame.schema.target.levels[0]]
@@ -228,5 +228,5 @@ def test_one_kernel_of_all_numbers() -> None:
 
 
 def test_naive_bayes_is_told_apart_from_its_probabilities() -> None:
-    app = opened("model", State(table="breast-cancer", language="en").showing(model_view="compare"))
+    app = opened("model", showing(State(table="breast-cancer", language="en"), model_view="compare"))
     assert "naive Bayes is called a good classifier and a bad estimator. Here it is both: right on 93.0%" in said(app)

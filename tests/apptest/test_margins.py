@@ -14,6 +14,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.margins import flip_margins, implied_losses
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import State, encode
+from tests.apptest.opened import seen
 from tests.conftest import PATIENCE, slowly
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +90,7 @@ def test_all_margins_stand_in_a_table_that_a_link_opens() -> None:
     at = page()
     assert not any("then" in f.value.columns for f in at.dataframe)
     at.toggle(key="margins_all").set_value(True).run()
-    assert state(at).seen("margins", False) is True
+    assert seen(state(at), "margins") is True
     assert encode(state(at))
     loss = LossMatrix(("是", "否", "refuse"), ("是", "否"), REFUSING["losses"])
     margins = flip_margins(melon(loss)[0], loss, melon(loss)[1])
@@ -118,7 +119,7 @@ def test_what_would_make_it_another_decision_may_be_tried() -> None:
     at = page(**REFUSING)
     assert "Judged **good**" in said(at)
     at.selectbox(key="margins_wish").set_value(2).run()
-    assert state(at).seen("wish", -1) == 2
+    assert seen(state(at), "wish") == 2
     loss = LossMatrix(("是", "否", "refuse"), ("是", "否"), REFUSING["losses"])
     implied = implied_losses(melon(loss)[0], "refuse", loss, melon(loss)[1])
     first = implied.nearest(1)[0]

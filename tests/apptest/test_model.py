@@ -13,7 +13,7 @@ from pages import active
 from pages.active import shelf
 from pages.active.table_file import TABLE
 from pages.runtime.state import Spec, State, encode
-from tests.apptest.opened import APP, behind, give, listed, opened, uploaded
+from tests.apptest.opened import APP, behind, give, listed, opened, showing, uploaded
 from tests.conftest import PATIENCE, crossed, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
@@ -58,7 +58,7 @@ def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> No
 
 
 def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
-    app = opened("model", MELONS.showing(column=KNOCK, cell=(2, 1)))
+    app = opened("model", showing(MELONS, column=KNOCK, cell=(2, 1)))
     assert fractions(app)[2] == ["清脆", "0/8 = 0", "2/9 = 0.2222"]
     app.segmented_control(key="preset").set_value("laplace").run()
     assert spec(app) == Spec("laplace")
@@ -69,7 +69,7 @@ def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
 
 
 def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
-    app = opened("model", MELONS.showing(column=DENSITY))
+    app = opened("model", showing(MELONS, column=DENSITY))
     good, bad = moments(app).to_dict("records")
     assert (good["n"], good["mean"], good["÷ (n − 1)"], good["sd"]) == ("8", "0.57375", "7", "0.129211")
     assert (bad["n"], bad["÷ (n − 1)"]) == ("9", "8")
@@ -83,7 +83,7 @@ def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
 
 
 def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
-    app = opened("model", MELONS.showing(column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK))
     app.segmented_control(key="preset").set_value("laplace").run()
     app.number_input(key="knob_alpha").set_value(0.5).run()
     assert spec(app) == Spec("laplace", (("alpha", 0.5),))
@@ -144,7 +144,7 @@ def test_cells_and_free_parameters_of_watermelon_2_are_named_apart() -> None:
 
 def test_missing_cells_are_left_out_with_their_number_or_become_a_level() -> None:
     sex = 5
-    app = opened("model", State(table="penguins", shelf=(Spec("textbook"),)).showing(column=sex, cell=(2, 0)))
+    app = opened("model", showing(State(table="penguins", shelf=(Spec("textbook"),)), column=sex, cell=(2, 0)))
     table = fractions(app)
     assert [row[1] for row in table] == ["73/146 = 0.5000", "73/146 = 0.5000", "6 left out"]
     assert len(rows(app)) == 6
@@ -176,7 +176,7 @@ MORE = [n for n in dataset_names() if dataset_info(n).group != "text"
 def test_every_table_and_every_column_of_it(name: str) -> None:
     features = len(active.embedded(name).schema.features)
     for column in range(0, features, max(2, features // 8)):
-        app = opened("model", State(table=name).showing(column=column, columns_by="table"))
+        app = opened("model", showing(State(table=name), column=column, columns_by="table"))
         assert not app.error
         assert len(column_list(app)) == features and rows(app)
 
@@ -196,7 +196,7 @@ def test_strange_names_stand_as_they_are(column: int) -> None:
     content = STRANGE.encode()
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
     mark = give(app, TABLE, "strange.csv", content)
-    app.query_params["s"] = encode(State(table=f"upload:{mark}").showing(column=column))
+    app.query_params["s"] = encode(showing(State(table=f"upload:{mark}"), column=column))
     app.switch_page("pages/model.py").run()
     assert not app.exception and not app.warning
     for raw in ("**bold** $x^2$", "![i](", "[c](javascript:1)", "$\\alpha$", ":red[x]", "https://evil"):
@@ -208,17 +208,17 @@ def test_strange_names_stand_as_they_are(column: int) -> None:
 
 def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
     forged = (Spec("evil"), Spec("laplace", (("alpha", "x"), ("priors", (0.5, 0.2)), ("zz", 1), ("var_floor", 1e-6))))
-    app = opened("model", State(table="watermelon3", shelf=forged, active=1).showing(column=999, cell=(7, "x")))
+    app = opened("model", showing(State(table="watermelon3", shelf=forged, active=1), column=999, cell=(7, "x")))
     assert rows(app)
     app.number_input(key="knob_alpha").set_value(2.0).run()
     assert spec(app) == Spec("laplace", (("alpha", 2.0), ("var_floor", 1e-6)))
 
 
 def test_in_english_the_rows_wear_english_labels() -> None:
-    app = opened("model", State(table="watermelon3", language="en").showing(column=KNOCK))
+    app = opened("model", showing(State(table="watermelon3", language="en"), column=KNOCK))
     assert fractions(app)[0][0] == "muffled"
     assert set(behind(app)["knock"]) == {"muffled"}
-    app = opened("model", State(table="watermelon3", language="en", labels="file").showing(column=KNOCK))
+    app = opened("model", showing(State(table="watermelon3", language="en", labels="file"), column=KNOCK))
     assert set(behind(app)["敲声"]) == {"浊响"}
 
 
@@ -241,7 +241,7 @@ MELON_COLUMNS = {"colour": 0, "stalk": 1, "knock": 2, "texture": 3, "navel": 4, 
 
 def test_aode_of_the_book_with_its_fractions() -> None:
     """Zhou, after eq. 7.25: P̂(是, 浊响) = 7/23, P̂(凹陷 | 是, 浊响) = 4/9."""
-    app = opened("model", model("watermelon2", "aode").showing(super_parent=KNOCK, column=MELON_COLUMNS["navel"]))
+    app = opened("model", showing(model("watermelon2", "aode"), super_parent=KNOCK, column=MELON_COLUMNS["navel"]))
     assert app.selectbox(key="held_2").value == 0, "the case's level"
     assert fractions(app)[0] == ["凹陷", "(3+1)/(6+3) = 0.4444", "(1+1)/(4+3) = 0.2857"]
     assert "P(是, 敲声 = 浊响) = (6+1)/(17+6) = 0.3043" in said(app).translate(dict.fromkeys(map(ord, "\\\u2060")))
@@ -252,7 +252,7 @@ def test_aode_of_the_book_with_its_fractions() -> None:
 
 
 def test_aode_has_of_the_super_parent_itself_the_joint_with_the_class() -> None:
-    app = opened("model", model("watermelon2", "aode").showing(super_parent=KNOCK, column=KNOCK))
+    app = opened("model", showing(model("watermelon2", "aode"), super_parent=KNOCK, column=KNOCK))
     assert fractions(app)[0] == ["浊响", "(6+1)/(17+6) = 0.3043", "(4+1)/(17+6) = 0.2174"]
     assert rows(app) == [1, 3, 5, 6, 7, 8]
     app.selectbox(key="super_parent").set_value(MELON_COLUMNS["texture"]).run()
@@ -293,7 +293,7 @@ def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
 
 
 def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> None:
-    app = opened("model", model("watermelon2", "tan").showing(columns_by="table"))
+    app = opened("model", showing(model("watermelon2", "tan"), columns_by="table"))
     fitted = active.fit(active.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
     tree = {child: parent for parent, child in fitted.model.tree_}
     assert list(listed(app, "column_list")["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
@@ -302,7 +302,7 @@ def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> Non
 
 
 def test_k_parents_each_with_a_selector_of_its_own() -> None:
-    app = opened("model", model("watermelon2", "k-db", k=2).showing(column=MELON_COLUMNS["colour"]))
+    app = opened("model", showing(model("watermelon2", "k-db", k=2), column=MELON_COLUMNS["colour"]))
     texture, hollow = app.selectbox(key="held_3"), app.selectbox(key="held_4")
     assert (texture.value, hollow.value) == (0, 0)
     assert rows(app) == [1, 4], "green, good, clear and hollow"
@@ -311,7 +311,7 @@ def test_k_parents_each_with_a_selector_of_its_own() -> None:
 
 
 def test_a_family_keeps_the_knobs_that_both_have() -> None:
-    app = opened("model", MELONS.showing(column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK))
     app.selectbox(key="knob_kind").set_value("laplace").run()
     app.number_input(key="knob_alpha").set_value(0.5).run()
     app.segmented_control(key="family").set_value("aode").run()
@@ -332,7 +332,7 @@ def test_discriminants_are_offered_to_complete_numbers_only() -> None:
 
 
 def test_a_discriminant_believes_its_marginals() -> None:
-    app = opened("model", model("iris", "lda").showing(column=2))
+    app = opened("model", showing(model("iris", "lda"), column=2))
     found = moments(app)
     assert found["mean"].tolist() == ["1.462", "4.26", "5.552"]
     assert set(found["variance"]) == {f"{(1.4778 + 10.82 + 14.9248) / 150:.6g}"}
@@ -346,7 +346,7 @@ def test_a_discriminant_believes_its_marginals() -> None:
 
 
 def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -> None:
-    app = opened("model", State(table="iris", language="en", shelf=(Spec(),)).showing(column=2))
+    app = opened("model", showing(State(table="iris", language="en", shelf=(Spec(),)), column=2))
     app.selectbox(key="knob_discretize").set_value("mdlp").run()
     assert [row[0] for row in fractions(app)] == ["≤ 2.45", "2.45 – 4.75", "> 4.75"]
     assert fractions(app)[1][2] == "44/50 = 0.8800"
@@ -358,14 +358,14 @@ def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -
 
 
 def test_no_cut_is_a_finding_with_its_bits() -> None:
-    app = opened("model", model("watermelon3", "naive-bayes", discretize="mdlp").showing(column=DENSITY))
+    app = opened("model", showing(model("watermelon3", "naive-bayes", discretize="mdlp"), column=DENSITY))
     assert {"密度 · no cut found", "纹理"} <= set(column_list(app))
     assert "0.262 bits, and 0.396 are needed" in app.info[0].value
 
 
 def test_numbers_under_a_parent_are_smoothed_towards_their_class_and_say_how() -> None:
     """Bill length of the Adelie penguins on Biscoe, with one imagined row like all Adelie penguins."""
-    app = opened("model", model("penguins", "aode", discretize=None).showing(super_parent=0, column=1))
+    app = opened("model", showing(model("penguins", "aode", discretize=None), super_parent=0, column=1))
     adelie, chinstrap, gentoo = moments(app).to_dict("records")
     assert (adelie["n"], adelie["mean"], adelie["mean, smoothed"], adelie["variance, smoothed"]) == (
         "44",
@@ -388,7 +388,7 @@ def test_every_family_on_tables_of_every_kind(family: str, name: str) -> None:
 
 
 def test_forged_parents_and_super_parents_fall_back() -> None:
-    state = model("watermelon2", "aode").showing(super_parent=99, column=4, held=((2, 9), ("x", 1), 7, (3, 1)))
+    state = showing(model("watermelon2", "aode"), super_parent=99, column=4, held=((2, 9), ("x", 1), 7, (3, 1)))
     app = opened("model", state)
     assert app.selectbox(key="super_parent").value == MELON_COLUMNS["texture"]
     assert app.selectbox(key="held_3").value == 1 and rows(app)

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import opened, uploaded
+from tests.apptest.opened import opened, seen, showing, uploaded
 
-MELONS = State(table="watermelon3", language="en", labels="file").showing(model_view="ways")
+MELONS = showing(State(table="watermelon3", language="en", labels="file"), model_view="ways")
 N, D, K = 17, 8, 2
 ENTRIES = K + K * sum(s + 2 for s in (3, 3, 3, 3, 3, 2)) + 3 * K * 2  # six columns of levels, two Gaussians
 P_GOOD = "0.998692320936"
@@ -55,7 +55,7 @@ def test_the_bill_of_the_three_ways_is_the_one_by_hand() -> None:
     app.button(key="ways_time").click().run()
     timed = next(m.value for m in app.markdown if m.value.startswith("|"))
     assert timed.count("µs**") + timed.count("ms**") == 9
-    assert app.session_state["state"].seen("timed", 0) == 1
+    assert seen(app.session_state["state"], "timed") == 1
 
 
 def test_three_ways_give_one_posterior() -> None:
@@ -111,7 +111,7 @@ def test_a_row_goes_and_comes_back() -> None:
     assert frame(app, 4)["c0"].tolist() == [P_GOOD]
     app.number_input(key="away_row").set_value(4).run()
     app.button(key="away_take").click().run()
-    assert app.session_state["state"].seen("away", ()) == (3,)
+    assert seen(app.session_state["state"], "away") == (3,)
     expected = [f"{p:.12f}" for p in fitted_without([3])]
     shown = frame(app, 4)[["c0", "c1"]].to_numpy().tolist()
     assert shown[1:4] == [expected] * 3  # less, left, anew
@@ -128,22 +128,22 @@ def test_a_row_goes_and_comes_back() -> None:
         float(((without - without.mean()) ** 2).sum()), rel=1e-5
     )
     app.button(key="away_back").click().run()
-    assert app.session_state["state"].seen("away", ()) == ()
+    assert seen(app.session_state["state"], "away") == ()
     assert frame(app, 4)["c0"].tolist() == [P_GOOD]
 
 
 def test_several_rows_are_away_at_once_and_a_forged_link_takes_none() -> None:
-    app = opened("model", MELONS.showing(away=(0, 3)))
+    app = opened("model", showing(MELONS, away=(0, 3)))
     assert frame(app, 4)["c0"].tolist()[1] == f"{fitted_without([0, 3])[0]:.12f}"
     assert app.button(key="away_take").disabled
-    forged = opened("model", MELONS.showing(away=(99, -1, "x"), ways_column=99, timed=-5))
+    forged = opened("model", showing(MELONS, away=(99, -1, "x"), ways_column=99, timed=-5))
     assert frame(forged, 4)["c0"].tolist() == [P_GOOD]
 
 
 @pytest.mark.parametrize("family", ["spode", "tan", "aode", "k-db", "network"])
 def test_other_families_say_what_there_is_and_forget_rows_too(family: str) -> None:
     shelf = (Spec("laplace", (), family),)
-    app = opened("model", State(table="watermelon3", language="en", shelf=shelf).showing(model_view="ways", away=(3,)))
+    app = opened("model", showing(State(table="watermelon3", language="en", shelf=shelf), model_view="ways", away=(3,)))
     assert "built for naive Bayes" in app.info[0].value
     assert not app.code
     shown = frame(app, 1)["c0"].tolist()

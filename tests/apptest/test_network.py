@@ -13,14 +13,14 @@ from bayes_engine.inference.answer import answer
 from pages.active.network_file import NETWORK
 from pages.runtime.state import State, decode, encode
 from pages.views.network import source as sources
-from tests.apptest.opened import APP, give, opened, sent_to, written
+from tests.apptest.opened import APP, give, opened, sent_to, showing, written
 from tests.conftest import PATIENCE
 
 PLACE = load_network("asia").network.position
 
 
 def network(table: str = "watermelon3a", **view: object) -> AppTest:
-    return opened("network", State(table=table, language="en").showing(**view))
+    return opened("network", showing(State(table=table, language="en"), **view))
 
 
 def nodes(app: AppTest) -> dict[str, dict[str, Any]]:
@@ -227,7 +227,7 @@ def test_a_hostile_file_is_shown_as_the_characters_it_holds() -> None:
     for part in ("beliefs", "tables", "separation", "elimination", "exchange"):
         app = AppTest.from_file(APP, default_timeout=PATIENCE)
         source = f"file:{give(app, NETWORK, f'{evil}.bif', bif.encode())}"
-        view = State(language="en").showing(net=source, net_part=part, net_evidence=((0, 0),))
+        view = showing(State(language="en"), net=source, net_part=part, net_evidence=((0, 0),))
         app.query_params["s"] = encode(view)
         app.switch_page("pages/network.py").run()
         assert not app.exception and app.selectbox(key="net").value == source
@@ -249,7 +249,7 @@ def test_a_network_out_of_reach_of_exact_inference_is_refused_in_words_and_can_b
     def shown(**view: object) -> AppTest:
         app = AppTest.from_file(APP, default_timeout=PATIENCE)
         source = f"file:{give(app, NETWORK, 'grid.bif', grid)}"
-        app.query_params["s"] = encode(State(language="en").showing(net=source, **view))
+        app.query_params["s"] = encode(showing(State(language="en"), net=source, **view))
         app.switch_page("pages/network.py").run()
         assert not app.exception
         return app

@@ -12,14 +12,14 @@ from bayes_engine.inference.gibbs import GibbsSettings
 from bayes_engine.workbench.derivation.gibbs_walk import compared, exact, row_of, walk
 from pages.runtime.state import State
 from pages.views.network import gibbs_walk
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, showing
 
 GIVEN = {"asia": ((7, 0),), "stuck": ((2, 1),), "burglary": ((3, 0), (4, 0)), "sprinkler": ()}
 
 
 def tab(net: str, **settings: Any) -> State:
     given = settings.pop("net_evidence", GIVEN[net])
-    return State(language="en").showing(net_tab="gibbs", net=net, net_evidence=given, net_g_sweeps=200, **settings)
+    return showing(State(language="en"), net_tab="gibbs", net=net, net_evidence=given, net_g_sweeps=200, **settings)
 
 
 def said(app: AppTest) -> str:
@@ -148,14 +148,14 @@ def test_impossible_evidence_and_forged_settings() -> None:
 
 
 def test_a_network_learned_from_the_table() -> None:
-    state = State(language="en", table="watermelon2").showing(net_tab="gibbs", net="table", net_g_sweeps=50)
+    state = showing(State(language="en", table="watermelon2"), net_tab="gibbs", net="table", net_g_sweeps=50)
     app = opened("network", state)
     assert len(app.dataframe[0].value) == 4
 
 
 def test_a_network_of_many_nodes_begins_with_fewer_sweeps() -> None:
     for table, sweeps in (("watermelon2", 1000), ("mushroom", 200)):
-        state = State(language="en", table=table).showing(net_tab="gibbs", net="table", net_g_chains=4, net_g_burn=0)
+        state = showing(State(language="en", table=table), net_tab="gibbs", net="table", net_g_chains=4, net_g_burn=0)
         given = ((0, 0),) if table == "mushroom" else ()
-        app = opened("network", state.showing(net_evidence=given, net_drawn=True, net_arcs=()))
+        app = opened("network", showing(state, net_evidence=given, net_drawn=True, net_arcs=()))
         assert app.selectbox(key="net_g_sweeps").value == sweeps

@@ -27,10 +27,10 @@ from pages.runtime.state import Spec, State
 from pages.views.network import learn_run
 from pages.views.network.learn_run import Run
 from pages.views.network.learn_words import gain, nats
-from tests.apptest.opened import filmed, opened, shelf_in
+from tests.apptest.opened import filmed, opened, seen, shelf_in, showing
 from tests.conftest import crossed, slowly
 
-MELONS = State(table="watermelon2", language="en", labels="file").showing(net_tab="learn")
+MELONS = showing(State(table="watermelon2", language="en", labels="file"), net_tab="learn")
 NAMES = ("色泽", "根蒂", "敲声", "纹理", "脐部", "触感", "好瓜")
 COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH, GOOD = range(7)
 METHODS = ("hill-climb", "k2", "exact", "tree", "naive", "tan")
@@ -61,7 +61,7 @@ def drawn(app: AppTest) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_gives_the_engines_score(method: Any) -> None:
-    app = opened("network", MELONS.showing(net_method=method))
+    app = opened("network", showing(MELONS, net_method=method))
     how = {"k2": {"order": NAMES}, "naive": {"target": "好瓜", "max_parents": None}}
     how |= {"tan": {"target": "好瓜", "max_parents": None}, "tree": {"max_parents": None}}
     want = learned(method=method, **how.get(method, {}))
@@ -72,7 +72,7 @@ def test_every_method_gives_the_engines_score(method: Any) -> None:
 
 @pytest.mark.parametrize("score", ["aic", "k2", "bdeu", "log-likelihood"])
 def test_every_score_is_the_engines(score: Any) -> None:
-    app = opened("network", MELONS.showing(net_score=score))
+    app = opened("network", showing(MELONS, net_score=score))
     assert nats(search(melons(), score, options=SearchOptions(max_parents=3)).score) in said(app)
 
 
@@ -95,16 +95,16 @@ def test_the_search_is_played_step_by_step_with_its_bill() -> None:
     filmed(app, "learn", len(trace.steps))
     assert drawn(app) == set(learned().graph.arcs)
     filmed(app, "learn", 0, plays=True)
-    assert app.session_state["state"].seen("learn_plays", False)
+    assert seen(app.session_state["state"], "learn_plays")
     assert not app.exception
 
 
 def test_whether_the_greedy_search_found_the_optimum_is_said() -> None:
     assert "Did the greedy search find the optimum? Yes" in said(opened("network", MELONS))
-    assert "Did the greedy search find it? Yes" in said(opened("network", MELONS.showing(net_method="exact")))
+    assert "Did the greedy search find it? Yes" in said(opened("network", showing(MELONS, net_method="exact")))
     k2, best = learned(method="k2", order=NAMES), learned(method="exact")
     assert best.score > k2.score + 0.1
-    told = said(opened("network", MELONS.showing(net_method="k2")))
+    told = said(opened("network", showing(MELONS, net_method="k2")))
     assert f"No: the best graph scores {nats(best.score)}, {gain(best.score - k2.score)} nats more" in told
 
 
@@ -117,14 +117,14 @@ def test_the_books_formula_and_its_price_are_written_once() -> None:
 def test_a_search_that_ran_out_of_time_says_that_it_is_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = replace(learned(), status="time")
     monkeypatch.setattr("pages.views.network.learn_search.search", lambda *_a, **_k: cut)
-    app = opened("network", MELONS.showing(learn_seconds=0.75))  # no other test's search is remembered for this budget
+    app = opened("network", showing(MELONS, learn_seconds=0.75))  # no other test's search is remembered for this budget
     assert "The time was up: this is the best graph found until then" in app.warning[0].value
     assert drawn(app) == set(cut.graph.arcs)
 
 
 def test_an_order_for_k2() -> None:
     order = (GOOD, TEXTURE, NAVEL)
-    app = opened("network", MELONS.showing(net_method="k2", learn_order=order))
+    app = opened("network", showing(MELONS, net_method="k2", learn_order=order))
     whole = [NAMES[i] for i in (*order, COLOUR, STALK, KNOCK, TOUCH)]
     want = learned(method="k2", order=whole)
     assert drawn(app) == set(want.graph.arcs)
@@ -132,21 +132,21 @@ def test_an_order_for_k2() -> None:
 
 
 def test_constraints_bind_the_search_and_contradictions_are_named() -> None:
-    asked = MELONS.showing(learn_required=((COLOUR, KNOCK),), learn_forbidden=((TEXTURE, GOOD),))
+    asked = showing(MELONS, learn_required=((COLOUR, KNOCK),), learn_forbidden=((TEXTURE, GOOD),))
     app = opened("network", asked)
     assert ("色泽", "敲声") in drawn(app)
     assert ("纹理", "好瓜") not in drawn(app)
-    app = opened("network", MELONS.showing(learn_tiers=((GOOD,), (TEXTURE, TOUCH))))
+    app = opened("network", showing(MELONS, learn_tiers=((GOOD,), (TEXTURE, TOUCH))))
     assert not {a for a in drawn(app) if a[1] == "好瓜" and a[0] in ("纹理", "触感")}
-    app = opened("network", MELONS.showing(learn_required=((COLOUR, KNOCK), (KNOCK, COLOUR))))
+    app = opened("network", showing(MELONS, learn_required=((COLOUR, KNOCK), (KNOCK, COLOUR))))
     assert any("close a cycle" in e.value for e in app.error)
     app = opened("network", MELONS)
     app.button(key="learn_forbid").click().run()
-    assert app.session_state["state"].seen("learn_forbidden", ()) == ((0, 1),)
+    assert seen(app.session_state["state"], "learn_forbidden") == ((0, 1),)
 
 
 def test_a_graph_by_hand_its_bill_before_it_is_made_and_the_score_after() -> None:
-    app = opened("network", MELONS.showing(learn_view="hand"))
+    app = opened("network", showing(MELONS, learn_view="hand"))
     counts = melons()
     app.selectbox(key="learn_from").set_value(TEXTURE).run()
     app.selectbox(key="learn_to").set_value(GOOD).run()
@@ -173,7 +173,7 @@ def test_a_graph_by_hand_its_bill_before_it_is_made_and_the_score_after() -> Non
 
 def test_an_arc_that_closes_a_cycle_cannot_be_added_and_the_cycle_is_named() -> None:
     arcs = ((COLOUR, STALK), (STALK, KNOCK))
-    app = opened("network", MELONS.showing(learn_view="hand", learn_arcs=arcs, learn_pair=(KNOCK, COLOUR)))
+    app = opened("network", showing(MELONS, learn_view="hand", learn_arcs=arcs, learn_pair=(KNOCK, COLOUR)))
     assert app.button(key=f"learn_add_{KNOCK}_{COLOUR}").disabled
     assert not app.button(key=f"learn_add_{COLOUR}_{KNOCK}").disabled
     with pytest.raises(ParameterError) as refused:
@@ -182,7 +182,7 @@ def test_an_arc_that_closes_a_cycle_cannot_be_added_and_the_cycle_is_named() -> 
 
 
 def test_hints_are_the_best_moves_from_here() -> None:
-    app = opened("network", MELONS.showing(learn_view="hand", learn_hint=True))
+    app = opened("network", showing(MELONS, learn_view="hand", learn_hint=True))
     best = learned().trace.steps[0]
     hints = next(f.value for f in app.dataframe if list(f.value.columns) == ["move", "gain"])
     assert hints["gain"].iloc[0] == gain(best.delta)
@@ -190,7 +190,7 @@ def test_hints_are_the_best_moves_from_here() -> None:
 
 def test_the_search_goes_on_from_a_graph_by_hand() -> None:
     arcs = ((NAVEL, KNOCK),)
-    app = opened("network", MELONS.showing(learn_view="hand", learn_arcs=arcs))
+    app = opened("network", showing(MELONS, learn_view="hand", learn_arcs=arcs))
     app.button(key="learn_continue").click().run()
     want = learned(start=DAG(NAMES, [("脐部", "敲声")]))
     assert drawn(app) == set(want.graph.arcs)
@@ -201,16 +201,16 @@ def test_the_search_goes_on_from_a_graph_by_hand() -> None:
 
 
 def test_the_graph_is_taken_to_ask_and_by_hand() -> None:
-    app = opened("network", MELONS.showing(learn_step=2))
+    app = opened("network", showing(MELONS, learn_step=2))
     app.button(key="learn_take").click().run()
     two = set(learned().trace.graph_after(2).arcs)
     assert drawn(app) == two
     app.button(key="learn_ask").click().run()
     assert not app.exception
     state = app.session_state["state"]
-    assert state.seen("net", "") == "table"
-    assert state.seen("net_tab", "") == "ask"
-    assert {(NAMES[a], NAMES[b]) for a, b in state.seen("net_arcs", ())} == two
+    assert seen(state, "net") == "table"
+    assert seen(state, "net_tab") == "ask"
+    assert {(NAMES[a], NAMES[b]) for a, b in seen(state, "net_arcs")} == two
 
 
 @pytest.mark.parametrize(
@@ -218,20 +218,20 @@ def test_the_graph_is_taken_to_ask_and_by_hand() -> None:
 )
 def test_other_tables_have_a_search_too(table: str) -> None:
     for view in ("search", "hand"):
-        app = opened("network", State(table=table, language="en").showing(net_tab="learn", learn_view=view))
+        app = opened("network", showing(State(table=table, language="en"), net_tab="learn", learn_view=view))
         assert not app.error
 
 
 def test_the_rows_are_all_counted_and_what_becomes_of_incomplete_ones_is_true_of_the_table() -> None:
-    app = opened("network", State(table="mushroom", language="en").showing(net_tab="learn"))
+    app = opened("network", showing(State(table="mushroom", language="en"), net_tab="learn"))
     assert "8124 rows" in said(app) and "2480 rows with a missing cell" in said(app)
     assert "from all rows, by EM" in said(app)
-    app = opened("network", State(table="penguins", language="en").showing(net_tab="learn"))
+    app = opened("network", showing(State(table="penguins", language="en"), net_tab="learn"))
     assert "344 rows" in said(app) and "from all rows, by EM" in said(app)
 
 
 def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = MELONS.showing(net_score="aic", net_parents=4, learn_restarts=7)  # a search of this test's own
+    state = showing(MELONS, net_score="aic", net_parents=4, learn_restarts=7)  # a search of this test's own
     monkeypatch.setattr(learn_run, "Run", lambda: Run(stop=stopped()))
     app = opened("network", state)
     assert "The search was cancelled" in said(app)
@@ -245,7 +245,7 @@ def test_a_search_under_way_is_waited_for_with_a_button_that_stops_it(monkeypatc
     monkeypatch.setattr(learn_run, "GRACE", 0.0)
     ended = threading.Event()
     monkeypatch.setattr(learn_run.Run, "work", lambda run, work: ended.wait(60))
-    app = opened("network", MELONS.showing(net_score="aic", net_parents=5, learn_restarts=7))
+    app = opened("network", showing(MELONS, net_score="aic", net_parents=5, learn_restarts=7))
     assert "Searching: 0 s" in said(app)
     app.button(key="learn_stop").click().run()
     (run, *_others) = app.session_state["learn_runs"].values()
@@ -266,7 +266,7 @@ def test_a_forged_link_counts_as_nothing_set() -> None:
         "learn_pair": (5, 5, 5), "learn_order": ("x", 99), "learn_start": (7,), "learn_bound": (3, 3),
     }  # fmt: skip
     for view in ("search", "hand"):
-        app = opened("network", MELONS.showing(**junk, learn_view=view))
+        app = opened("network", showing(MELONS, **junk, learn_view=view))
         assert not app.error
     assert drawn(app) == set()  # the forged arcs closed a cycle
 
@@ -280,7 +280,7 @@ def on_shelf(table: str, *knobs: tuple[str, Any]) -> State:
 
 def test_a_graph_by_hand_goes_on_the_shelf_and_predicts_as_the_engine() -> None:
     arcs = ((TEXTURE, GOOD), (GOOD, NAVEL), (NAVEL, STALK))
-    app = opened("network", MELONS.showing(learn_view="hand", learn_arcs=arcs))
+    app = opened("network", showing(MELONS, learn_view="hand", learn_arcs=arcs))
     app.button(key="learn_shelve").click().run()
     spec = app.session_state["state"].shelf[app.session_state["state"].active]
     assert spec.family == "network"
@@ -305,7 +305,7 @@ def test_every_page_shows_a_network_of_the_shelf(page: str, table: str, knobs: t
 
 
 def test_the_model_page_says_where_the_class_is_no_parent_and_shows_the_classs_own_table() -> None:
-    app = opened("model", on_shelf("play-tennis", ("criterion", "aic")).showing(column=1))
+    app = opened("model", showing(on_shelf("play-tennis", ("criterion", "aic")), column=1))
     assert "The class is no parent of this column" in said(app)
     assert "The class has parents: **outlook**, **wind**" in said(app)
     table = next(f.value for f in app.dataframe if "c0" in f.value and "v1" in f.value)
@@ -339,10 +339,10 @@ def test_the_knobs_of_a_network_on_the_shelf() -> None:
 
 def test_a_factor_of_a_network_is_explained_with_its_rows() -> None:
     state = on_shelf("play-tennis", ("criterion", "aic"))
-    app = opened("case", state.showing(factor=1, of=0))  # P(outlook), which the class is no parent of
+    app = opened("case", showing(state, factor=1, of=0))  # P(outlook), which the class is no parent of
     assert "5 of the 14 rows have outlook = sunny" in said(app)
     assert "The class is no parent of this column: the factor is the same for every class and cancels." in said(app)
-    app = opened("case", state.showing(factor=0, of=0))  # P(play | outlook, wind)
+    app = opened("case", showing(state, factor=0, of=0))  # P(play | outlook, wind)
     assert "1 of the 2 rows with outlook = sunny, wind = strong have play = yes" in said(app).replace("\\=", "=")
 
 
@@ -363,7 +363,7 @@ def test_a_change_of_many_free_numbers_is_told_to_the_last_digit() -> None:
     at = {name: i for i, name in enumerate(schema.names)}
     parents = tuple((at[name], at[names[-1]]) for name in names[:-1])
     view = {"net_tab": "learn", "learn_view": "hand", "learn_arcs": parents, "learn_pair": parents[-1]}
-    app = opened("network", State(table="mushroom", language="en").showing(**view))
+    app = opened("network", showing(State(table="mushroom", language="en"), **view))
     q = [len(schema[name].levels) for name in names[:-1]]
     r = len(schema[names[-1]].levels)
     fewer = math.prod(q[:-1]) * (q[-1] - 1) * (r - 1)
@@ -374,7 +374,7 @@ def test_a_slow_browser_that_still_holds_the_step_before_edits_nothing(monkeypat
     """A message that left before the new step arrived brings the old one."""
     monkeypatch.setattr(state, "UNHEARD", 60.0)
     asked = {"net": "asia", "net_part": "elimination", "net_evidence": ((7, 0),), "net_step": 1}
-    app = opened("network", State(language="en").showing(**asked))
+    app = opened("network", showing(State(language="en"), **asked))
     app.button(key="net_step_next").click().run()
     slider = "net_step"
     assert app.slider(key=slider).value == 2

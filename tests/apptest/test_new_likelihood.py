@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import nbinom
 
 from bayes_engine.datasets import load_dataset
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, showing
 from tests.apptest.test_likelihoods import CREDIT, DURATION, by_class, estimated, said, with_own
 from tests.negative_binomial import NAME, R, registered
 
@@ -28,7 +28,7 @@ def p_of_first() -> float:
 
 
 def test_model_offers_it_draws_it_and_says_how_sure_it_is() -> None:
-    app = opened("model", with_own(CREDIT, (DURATION, NAME)).showing(column=DURATION))
+    app = opened("model", showing(with_own(CREDIT, (DURATION, NAME)), column=DURATION))
     knob = app.selectbox(key="column_likelihood")
     assert knob.value == NAME and "Negative binomial" in knob.options
     shown = by_class(app).iloc[0]
@@ -39,7 +39,7 @@ def test_model_offers_it_draws_it_and_says_how_sure_it_is() -> None:
 
 
 def test_one_case_opens_the_factor() -> None:
-    app = opened("case", with_own(CREDIT, (DURATION, NAME)).showing(factor=DURATION + 1, of=0))
+    app = opened("case", showing(with_own(CREDIT, (DURATION, NAME)), factor=DURATION + 1, of=0))
     assert f"The distribution Negative binomial at x = 48, with r = 2, p = {p_of_first():.6g}" in said(app)
     label = app.button(key=f"factor_{DURATION + 1}_0").label
     assert label.startswith(f"{NAME}(48; r = 2, p = ")

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import Reading
 from pages.runtime.state import decode, encode
-from tests.apptest.opened import uploaded
+from tests.apptest.opened import seen, uploaded
 
 MESSY = (
     "Export of 2024\n\nwhen;size;share;code;label\n"
@@ -40,7 +40,7 @@ def test_buttons_read_the_file_otherwise_and_the_link_says_so(at: AppTest) -> No
     assert reading(at).recipe.types == ((0, "date_month_first"),)
     link = decode(encode(at.session_state["state"]))
     assert link is not None
-    assert dict(link.seen("read", ())) == {"trim": False, "types": ((0, "date_month_first"),)}
+    assert dict(seen(link, "read")) == {"trim": False, "types": ((0, "date_month_first"),)}
 
 
 def test_a_column_is_read_as_something_else_and_back(at: AppTest) -> None:

@@ -16,7 +16,7 @@ from bayes_engine.table.read import read_table
 from pages.active.table_file import TABLE
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, COLUMNS, FILE, MARK, table
-from tests.apptest.opened import APP, give
+from tests.apptest.opened import APP, give, showing
 from tests.conftest import PATIENCE, slowly
 
 NB, AODE, TAN = Spec(), Spec(family="aode", preset="laplace"), Spec(family="tan", preset="laplace")
@@ -24,29 +24,29 @@ VIEWS: dict[str, tuple[str, State, bool]] = {  # a test's name: the page, its st
     "start": ("start", State(), True),
     "data": ("data", State(), True),
     "model": ("model", State(), True),
-    "model number": ("model", State().showing(column=4), True),
-    "model ways": ("model", State().showing(model_view="ways"), False),
-    "model compare": ("model", State(shelf=(NB, AODE)).showing(model_view="compare"), True),
-    "model roc": ("model", State(shelf=(NB, AODE)).showing(model_view="compare", compare_curve="roc"), False),
+    "model number": ("model", showing(State(), column=4), True),
+    "model ways": ("model", showing(State(), model_view="ways"), False),
+    "model compare": ("model", showing(State(shelf=(NB, AODE)), model_view="compare"), True),
+    "model roc": ("model", showing(State(shelf=(NB, AODE)), model_view="compare", compare_curve="roc"), False),
     "decisions": ("decisions", State(), True),
-    "case": ("case", State(row=3).showing(factor=1), True),
-    "case fill": ("case", State(row=3).showing(fill=True), False),
-    "case ask": ("case", State(row=3).showing(case_view="ask"), False),
+    "case": ("case", showing(State(row=3), factor=1), True),
+    "case fill": ("case", showing(State(row=3), fill=True), False),
+    "case ask": ("case", showing(State(row=3), case_view="ask"), False),
     "case aode": ("case", State(row=3, shelf=(AODE,)), False),
     "classify": ("classify", State(), True),
     "dependence": ("dependence", State(), True),
-    "dependence super-parents": ("dependence", State().showing(dependence_tab="super-parents"), False),
-    "dependence twice": ("dependence", State().showing(dependence_tab="twice"), False),
-    "dependence doubled": ("dependence", State().showing(dependence_tab="doubled"), False),
-    "network learn": ("network", State().showing(net_tab="learn", net="table"), False),
-    "network ask": ("network", State().showing(net_tab="ask", net="table"), False),
-    "network tables": ("network", State().showing(net_tab="ask", net="table", net_part="tables"), False),
-    "network gibbs": ("network", State().showing(net_tab="gibbs", net="table"), False),
+    "dependence super-parents": ("dependence", showing(State(), dependence_tab="super-parents"), False),
+    "dependence twice": ("dependence", showing(State(), dependence_tab="twice"), False),
+    "dependence doubled": ("dependence", showing(State(), dependence_tab="doubled"), False),
+    "network learn": ("network", showing(State(), net_tab="learn", net="table"), False),
+    "network ask": ("network", showing(State(), net_tab="ask", net="table"), False),
+    "network tables": ("network", showing(State(), net_tab="ask", net="table", net_part="tables"), False),
+    "network gibbs": ("network", showing(State(), net_tab="gibbs", net="table"), False),
     "hidden": ("hidden", State(), True),
-    "hidden some": ("hidden", State().showing(em_part="some"), True),
-    "hidden cell": ("hidden", State().showing(em_part="cell"), True),
+    "hidden some": ("hidden", showing(State(), em_part="some"), True),
+    "hidden cell": ("hidden", showing(State(), em_part="cell"), True),
     "projection": ("projection", State(), True),
-    "projection planes": ("projection", State().showing(section="planes"), True),
+    "projection planes": ("projection", showing(State(), section="planes"), True),
     "laboratory": ("laboratory", State(), True),
 }
 

@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
+from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, soon, view_of
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 
 
 def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
-    page.goto(f"{app.url}/laboratory?s={encode(State().showing(lab_parts=ROUND))}")
+    page.goto(f"{app.url}/laboratory?s={encode(showing(State(), lab_parts=ROUND))}")
     settled(page)
     shown = page.get_by_test_id("laboratory-risk")
     expect(shown).to_have_text("Bayes risk R* = 0.1587")
@@ -49,7 +50,7 @@ def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
 
 @pytest.mark.slow
 def test_a_point_is_drawn_and_taken_away(page: Page, app) -> None:
-    page.goto(f"{app.url}/laboratory?s={encode(State().showing(lab_scene='drawn'))}")
+    page.goto(f"{app.url}/laboratory?s={encode(showing(State(), lab_scene='drawn'))}")
     settled(page)
     canvas = page.get_by_test_id("laboratory-canvas")
     size = canvas.bounding_box()

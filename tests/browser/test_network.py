@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from pages.runtime.state import State, encode
+from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, soon, view_of
 
 
@@ -20,7 +21,7 @@ def width(bar: Locator) -> float:
 
 
 def test_a_state_is_clicked_and_every_bar_moves(page: Page, app) -> None:
-    page.goto(f"{app.url}/network?s={encode(State(language='en').showing(net='asia'))}")
+    page.goto(f"{app.url}/network?s={encode(showing(State(language='en'), net='asia'))}")
     settled(page)
     cancer = state(page, "lung cancer = yes")
     expect(cancer).to_have_accessible_name("lung cancer = yes: 0.055")
@@ -52,7 +53,7 @@ def test_a_state_is_clicked_and_every_bar_moves(page: Page, app) -> None:
 
 def test_nodes_are_picked_in_the_drawing_and_the_trail_lights_up(page: Page, app) -> None:
     view = {"net": "watermelon", "net_part": "separation", "net_sep": True, "net_sep_a": 0, "net_sep_b": 1}
-    page.goto(f"{app.url}/network?s={encode(State(language='en').showing(**view))}")
+    page.goto(f"{app.url}/network?s={encode(showing(State(language='en'), **view))}")
     settled(page)
     expect(page.get_by_text("by the empty set")).to_be_visible()
     page.get_by_role("button", name=re.compile("^colour, ")).click()

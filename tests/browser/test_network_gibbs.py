@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.runtime.state import State, encode
+from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, view_of
 
-COINS = State(language="en").showing(net_tab="gibbs", net="stuck", net_evidence=((2, 1),), net_g_sweeps=50)
+COINS = showing(State(language="en"), net_tab="gibbs", net="stuck", net_evidence=((2, 1),), net_g_sweeps=50)
 
 
 def places_of(walk: Locator) -> list[list[str]]:

@@ -8,15 +8,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
+from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, view_of
 
-MELONS = State(language="en", table="watermelon2").showing(net_tab="learn")
+MELONS = showing(State(language="en", table="watermelon2"), net_tab="learn")
 NAVEL, STALK = 4, 1  # their places among the columns
 
 
 @pytest.mark.slow
 def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) -> None:
-    page.goto(f"{app.url}/network?s={encode(MELONS.showing(learn_view='hand'))}")
+    page.goto(f"{app.url}/network?s={encode(showing(MELONS, learn_view='hand'))}")
     settled(page)
     drawing = page.get_by_test_id("graph")
     arc = drawing.get_by_role("button", name="navel → stalk", exact=True)
@@ -44,7 +45,7 @@ def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) ->
 
 @pytest.mark.slow
 def test_the_search_is_played_and_stepped(page: Page, app) -> None:
-    page.goto(f"{app.url}/network?s={encode(MELONS.showing(learn_step=0))}")
+    page.goto(f"{app.url}/network?s={encode(showing(MELONS, learn_step=0))}")
     settled(page)
     drawn = page.get_by_test_id("graph").locator(".edge:not(.rejected)")
     expect(drawn).to_have_count(0)
@@ -66,7 +67,7 @@ def test_the_search_is_played_and_stepped(page: Page, app) -> None:
 
 def test_a_long_search_says_how_far_it_is_and_is_stopped(page: Page, app) -> None:
     view = {"net_tab": "learn", "net_score": "log-likelihood", "net_parents": 8, "learn_restarts": 50, "net_bins": 8}
-    state = State(language="en", table="breast-cancer").showing(**view, learn_seconds=60.0)
+    state = showing(State(language="en", table="breast-cancer"), **view, learn_seconds=60.0)
     page.goto(f"{app.url}/network?s={encode(state)}")
     stop = page.get_by_role("button", name="Stop and show the best so far")
     expect(stop).to_be_visible()

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from pages import active
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, FILE, MARK, TARGET, table
+from tests.apptest.opened import showing
 from tests.browser.looking import settled
 
 MADE = f"""() => {{
@@ -37,8 +38,13 @@ SHOWN = """() => {
   }
   return found.join(" ").replaceAll("\\u2060", "").replaceAll("\\u00a0", " ")
 }"""
-VIEW = State(language="en", row=3, shelf=(Spec(), Spec(family="aode", preset="laplace"))).showing(
-    factor=1, net_tab="ask", net="table", model_view="conditionals", column=1
+VIEW = showing(
+    State(language="en", row=3, shelf=(Spec(), Spec(family="aode", preset="laplace"))),
+    factor=1,
+    net_tab="ask",
+    net="table",
+    model_view="conditionals",
+    column=1,
 )
 PAGES = {  # a page of the menu: texts that stand there in the document, as the file has them
     "Data": [FILE.removesuffix(".csv")[:40]],

@@ -9,12 +9,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
+from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, soon, view_of
 
 
 @pytest.mark.slow
 def test_an_edge_of_the_tree_opens_its_table(page: Page, app) -> None:
-    tree = State(table="watermelon2").showing(dependence_view="tree")
+    tree = showing(State(table="watermelon2"), dependence_view="tree")
     page.goto(f"{app.url}/dependence?s={encode(tree)}")
     settled(page)
     expect(page.get_by_role("heading", name="stalk – navel: 0.5975 nats")).to_be_visible()
@@ -95,7 +96,7 @@ def test_a_column_and_a_cell_are_chosen_by_hand_and_by_keys(page: Page, app) -> 
 
 
 def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_for(page: Page, app) -> None:
-    page.goto(f"{app.url}/model?s={encode(State(table='digits', language='en').showing(columns_by='table'))}")
+    page.goto(f"{app.url}/model?s={encode(showing(State(table='digits', language='en'), columns_by='table'))}")
     settled(page)
     columns = page.get_by_role("grid", name="columns")
     expect(columns).to_have_attribute("aria-rowcount", "65")
@@ -141,7 +142,7 @@ def test_the_list_of_pairs_stands_without_scrolling(new_page: Callable[..., Page
 
 @pytest.mark.slow
 def test_fractions_are_sorted_by_what_they_equal_and_gaps_come_last(page: Page, app) -> None:
-    page.goto(f"{app.url}/model?s={encode(State(table='german-credit', language='en').showing(columns_by='table'))}")
+    page.goto(f"{app.url}/model?s={encode(showing(State(table='german-credit', language='en'), columns_by='table'))}")
     settled(page)
     page.get_by_role("grid", name="columns").get_by_text("purpose", exact=True).click()
     fractions = page.get_by_role("grid", name="P(level | class)")
@@ -161,7 +162,7 @@ def test_fractions_are_sorted_by_what_they_equal_and_gaps_come_last(page: Page, 
 
 @pytest.mark.slow
 def test_what_was_looked_for_is_chosen_by_keys(page: Page, app) -> None:
-    asked = State(table="digits", language="en").showing(columns_by="table", column=61)
+    asked = showing(State(table="digits", language="en"), columns_by="table", column=61)
     page.goto(f"{app.url}/model?s={encode(asked)}")
     settled(page)
     columns = page.get_by_role("grid", name="columns")
@@ -182,7 +183,7 @@ def test_what_was_looked_for_is_chosen_by_keys(page: Page, app) -> None:
 @pytest.mark.slow
 def test_the_first_column_stays_while_the_classes_pass_by(new_page: Callable[..., Page], app) -> None:
     page = new_page(viewport={"width": 1024, "height": 900}, locale="en-US")
-    asked = State(table="digits", language="en").showing(columns_by="table", column=20, cell=(2, 9))
+    asked = showing(State(table="digits", language="en"), columns_by="table", column=20, cell=(2, 9))
     page.goto(f"{app.url}/model?s={encode(asked)}")
     settled(page)
     fractions = page.get_by_role("grid").nth(1)

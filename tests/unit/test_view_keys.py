@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pages.runtime import view_keys
 from pages.runtime.state import State, decode, encode
 from pages.runtime.view_keys import KEYS, ViewKey, _Page
+
+PAGES = Path(__file__).parents[2] / "pages"
+TREES = {path: ast.parse(path.read_text()) for path in PAGES.rglob("*.py") if path.name != "view_keys.py"}
 
 FORGED = (
     None,
@@ -66,3 +72,27 @@ def test_entries_are_judged_alone_and_positions_together() -> None:
     forged = ((0, 1), (2, "x"), 5, (3, 4))
     assert State(view=(("net_arcs", forged),)).seen(KEYS["net_arcs"]) == ((0, 1), (3, 4))
     assert State(view=(("cell", (1, "x")),)).seen(KEYS["cell"]) == ()
+
+
+def test_no_page_names_a_setting_by_a_string() -> None:
+    named, widgets = [], {key.widget for key in KEYS.values()}
+    for path, tree in TREES.items():
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            verb = ast.unparse(call.func).rpartition(".")[2] if ast.unparse(call.func) != "seen" else "of a component"
+            first = call.args[0] if call.args else None
+            if isinstance(first, ast.Constant):
+                told = verb in ("seen", "seen_among", "bound_to") or (verb == "bound" and first.value in widgets)
+            else:
+                told = verb == "showing" and (call.keywords or any(isinstance(a, ast.Tuple) for a in call.args))
+            if told:
+                named.append(f"{path.relative_to(PAGES)}:{call.lineno}")
+    assert not named
+
+
+def test_every_key_is_used_and_stands_in_the_registry_under_one_name() -> None:
+    used = {node.attr for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    named = {name: value for name, value in vars(view_keys).items() if isinstance(value, ViewKey)}
+    assert not set(named) - used
+    assert "DEMO" in used
+    assert {key.name for key in (*named.values(), *view_keys.DEMO.values())} == set(KEYS)
+    assert len(named) + len(view_keys.DEMO) == len(KEYS)
