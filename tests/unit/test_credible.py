@@ -213,7 +213,7 @@ def test_those_with_scikit_learns_names_have_one_too() -> None:
     for belief, theirs in zip(credible(model).columns.values(), model.feature_log_prob_, strict=True):
         assert isinstance(belief, DirichletPosterior)
         np.testing.assert_allclose(belief.mean, exp(theirs), atol=1e-14)
-    with pytest.raises(ParameterError, match="no band for 'MultinomialNB' \\(Terms\\)"):
+    with pytest.raises(ParameterError, match="no band for 'MultinomialNB' \\(TermColumns\\)"):
         credible(MultinomialNB().fit(codes, y))
 
 

@@ -29,6 +29,7 @@ from bayes_engine.workbench.derivation.dependence import (
     varying,
 )
 from bayes_engine.workbench.figures.dependence import dependence_map, super_parent_scores, tint
+from tests.conftest import slowly
 
 TEXTBOOK = {
     ("根蒂", "脐部"): 0.5975,
@@ -70,7 +71,7 @@ def test_the_pairs_of_the_textbook(melons: tuple[TAN, pd.DataFrame]) -> None:
     assert all(p.of(o).holm >= p.of(o).found.p_value for p in pairs for o in (False, True))
 
 
-@pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", "mushroom"])
+@pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", slowly("mushroom")])
 def test_a_table_sums_to_the_number_and_counts_its_rows(name: str) -> None:
     model, frame = fitted(name)
     dependences = model.dependences()
