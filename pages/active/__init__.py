@@ -60,8 +60,6 @@ from pages.active.tables import (
     treatments_in_use,
 )
 
-InUse = FittableTable
-
 __all__ = [
     "CALIBRATIONS",
     "COLUMN_KNOBS",
@@ -75,7 +73,6 @@ __all__ = [
     "TERMS",
     "FittableTable",
     "Fitted",
-    "InUse",
     "TableInUse",
     "UnfittableTable",
     "active_model",

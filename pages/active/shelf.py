@@ -31,7 +31,7 @@ def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
-def with_likelihood(table: active.InUse, spec: Spec, position: int, name: str) -> Spec:
+def with_likelihood(table: active.FittableTable, spec: Spec, position: int, name: str) -> Spec:
     """The model with this likelihood of the feature at this place; the one it has anyhow is not kept."""
     own = {place: chosen for place, chosen in active.setting(spec, "likelihoods") if place != position}
     if name != active.likelihood_of(table, spec, position, own=False):
@@ -89,7 +89,7 @@ def of_family(spec: Spec, family: str) -> Spec:
     return moved
 
 
-def unavailable_families(table: active.InUse) -> dict[str, str]:
+def unavailable_families(table: active.FittableTable) -> dict[str, str]:
     """The families that cannot take the table, and why."""
     texts = [v.name for v in table.features if v.textual]
     if texts:
@@ -109,12 +109,12 @@ def unavailable_families(table: active.InUse) -> dict[str, str]:
     return dict.fromkeys(("lda", "qda"), reason.format(column=named))
 
 
-def active_place(table: active.InUse) -> int:
+def active_place(table: active.FittableTable) -> int:
     """The place of the active model on the shelf."""
     return min(current().active, len(active.shelf_of(table)) - 1)
 
 
-def edit_active_model(table: active.InUse, edit: Callable[[Spec], Spec]) -> Callable[[State], State]:
+def edit_active_model(table: active.FittableTable, edit: Callable[[Spec], Spec]) -> Callable[[State], State]:
     """An edit of the state that edits the active model."""
 
     def edited(state: State) -> State:
@@ -124,20 +124,20 @@ def edit_active_model(table: active.InUse, edit: Callable[[Spec], Spec]) -> Call
     return edited
 
 
-def add_model(table: active.InUse, state: State) -> State:
+def add_model(table: active.FittableTable, state: State) -> State:
     """One more model, a copy of the active one, which becomes active."""
     specs = active.shelf_of(table)
     return replace(state, shelf=(*specs, specs[active_place(table)]), active=len(specs)) if len(specs) < MOST else state
 
 
-def remove_model(table: active.InUse, state: State) -> State:
+def remove_model(table: active.FittableTable, state: State) -> State:
     """The active model is taken off the shelf; the last one stays."""
     specs, here = active.shelf_of(table), active_place(table)
     rest = (*specs[:here], *specs[here + 1 :]) or specs
     return replace(state, shelf=rest, active=min(here, len(rest) - 1))
 
 
-def title(spec: Spec, table: active.InUse | None = None) -> str:
+def title(spec: Spec, table: active.FittableTable | None = None) -> str:
     """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
     differing = [words.setting(name, value, table) for name, value in spec.knobs]
     return " · ".join([_named(spec), *differing[:1]]) + (" …" if len(differing) > 1 else "")
@@ -150,7 +150,7 @@ def _named(spec: Spec) -> str:
     return _(", ").join(name for name in (family, preset) if name)
 
 
-def choose_model(table: active.InUse) -> Spec:
+def choose_model(table: active.FittableTable) -> Spec:
     """The shelf: choose, add, remove a model; then its preset. Returns the active model."""
     specs, here = active.shelf_of(table), active_place(table)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

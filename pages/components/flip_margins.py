@@ -24,7 +24,7 @@ REACH = 1e-6
 """What is nearer to nothing, or as much further off, is all but certain."""
 
 
-def nearest_flips(table: active.InUse, fitted: active.Fitted, case: Ledger) -> None:
+def nearest_flips(table: active.FittableTable, fitted: active.Fitted, case: Ledger) -> None:
     """The nearest values of one loss, and of one prior, beyond which the case is decided otherwise."""
     use, order = active.prior_of_use(table) or fitted.prior, [case.classes.index(c) for c in table.classes]
     margins = active.losses(table).flip_margins(
@@ -34,7 +34,7 @@ def nearest_flips(table: active.InUse, fitted: active.Fitted, case: Ledger) -> N
         flip_sentences(table, margins)
 
 
-def flip_sentences(table: active.InUse, margins: FlipMargins) -> None:
+def flip_sentences(table: active.FittableTable, margins: FlipMargins) -> None:
     """The changes that flip the decision soonest, a sentence each; the losses of right decisions only where some cost
     or gain something."""
     flips = [*margins.nearest(MOST, right=prices_right_decisions(margins.loss)), *margins.nearest_priors()]
@@ -64,7 +64,7 @@ def flip_sentences(table: active.InUse, margins: FlipMargins) -> None:
         )
 
 
-def flip_sentence(table: active.InUse, flip: Flip, loss: LossTable) -> str:
+def flip_sentence(table: active.FittableTable, flip: Flip, loss: LossTable) -> str:
     """«This decision flips to … when λ(decide reject, truth is healthy) passes 3.7», as Markdown."""
     asked = {
         "takes": words.decision_name(table, flip.takes, md),
@@ -86,7 +86,7 @@ def flip_sentence(table: active.InUse, flip: Flip, loss: LossTable) -> str:
     return says.format(cell=cell_of(table, flip.action, flip.truth), unit=_unit(table, flip, loss), **asked)
 
 
-def cell_of(table: active.InUse, action: Any, truth: Any) -> str:
+def cell_of(table: active.FittableTable, action: Any, truth: Any) -> str:
     """«λ(decide bad, truth is good)», in Markdown."""
     return _("λ({decision}, truth is {truth})").format(
         decision=words.decision_name(table, action, md), truth=md(table.class_(truth), 24)
@@ -116,7 +116,7 @@ def loss_words(value: float, way: float) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
-def _unit(table: active.InUse, flip: Flip, loss: LossTable) -> str:
+def _unit(table: active.FittableTable, flip: Flip, loss: LossTable) -> str:
     """What stands behind the margin: «× credit amount» where that multiplies the cell, else the unit of the losses."""
     if table.amount_column and loss.units(0.0)[loss.actions.index(flip.action), loss.classes.index(flip.truth)] == 0:
         return " × " + md(table.column(table.amount_column), 24)

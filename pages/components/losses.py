@@ -47,7 +47,7 @@ class Edit(NamedTuple):
 
 
 def loss_editor(
-    table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus: str, story_shown: bool = False
+    table: active.FittableTable, fitted: active.Fitted, case: Ledger, *, bus: str, story_shown: bool = False
 ) -> None:
     """λ and the prior of use, with presets and a refusal row. `bus` is the key of the page's drawings; `case` the
     chosen case under the prior of use, for which a cell says at what value the decision turns; `story_shown`: the page
@@ -92,7 +92,7 @@ def loss_editor(
         st.caption(md(table.info.loss.text("story", current_language()), 600))
 
 
-def case_amount(table: active.InUse) -> None:
+def case_amount(table: active.FittableTable) -> None:
     """The case's amount, where a column of the table multiplies losses."""
     amount = active.case_amount(table)
     if amount is None:
@@ -117,7 +117,7 @@ def last_edit(bus: str) -> int:
     return last_message(_key(bus))
 
 
-def unit_of(table: active.InUse) -> str:
+def unit_of(table: active.FittableTable) -> str:
     """What the losses are counted in, where the data set's story says so and its losses, or others, are in use."""
     info = table.info_of_target
     return info.loss.text("unit", current_language()) if info and current().losses else ""
@@ -169,7 +169,7 @@ def shares_of(prior: Sequence[float]) -> tuple[float, ...]:
     return tuple(rounded)
 
 
-def with_edit(state: State, table: active.InUse, edit: Edit) -> State:
+def with_edit(state: State, table: active.FittableTable, edit: Edit) -> State:
     """The state after an edit; a further action that has no row (the losses were another table's) is gone."""
     named = bool(edit.name) and len(edit.losses) > len(table.classes) and edit.name not in map(str, table.classes)
     losses = edit.losses
@@ -185,7 +185,7 @@ def _zero_one(k: int) -> tuple[tuple[float, ...], ...]:
 
 
 def pasted_losses(
-    table: active.InUse, text: str, *, truth_in_rows: bool = False
+    table: active.FittableTable, text: str, *, truth_in_rows: bool = False
 ) -> tuple[tuple[tuple[float, ...], ...], str]:
     """(losses, name of the further action) after a block was pasted; a block of the classes alone leaves the further
     action's row as it was. Raises LossError naming the cell that cannot be read."""
@@ -205,7 +205,7 @@ def pasted_losses(
 # what is sent ---------------------------------------------------------------------------------------------------------
 
 
-def _live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+def _live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
     loss, use = active.losses(table), active.prior_of_use(table)
     order = [case.classes.index(c) for c in table.classes]
     unit, further = unit_of(table), len(loss.actions) > len(table.classes)
@@ -250,7 +250,7 @@ def _live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: st
     }
 
 
-def decisions(table: active.InUse) -> list[dict[str, Any]]:
+def decisions(table: active.FittableTable) -> list[dict[str, Any]]:
     """The actions for a drawing: name, heading («decide good»), colours, the class it decides for; `own` of none."""
     loss = active.losses(table)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
@@ -262,7 +262,7 @@ def decisions(table: active.InUse) -> list[dict[str, Any]]:
     ]
 
 
-def truths(table: active.InUse) -> list[dict[str, Any]]:
+def truths(table: active.FittableTable) -> list[dict[str, Any]]:
     """The classes for a drawing: name, heading («truth is good»), colours."""
     inks = class_inks([clean(table.class_(c), 40) for c in table.classes])
     return [
@@ -279,7 +279,7 @@ def truths(table: active.InUse) -> list[dict[str, Any]]:
 # presets --------------------------------------------------------------------------------------------------------------
 
 
-def _presets(table: active.InUse) -> None:
+def _presets(table: active.FittableTable) -> None:
     rows, name = tuple(tuple(row) for row in active.losses(table).table.tolist()), current().extra
     k = len(table.classes)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

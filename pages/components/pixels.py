@@ -13,7 +13,7 @@ from pages.runtime.escape import clean
 drawing = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>', uses=("stage",))
 
 
-def picture(table: active.InUse) -> Image | None:
+def picture(table: active.FittableTable) -> Image | None:
     """How the rows of the table are pictures: all pixels are features that hold numbers; otherwise None."""
     image = table.info.image if table.info else None
     if image is None:
@@ -22,7 +22,7 @@ def picture(table: active.InUse) -> Image | None:
     return image if numbers.issuperset(image.names) else None
 
 
-def grid(table: active.InUse, image: Image) -> dict[str, Any]:
+def grid(table: active.FittableTable, image: Image) -> dict[str, Any]:
     """What the component gets of the size of the pictures and the names of their pixels."""
     names = [clean(table.column(name), 40) for name in image.names]
     return {"rows": image.rows, "cols": image.cols, "top": image.top, "names": names, "draw": None, "picked": -1}

@@ -44,7 +44,7 @@ class Axes:
         return (self.x.name,) if self.y is None else (self.x.name, self.y.name)
 
 
-def axes_in_use(table: active.InUse) -> Axes | None:
+def axes_in_use(table: active.FittableTable) -> Axes | None:
     """The axes the state names; at first the two numeric features, or features, that come first, of a picture two
     pixels at its middle (its rim is blank); never a text, and so none where all of them are texts."""
     features = table.features.variables
@@ -62,7 +62,7 @@ def axes_in_use(table: active.InUse) -> Axes | None:
     return Axes(features[x], up, len(features) > 2 and current().seen(keys.SLICED))
 
 
-def _middle(table: active.InUse) -> tuple[str, ...]:
+def _middle(table: active.FittableTable) -> tuple[str, ...]:
     """The pixels left and right of the middle of a picture."""
     image = table.info.image if table.info else None
     if image is None:
@@ -78,7 +78,7 @@ def no_axes() -> None:
     page_link("pages/case.py", _("See what each word says"), ":material/search:")
 
 
-def region_controls(table: active.InUse, axes: Axes) -> None:
+def region_controls(table: active.FittableTable, axes: Axes) -> None:
     """The choice of the axes."""
     features = table.features.variables
     positions = _possible(features)
@@ -107,7 +107,7 @@ def _possible(features: tuple[Variable, ...]) -> list[int]:
     return [i for i, v in enumerate(features) if v.kind != "text"]
 
 
-def slice_control(table: active.InUse, axes: Axes) -> None:
+def slice_control(table: active.FittableTable, axes: Axes) -> None:
     """What becomes of the features that are not on the axes."""
     if len(table.features) <= len(axes.names):
         return
@@ -130,7 +130,9 @@ def _turned(state: State, features: tuple[Variable, ...], axes: Axes, moved: key
     return state.showing(*(axis.to(place) for axis, place in new.items()))
 
 
-def region_plane(table: active.InUse, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480) -> None:
+def region_plane(
+    table: active.FittableTable, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480
+) -> None:
     """Draw the regions, the rows on them and the draggable case."""
     values = active.case_values(table)
     fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
@@ -190,7 +192,7 @@ def region_plane(table: active.InUse, fitted: active.Fitted, axes: Axes, *, key:
         )
 
 
-def explain_case(table: active.InUse, fitted: active.Fitted, axes: Axes | None) -> Ledger:
+def explain_case(table: active.FittableTable, fitted: active.Fitted, axes: Axes | None) -> Ledger:
     """The case as the plane sees it: only the axes where the others are integrated out; without axes the whole row."""
     case = active.case_frame(table, active.case_values(table))
     if axes is None:
@@ -200,7 +202,9 @@ def explain_case(table: active.InUse, fitted: active.Fitted, axes: Axes | None) 
     return ledger.at_prior(model.prior_by_class, active.prior_of_use(table))
 
 
-def _judging(table: active.InUse, fitted: active.Fitted, axes: Axes) -> GenerativeClassifier | CalibratedClassifier:
+def _judging(
+    table: active.FittableTable, fitted: active.Fitted, axes: Axes
+) -> GenerativeClassifier | CalibratedClassifier:
     """What gives the posterior on the plane: a calibrator knows of whole rows only."""
     return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
 
@@ -208,14 +212,20 @@ def _judging(table: active.InUse, fitted: active.Fitted, axes: Axes) -> Generati
 @cached(max_entries=24)
 @long_running(Message("computing the regions"))
 def _plane(
-    key: str, spec: Any, axes: Axes, codes: Any, _model: Any, _table: active.InUse, _fixed: dict[str, Any] | None
+    key: str,
+    spec: Any,
+    axes: Axes,
+    codes: Any,
+    _model: Any,
+    _table: active.FittableTable,
+    _fixed: dict[str, Any] | None,
 ) -> Plane:
     X = _table.parts.X
     y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
     return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
 
 
-def _points(table: active.InUse, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points:
+def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points:
     """The rows with their class and what the model, under the losses, decides for each from all its features."""
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
     joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
@@ -243,7 +253,7 @@ def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[i
     return summed(_model, _X.iloc[_rows])
 
 
-def _texts(table: active.InUse, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:
+def _texts(table: active.FittableTable, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:
     """What hovering over a row shows: its number, its class and its two cells."""
     lines = [
         [_("row {n}").format(n=int(n) + 1) + f": {table.class_(c)}"]
@@ -257,7 +267,7 @@ def _texts(table: active.InUse, axes: Axes, rows: list[int], truth: list[Any]) -
     return ["\n".join(line) for line in lines]
 
 
-def _side(table: active.InUse, variable: Variable, axis: Axis) -> Side:
+def _side(table: active.FittableTable, variable: Variable, axis: Axis) -> Side:
     unit = table.info.column(variable.name).unit if table.info else ""
     levels = tuple(table.level(variable.name, v) for v in axis.levels)
     return Side(table.column(variable.name), axis.low, axis.high, unit, levels)
@@ -272,7 +282,7 @@ def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order
     return Case(x, y, _("the case"), posterior)
 
 
-def _moved(state: State, table: active.InUse, axes: Axes, x: float, y: float) -> State:
+def _moved(state: State, table: active.FittableTable, axes: Axes, x: float, y: float) -> State:
     values = active.case_values(table)
     for variable, place in ((axes.x, x), (axes.y, y)):
         if variable is not None:

@@ -123,7 +123,9 @@ def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
     return clean(cell, 200)
 
 
-def rows(table: active.InUse, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()) -> None:
+def rows(
+    table: active.FittableTable, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()
+) -> None:
     """The very rows of a table, `made` being columns of numbers that were computed from them. Many rows are a data grid
     that can be sorted, a new one where they are rows `of` something else, as it keeps its widths."""
     shown = with_screen_names(table, frame.iloc[:MOST])

@@ -11,7 +11,7 @@ from pages import active
 from pages.active import words
 
 
-def verdict(table: active.InUse, ledger: Ledger) -> Decision:
+def verdict(table: active.FittableTable, ledger: Ledger) -> Decision:
     """Say what is decided under the losses in use, or why there is no posterior to decide by."""
     decision = judge(ledger, active.case_losses(table))
     with st.container(key="settles_verdict"):

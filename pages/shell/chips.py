@@ -111,7 +111,7 @@ def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[T], None
             inside(table)
 
 
-def _model_chip(table: active.InUse) -> None:
+def _model_chip(table: active.FittableTable) -> None:
     specs = active.shelf_of(table)
     st.radio(
         _("Active model"),
@@ -136,7 +136,7 @@ def _table_chip(table: active.TableInUse) -> None:
         )
 
 
-def _case_chip(table: active.InUse) -> None:
+def _case_chip(table: active.FittableTable) -> None:
     st.number_input(
         _("Take a row of the table"),
         1,
@@ -146,12 +146,12 @@ def _case_chip(table: active.InUse) -> None:
     )
 
 
-def _row(table: active.InUse) -> int | None:
+def _row(table: active.FittableTable) -> int | None:
     """The row that the case was taken from, counted from 1; None for a case that is typed."""
     return current().row + 1 if 0 <= current().row < len(table.parts.X) else None
 
 
-def _losses_word(table: active.InUse) -> str:
+def _losses_word(table: active.FittableTable) -> str:
     if not current().losses:
         return _("0-1")
     if active.story_losses(table) == (current().losses, current().extra) and not current().fixed:
@@ -159,7 +159,7 @@ def _losses_word(table: active.InUse) -> str:
     return _("own")
 
 
-def _losses_chip(table: active.InUse) -> None:
+def _losses_chip(table: active.FittableTable) -> None:
     st.button(
         _("0-1 loss"),
         key="chip_zero_one",

@@ -185,7 +185,7 @@ def test_zeros_only_has_no_interval_and_says_why() -> None:
 # One case: the band ---------------------------------------------------------------------------------------------------
 
 
-def of_engine(state: State) -> tuple[active.InUse, Any, Any]:
+def of_engine(state: State) -> tuple[active.FittableTable, Any, Any]:
     """The table, the model fitted to it, and the case that the page opens with."""
     table = active.in_use(state)
     model = active.fit(table, state.shelf[0]).model

@@ -35,7 +35,7 @@ class CaseInUse:
     `left_out` says that the model has not counted it; `seed` is 0 for the table itself, else the number of an exercise
     drawn from it."""
 
-    table: active.InUse
+    table: active.FittableTable
     fitted: active.Fitted
     model: GenerativeClassifier
     values: Mapping[str, Any]
@@ -73,7 +73,7 @@ class CaseInUse:
         return without(self.model, parts.X.iloc[place], parts.y.iloc[place], weight)
 
 
-def case_in_use(table: active.InUse) -> CaseInUse:
+def case_in_use(table: active.FittableTable) -> CaseInUse:
     """What the state asks for: the table's case, with or without its own row, or an exercise."""
     fitted, state = active.active_model(table), current()
     if seed := state.seen(keys.EXERCISE):
@@ -87,7 +87,7 @@ def case_in_use(table: active.InUse) -> CaseInUse:
     return in_use
 
 
-def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
+def _own_row(table: active.FittableTable, values: Mapping[str, Any]) -> int | None:
     """The row the case was taken from, or the first one just like it."""
     X, row, case = table.parts.X, current().row, active.case_frame(table, values)
     if 0 <= row < len(X) and rows_like(X.iloc[[row]], case):
@@ -96,18 +96,18 @@ def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
 
 
 @cached(max_entries=16)
-def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: active.InUse) -> Exercise:
+def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: active.FittableTable) -> Exercise:
     return draw(_table.parts, _model, seed)
 
 
-def case_editor(table: active.InUse, values: Mapping[str, Any], drawn: Collection[str] = ()) -> None:
+def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: Collection[str] = ()) -> None:
     """Choose a worked case or a row, or type one: a field for each feature, «missing» among its answers; none for those
     that are `drawn`."""
     with st.container(key="case_editor"):
         _fields(table, values, drawn)
 
 
-def _fields(table: active.InUse, values: Mapping[str, Any], drawn: Collection[str]) -> None:
+def _fields(table: active.FittableTable, values: Mapping[str, Any], drawn: Collection[str]) -> None:
     _worked_cases(table, values)
     n = len(table.parts.X)
     st.number_input(
@@ -132,7 +132,7 @@ def _fields(table: active.InUse, values: Mapping[str, Any], drawn: Collection[st
                     _field(table, variable, values)
 
 
-def _worked_cases(table: active.InUse, values: Mapping[str, Any]) -> None:
+def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> None:
     cases = table.info.cases if table.info else ()
     if not cases:
         return
@@ -156,7 +156,7 @@ def _note(case: ExampleCase, language: str) -> None:
         st.caption(md(case.text("note", language), 400))
 
 
-def _field(table: active.InUse, variable: Variable, values: Mapping[str, Any]) -> None:
+def _field(table: active.FittableTable, variable: Variable, values: Mapping[str, Any]) -> None:
     """One feature, as the model reads it: its levels and «missing», or a number and «missing» (an empty field)."""
     name, value = variable.name, values.get(variable.name)
     unit = table.info.column(name).unit if table.info else ""
@@ -195,7 +195,7 @@ def _field(table: active.InUse, variable: Variable, values: Mapping[str, Any]) -
         )
 
 
-def read_as(table: active.InUse, variable: Variable) -> Variable:
+def read_as(table: active.FittableTable, variable: Variable) -> Variable:
     """The column as the active model reads it: a number may be a level to it."""
     try:
         schema = active.active_model(table).model.schema_
@@ -204,12 +204,12 @@ def read_as(table: active.InUse, variable: Variable) -> Variable:
     return next((v for v in schema if v.name == variable.name), variable)
 
 
-def _typed(table: active.InUse, name: str) -> Callable[[State, Any], State]:
+def _typed(table: active.FittableTable, name: str) -> Callable[[State, Any], State]:
     """An edit of one feature: a level's position, a number, or None."""
     return lambda state, entered: with_cells(state, table, {name: entered})
 
 
-def with_cells(state: State, table: active.InUse, cells: Mapping[str, Any]) -> State:
+def with_cells(state: State, table: active.FittableTable, cells: Mapping[str, Any]) -> State:
     """The state after an edit of some features: of each a level's position, a number, or None."""
     codes = dict(zip(table.features.names, active.case_codes(table, active.case_values(table)), strict=True))
     case = tuple({**codes, **cells}.values())
@@ -222,7 +222,7 @@ def _fresh(state: State) -> State:
     return state.showing(*(key.to(key.default) for key in stale if state.seen(key)))
 
 
-def _step(table: active.InUse, name: str) -> float:
+def _step(table: active.FittableTable, name: str) -> float:
     """A round step of about a fiftieth of the column's range."""
     column = table.parts.X[name]
     reach = float(column.max() - column.min())

@@ -70,14 +70,14 @@ def flip_margins(one: CaseInUse, working: Working) -> None:
 # what flips it ----------------------------------------------------------------------------------------------------
 
 
-def _what(table: active.InUse, action: Any, truth: Any) -> str:
+def _what(table: active.FittableTable, action: Any, truth: Any) -> str:
     """A loss, or the prior of a class (no action); in Markdown."""
     if action is None:
         return _("the prior of use P({name})").format(name=md(table.class_(truth), 24))
     return cell_of(table, action, truth)
 
 
-def _every(table: active.InUse, margins: FlipMargins) -> None:
+def _every(table: active.FittableTable, margins: FlipMargins) -> None:
     """All intervals, a row for each loss and each prior."""
     listed: list[Mapping[str, str]] = []
     for (action, truth), stand in margins.losses.items():
@@ -106,7 +106,7 @@ def _every(table: active.InUse, margins: FlipMargins) -> None:
     )
 
 
-def _listed(table: active.InUse, action: Any, truth: Any, now: float, stand: FlipMargin) -> Mapping[str, str]:
+def _listed(table: active.FittableTable, action: Any, truth: Any, now: float, stand: FlipMargin) -> Mapping[str, str]:
     flip = Flip(action, truth, now, now, None, 0.0, False)
     low, high_ = _value_of(stand.low, flip), _value_of(stand.high, flip)
     below, above = (None if a is None else clean(table.action(a), 24) for a in (stand.below, stand.above))
@@ -130,7 +130,7 @@ def _value_of(margin: float, flip: Flip) -> str:
 # what would make it another ---------------------------------------------------------------------------------------
 
 
-def _wish(table: active.InUse, implied: ImpliedLosses) -> None:
+def _wish(table: active.FittableTable, implied: ImpliedLosses) -> None:
     """The single losses and the prior that make the wished decision with the least change, each to be tried; and the
     least change of all losses together."""
     name = md(table.action(implied.wished), 24)
@@ -153,7 +153,7 @@ def _wish(table: active.InUse, implied: ImpliedLosses) -> None:
     _least(table, implied)
 
 
-def _needed(table: active.InUse, way: Flip) -> str:
+def _needed(table: active.FittableTable, way: Flip) -> str:
     says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
     return says.format(what=_what(table, way.action, way.truth), at=value_words(way.at, way), now=present_value(way))
 
@@ -168,7 +168,7 @@ def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
     return value if within else None
 
 
-def _try(table: active.InUse, implied: ImpliedLosses, way: Flip, value: float, key: str) -> None:
+def _try(table: active.FittableTable, implied: ImpliedLosses, way: Flip, value: float, key: str) -> None:
     """A button that sets it."""
     shown = certain(value) if way.action is None else plain(value).replace("-", "−")
     st.button(
@@ -180,19 +180,21 @@ def _try(table: active.InUse, implied: ImpliedLosses, way: Flip, value: float, k
     )
 
 
-def _set_loss(table: active.InUse, way: Flip, value: float) -> Callable[[State], State]:
+def _set_loss(table: active.FittableTable, way: Flip, value: float) -> Callable[[State], State]:
     rows = active.losses(table).with_cell(way.action, way.truth, value).table.tolist()
     kept = tuple(map(tuple, rows))
     return lambda state: replace(state, losses=kept)
 
 
-def _set_prior(table: active.InUse, implied: ImpliedLosses, way: Flip, value: float) -> Callable[[State], State]:
+def _set_prior(
+    table: active.FittableTable, implied: ImpliedLosses, way: Flip, value: float
+) -> Callable[[State], State]:
     now = [float(implied.prior[c]) for c in table.classes]
     shares = with_share(now, table.classes.index(way.truth), value)
     return lambda state: replace(state, prior=tuple(shares))
 
 
-def _least(table: active.InUse, implied: ImpliedLosses) -> None:
+def _least(table: active.FittableTable, implied: ImpliedLosses) -> None:
     """The matrix nearest to the present one, cell by cell."""
     if implied.least is None:  # an amount of 0: no change of what it multiplies is worth anything
         return

@@ -80,7 +80,7 @@ def _one_text(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
     )
 
 
-def with_text(state: State, table: active.InUse, name: str, text: str | None) -> State:
+def with_text(state: State, table: active.FittableTable, name: str, text: str | None) -> State:
     """The state after a text was typed."""
     codes = active.case_codes(table, {**active.case_values(table), name: text})
     return with_cells(state, table, {name: codes[table.features.position[name]]})

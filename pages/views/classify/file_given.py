@@ -50,7 +50,7 @@ def file_in_use() -> Upload[Cells] | None:
     return files.in_use(SECOND_FILE, current())
 
 
-def columns_wanted(table: active.InUse) -> None:
+def columns_wanted(table: active.FittableTable) -> None:
     """What the file has to hold, and one to fill in."""
     names = table.features.names
     st.markdown(
@@ -84,13 +84,13 @@ def columns_wanted(table: active.InUse) -> None:
     )
 
 
-def _needed(table: active.InUse) -> pd.DataFrame:
+def _needed(table: active.FittableTable) -> pd.DataFrame:
     """The columns that a file has to have: the features, and the one that multiplies losses."""
     amount = table.parts.amount
     return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 
 
-def offer_similar_columns(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> None:
+def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells]) -> None:
     """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
     wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
     near = names_alike(upload.reading.names, wanted)

@@ -34,7 +34,7 @@ class Judged:
     """The `rows` of a file and their joints under a model, and what is decided for each under losses and a prior of
     use."""
 
-    table: active.InUse
+    table: active.FittableTable
     fitted: active.Fitted
     upload: Upload[Cells]
     rows: IncomingFile
@@ -49,7 +49,7 @@ class Judged:
         return tally(self.rows, self.decision, self.loss, self.table.classes, amount=self.rows.amount)
 
 
-def judge(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> Judged:
+def judge(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells]) -> Judged:
     """The file under the losses and the prior of use that stand.
 
     Raises SchemaMismatch where the file has none of the model's columns, or no amounts where the losses need them.
@@ -61,7 +61,7 @@ def judge(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> 
 
 
 def _scored_rows(
-    table: active.InUse, fitted: active.Fitted, upload: Upload[Cells], loss: LossMatrix
+    table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells], loss: LossMatrix
 ) -> tuple[IncomingFile, Scored]:
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
     if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
@@ -69,7 +69,7 @@ def _scored_rows(
     return _scored(file_key(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
 
 
-def _names(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> set[str]:
+def _names(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells]) -> set[str]:
     """The columns that the file has, under the names the model knows."""
     names = upload.reading.names
     alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
@@ -83,7 +83,7 @@ def file_key(upload: Upload[Cells]) -> str:
 
 
 @cached(max_entries=4)
-def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.InUse, _fitted: active.Fitted,
+def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.FittableTable, _fitted: active.Fitted,
             _upload: Upload[Cells]) -> tuple[IncomingFile, Scored]:  # fmt: skip
     model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}

@@ -105,7 +105,7 @@ def row_table(judged: Judged) -> None:
             n=len(columns), all=f"{len(first.names):,}"))  # fmt: skip
 
 
-def _case_of(state: State, table: active.InUse, rows: Incoming, i: int) -> State:
+def _case_of(state: State, table: active.FittableTable, rows: Incoming, i: int) -> State:
     """The state with row i of the file as its case; what the model cannot read there is missing."""
     cells = rows.frame.iloc[i]
     values = {str(k): None if pd.isna(v) or v in (float("inf"), float("-inf")) else v for k, v in cells.items()}

@@ -228,7 +228,7 @@ def _settled(before: active.TableInUse, state: State) -> State:
     return _with_classes(before, after, replace(state, case=_case(before, after, state), shelf=shelf))
 
 
-def _moved(before: active.InUse, after: active.InUse, spec: Spec) -> Spec:
+def _moved(before: active.FittableTable, after: active.FittableTable, spec: Spec) -> Spec:
     """The model with the knobs that are columns at the places that these have now; of a column that is gone, none."""
     here = {place: after.features.position.get(name, -1) for place, name in enumerate(before.features.names)}
     knobs = []
@@ -246,7 +246,7 @@ def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:
     return [p for p in value if isinstance(p, tuple) and len(p) == 2]
 
 
-def _case(before: active.InUse, after: active.InUse, state: State) -> tuple[Any, ...]:
+def _case(before: active.FittableTable, after: active.FittableTable, state: State) -> tuple[Any, ...]:
     if not state.case:
         return ()
     values = active.case_values(before)
@@ -258,7 +258,7 @@ def _case(before: active.InUse, after: active.InUse, state: State) -> tuple[Any,
     return active.case_codes(after, fits)
 
 
-def _with_classes(before: active.InUse, after: active.InUse, state: State) -> State:
+def _with_classes(before: active.FittableTable, after: active.FittableTable, state: State) -> State:
     """Losses and priors follow the classes into their new order; other classes start afresh."""
     old, new = before.classes, after.classes
     if old == new:

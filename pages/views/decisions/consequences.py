@@ -37,7 +37,7 @@ _live = follower(
 
 
 def consequences(
-    table: active.InUse,
+    table: active.FittableTable,
     fitted: active.Fitted,
     case: Ledger,
     held: HeldOut | None,
@@ -58,7 +58,7 @@ def consequences(
         _rows(key=f"{bus}_consequences_rows", data=body, height=1)
 
 
-def three_shown(table: active.InUse, case: Ledger) -> tuple[int, ...]:
+def three_shown(table: active.FittableTable, case: Ledger) -> tuple[int, ...]:
     """The three classes whose triangle is drawn where there are more: those the state names, else the case's
     likeliest, in the table's order."""
     chosen = _chosen(table)
@@ -69,13 +69,13 @@ def three_shown(table: active.InUse, case: Ledger) -> tuple[int, ...]:
     return tuple(sorted(sorted(range(len(shares)), key=lambda k: (-shares[k], k))[:3]))
 
 
-def _chosen(table: active.InUse) -> tuple[int, ...]:
+def _chosen(table: active.FittableTable) -> tuple[int, ...]:
     """The classes that the state names for the triangle, three at most; () where it names none, or what are none."""
     chosen = current().seen(keys.THREE)
     return chosen if len(set(chosen) & set(range(len(table.classes)))) == len(chosen) else ()
 
 
-def choose_three(table: active.InUse, case: Ledger) -> None:
+def choose_three(table: active.FittableTable, case: Ledger) -> None:
     """The choice of the three classes of the triangle, where there are more; fewer than three draw none of their own,
     and that is said."""
     if len(table.classes) <= 3:
@@ -136,7 +136,7 @@ def report_part(held: HeldOut | None, ours: RiskReport | None, naive: RiskReport
     }
 
 
-def live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+def live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
     """The small part, as JSON."""
     loss, use = active.losses(table), active.prior_of_use(table)
     order, fine = [case.classes.index(c) for c in table.classes], case.status[0] == Status.OK
@@ -159,7 +159,7 @@ def live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: str
     }
 
 
-def _words(table: active.InUse) -> dict[str, str]:
+def _words(table: active.FittableTable) -> dict[str, str]:
     return {
         "case": _("The case: what each decision costs"),
         "sized": ""

@@ -19,7 +19,7 @@ from pages.runtime.escape import md
 from pages.runtime.state import State, bound_to, change
 
 
-def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
+def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
     """A target error rate, what it costs in rows decided, and the refusal row that reaches it."""
     loss, k = active.losses(table), len(table.classes)
     marked = None if loss.by_amount is None else loss.by_amount[:k]
@@ -65,7 +65,7 @@ def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
         )
 
 
-def _refusing(state: State, table: active.InUse, loss: LossMatrix, cost: float) -> State:
+def _refusing(state: State, table: active.FittableTable, loss: LossMatrix, cost: float) -> State:
     """The state with a further action at this cost; one that is there already keeps its name."""
     rows: Any = tuple(tuple(row) for row in loss.table.tolist())
     has_one = len(active.losses(table).actions) > len(table.classes)

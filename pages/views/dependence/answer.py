@@ -21,7 +21,7 @@ from pages.views.dependence.dependences import Dependences, column_name, edge_na
 from pages.views.dependence.discretization import is_fallback, uncut
 
 
-def which_pairs_depend(table: active.InUse, found: Dependences) -> None:
+def which_pairs_depend(table: active.FittableTable, found: Dependences) -> None:
     """Which pairs are dependent, and what it costs naive Bayes on rows that it has not seen."""
     tested = [p for p in found.pairs if p.given_class.found.degrees]
     if not tested:
@@ -66,7 +66,7 @@ def which_pairs_depend(table: active.InUse, found: Dependences) -> None:
         )
 
 
-def cost(table: active.InUse) -> None:
+def cost(table: active.FittableTable) -> None:
     """What naive Bayes loses on held-out rows against the tree, with its interval."""
     specs = dial.dial_models(table)
     try:
@@ -104,7 +104,7 @@ def cost(table: active.InUse) -> None:
 
 
 @cached(max_entries=32)
-def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: active.InUse) -> pd.DataFrame:
+def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: active.FittableTable) -> pd.DataFrame:
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
     judged = active.held_out_refitted if active.is_tiny(_table) else active.held_out_rows
     held = {spec.family: judged(_table, active.fit(_table, spec)) for spec in specs}

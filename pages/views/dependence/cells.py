@@ -18,7 +18,7 @@ MOST = 32
 """The map has room for so many columns."""
 
 
-def draw_map(table: active.InUse, found: Dependences, chosen: Pair) -> None:
+def draw_map(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
     overall = is_overall()
     names = strongest(found.pairs, found.names, MOST)
     if current().seen(keys.DEPENDENCE_ORDER) == "clustered":
@@ -63,7 +63,7 @@ def draw_map(table: active.InUse, found: Dependences, chosen: Pair) -> None:
     columns_left_out(table, found)
 
 
-def draw_list(table: active.InUse, found: Dependences, ordered: list[Pair], chosen: Pair) -> None:
+def draw_list(table: active.FittableTable, found: Dependences, ordered: list[Pair], chosen: Pair) -> None:
     """All pairs with their tests; a click chooses one."""
     overall = is_overall()
     taken = {s.edge for s in found.growth.steps if s.taken}

@@ -36,7 +36,7 @@ class Dependences:
     silent: tuple[str, ...]
 
 
-def dependences(table: active.InUse) -> Dependences:
+def dependences(table: active.FittableTable) -> Dependences:
     """All that the page shows of the table, computed once."""
     fitted = active.fit(table, spec_of(table, "tan"))
     return _study(table.key, fitted.spec, fitted)
@@ -52,7 +52,7 @@ def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Dependences:
     return Dependences(_fitted, model, all_tested(model), grow(model), names, silent)
 
 
-def spec_of(table: active.InUse, family: str) -> Spec:
+def spec_of(table: active.FittableTable, family: str) -> Spec:
     """A model of the page: numbers cut as it is asked for, of TAN the root."""
     spec = Spec(family=family)
     if any(v.numeric for v in table.features):
@@ -63,11 +63,11 @@ def spec_of(table: active.InUse, family: str) -> Spec:
     return spec
 
 
-def column_name(table: active.InUse, name: str) -> str:
+def column_name(table: active.FittableTable, name: str) -> str:
     return md(table.column(name), 40)
 
 
-def edge_name(table: active.InUse, edge: Sequence[str]) -> str:
+def edge_name(table: active.FittableTable, edge: Sequence[str]) -> str:
     return " – ".join(column_name(table, name) for name in edge)
 
 
@@ -82,20 +82,20 @@ def is_tree() -> bool:
     return current().seen(keys.DEPENDENCE_VIEW) == "tree"
 
 
-def chosen_pair(table: active.InUse, ordered: Sequence[Pair]) -> Pair:
+def chosen_pair(table: active.FittableTable, ordered: Sequence[Pair]) -> Pair:
     """The pair that is looked at: the one chosen, at first the strongest."""
     names = table.features.names
     edge = tuple(names[i] for i in current().seen(keys.PAIR) if i < len(names))
     return next((p for p in ordered if p.edge == edge), ordered[0])
 
 
-def with_pair(table: active.InUse, edge: Sequence[str]) -> Callable[[State], State]:
+def with_pair(table: active.FittableTable, edge: Sequence[str]) -> Callable[[State], State]:
     """The edit that chooses a pair."""
     a, b = sorted(table.features.names.index(name) for name in edge)
     return lambda s: s.showing(keys.PAIR.to((a, b)), keys.PAIR_CELL.to(()))
 
 
-def why_no_pair(table: active.InUse, found: Dependences) -> None:
+def why_no_pair(table: active.FittableTable, found: Dependences) -> None:
     """Why there is no pair, and what would make one."""
     if cut_method(table) == "mdlp" and (whole := uncut(table)):
         st.info(
@@ -115,12 +115,12 @@ def _quarters(state: State) -> State:
     return with_cut_method(state, "quantile")
 
 
-def first_names(table: active.InUse, names: Sequence[str]) -> str:
+def first_names(table: active.FittableTable, names: Sequence[str]) -> str:
     """The first of these columns by name."""
     return _(", ").join(column_name(table, n) for n in names[:NAMED]) + (" …" if len(names) > NAMED else "")
 
 
-def columns_left_out(table: active.InUse, found: Dependences) -> None:
+def columns_left_out(table: active.FittableTable, found: Dependences) -> None:
     """Which columns are left out, and why."""
     if found.silent:
         said = _("Left out, for all rows have one value: {columns}.")

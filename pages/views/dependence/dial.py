@@ -33,7 +33,7 @@ DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
 
 
-def dial_models(table: active.InUse) -> dict[str, Spec]:
+def dial_models(table: active.FittableTable) -> dict[str, Spec]:
     """The models of the dial, from naive to full: alike in all but what depends on what."""
     numeric = any(v.numeric for v in table.features)
     alpha, kind = float(smoothing()), treatment_of_numbers(table)
@@ -53,7 +53,7 @@ def smoothing() -> float:
     return current().seen(keys.DIAL_ALPHA)
 
 
-def treatment_of_numbers(table: active.InUse) -> str:
+def treatment_of_numbers(table: active.FittableTable) -> str:
     """How all models of the page take numbers: "gaussian", or cut as the pairs are where nothing else was chosen."""
     return current().seen(keys.DIAL_NUMBERS) or cut_method(table)
 
@@ -63,7 +63,7 @@ def name_of(place: str) -> str:
     return f"k-DB k={place[-1]}" if place.startswith("k-db") else words.family(place)
 
 
-def shared_settings(table: active.InUse) -> str:
+def shared_settings(table: active.FittableTable) -> str:
     """What the models of the page share, in a sentence."""
     numeric = any(v.numeric for v in table.features)
     told = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
@@ -84,7 +84,7 @@ class _Readings:
     faults: dict[str, BayesEngineError]
 
 
-def dial(table: active.InUse) -> None:
+def dial(table: active.FittableTable) -> None:
     """NB → SPODE → TAN → AODE → k-DB on the same held-out rows, with parameters and MDL bill."""
     specs = dial_models(table)
     here = _place(table, specs)
@@ -117,7 +117,9 @@ def dial(table: active.InUse) -> None:
         st.caption(f"{name_of(place)}{_(': ')}{fault.message.local(md)}")
 
 
-def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, *, tiny: bool, anew: bool) -> None:
+def _controls(
+    table: active.FittableTable, specs: Mapping[str, Spec], here: str | None, *, tiny: bool, anew: bool
+) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         st.segmented_control(
             _("The dial"),
@@ -153,7 +155,7 @@ def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, 
             )
 
 
-def _place(table: active.InUse, specs: Mapping[str, Spec]) -> str | None:
+def _place(table: active.FittableTable, specs: Mapping[str, Spec]) -> str | None:
     """Where on the dial the active model stands."""
     models = active.shelf_of(table)
     return next((p for p, spec in specs.items() if _same(spec, models[shelf.active_place(table)])), None)
@@ -165,7 +167,7 @@ def _same(one: Spec, other: Spec) -> bool:
     return (one.family, one.knobs) == (other.family, other.knobs) and (not naive or one.preset == other.preset)
 
 
-def with_dial_model(table: active.InUse, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
+def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
     """An edit of the state that makes a model of the dial the active one: the one on the shelf, or in the place of the
     active one if that is of the dial or the shelf is full, or added."""
 
@@ -184,7 +186,7 @@ def with_dial_model(table: active.InUse, specs: Mapping[str, Spec], place: str) 
 # computing ------------------------------------------------------------------------------------------------------------
 
 
-def _read(table: active.InUse, specs: Mapping[str, Spec], *, anew: bool) -> _Readings:
+def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool) -> _Readings:
     """Each model fitted and judged, once; meanwhile the page says which."""
     found = _Readings({}, {}, {})
     for place, spec in specs.items():
@@ -217,7 +219,7 @@ def _priced(
 
 
 def _figure(
-    table: active.InUse,
+    table: active.FittableTable,
     specs: Mapping[str, Spec],
     here: str | None,
     scores: pd.DataFrame,
@@ -258,7 +260,7 @@ def _figure(
 
 
 def _words(
-    table: active.InUse,
+    table: active.FittableTable,
     found: _Readings,
     scores: pd.DataFrame,
     priced: pd.DataFrame,

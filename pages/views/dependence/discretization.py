@@ -14,17 +14,17 @@ INTERVALS = 4
 """Quantiles cut a column of numbers into so many."""
 
 
-def cut_method(table: active.InUse) -> str:
+def cut_method(table: active.FittableTable) -> str:
     """The way that was chosen; at first MDLP, or quarters where MDLP leaves no pair."""
     return current().seen(keys.DEPENDENCE_CUT) or ("quantile" if uncut(table) else "mdlp")
 
 
-def is_fallback(table: active.InUse) -> bool:
+def is_fallback(table: active.FittableTable) -> bool:
     """Whether the numbers are in quarters because MDLP leaves no pair, and nobody chose."""
     return not current().seen(keys.DEPENDENCE_CUT) and bool(uncut(table))
 
 
-def uncut(table: active.InUse) -> tuple[str, ...]:
+def uncut(table: active.FittableTable) -> tuple[str, ...]:
     """The columns of numbers that MDLP does not cut, where it leaves no two columns of two values and more and quarters
     may; () otherwise.
 
@@ -45,7 +45,7 @@ def with_cut(spec: Spec, cut: str | None) -> Spec:
     return shelf.with_knob(spec, "bins", INTERVALS) if cut == "quantile" else spec
 
 
-def choose_cut_method(table: active.InUse) -> None:
+def choose_cut_method(table: active.FittableTable) -> None:
     """The choice of the way."""
     choose(
         _("Numbers"),

@@ -62,7 +62,7 @@ LIGHT = 5_000
 # one case -------------------------------------------------------------------------------------------------------------
 
 
-def double_counting_of_case(table: active.InUse) -> None:
+def double_counting_of_case(table: active.FittableTable) -> None:
     """For the case in use: how many nats naive Bayes counts twice, and for which pair most."""
     specs = dial_models(table)
     case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
@@ -90,7 +90,7 @@ def double_counting_of_case(table: active.InUse) -> None:
         _pairs(table, found)
 
 
-def _sentence(table: active.InUse, found: DoubleCounting) -> str:
+def _sentence(table: active.FittableTable, found: DoubleCounting) -> str:
     name, other = (md(table.class_(c), 24) for c in (found.for_, found.against))
     if abs(found.nats) < 0.005 or found.largest_pair is None:
         return _("Of this case naive Bayes counts nothing twice.")
@@ -106,7 +106,7 @@ def _sentence(table: active.InUse, found: DoubleCounting) -> str:
     return text.format(nats=f"{abs(found.nats):.2f}", name=name, other=other, one=one, two=two, share=share)
 
 
-def _waterfall(table: active.InUse, found: DoubleCounting) -> None:
+def _waterfall(table: active.FittableTable, found: DoubleCounting) -> None:
     edges = found.edges
     if len(edges) > MOST_EDGES:  # the smallest become one with what is left
         small = sum(e.nats for e in edges[MOST_EDGES:])
@@ -130,7 +130,7 @@ def _waterfall(table: active.InUse, found: DoubleCounting) -> None:
     chart(figure, key="twice_waterfall", alt=_("from the log-odds of naive Bayes to those of the tree"))
 
 
-def _both(table: active.InUse, ledgers: list[Ledger]) -> None:
+def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
     """Posteriors and decisions of the two."""
     loss = active.case_losses(table)
     decided = [judge(ledger, loss) for ledger in ledgers]
@@ -164,7 +164,7 @@ def _both(table: active.InUse, ledgers: list[Ledger]) -> None:
         )
 
 
-def _pairs(table: active.InUse, found: DoubleCounting) -> None:
+def _pairs(table: active.FittableTable, found: DoubleCounting) -> None:
     """All pairs, the most misjudged first."""
     listed = found.pairs[:MOST_PAIRS]
     frame = pd.DataFrame(
@@ -192,7 +192,7 @@ def _pairs(table: active.InUse, found: DoubleCounting) -> None:
     )
 
 
-def _worst(table: active.InUse, specs: Mapping[str, Spec]) -> None:
+def _worst(table: active.FittableTable, specs: Mapping[str, Spec]) -> None:
     """A way to the row that naive Bayes misjudges most."""
     worst = _most(table.key, specs["naive-bayes"], specs["tan"], table.parts, table)
     if worst is None or worst[1] < 0.005:
@@ -211,7 +211,7 @@ def _worst(table: active.InUse, specs: Mapping[str, Spec]) -> None:
 
 
 @cached(max_entries=32)
-def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.InUse) -> tuple[int, float] | None:
+def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.FittableTable) -> tuple[int, float] | None:
     both = active.fit(_table, naive).model, active.fit(_table, tree).model
     said = Message("looking for the row that is counted twice most")
     return run(("most counted twice", key, naive, tree), lambda: most_counted_twice(*both, _parts.X), said)
@@ -267,7 +267,7 @@ def _example(
 # one column, again and again ------------------------------------------------------------------------------------------
 
 
-def duplicates(table: active.InUse) -> None:
+def duplicates(table: active.FittableTable) -> None:
     """One column copied again and again: what becomes of confidence and accuracy."""
     specs, use = dial_models(table), active.prior_of_use(table)
     case = active.case_frame(table, active.case_values(table))
@@ -347,7 +347,7 @@ def duplicates(table: active.InUse) -> None:
     st.caption(" ".join([*told, shared_settings(table)]))
 
 
-def _controls(table: active.InUse, ledger: Ledger) -> tuple[str, int, bool]:
+def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bool]:
     """The column, how many copies, and whether TAN and AODE are asked too."""
     names = table.features.names
     at = current().seen_among(keys.COPIED, range(len(names)), names.index(_telling(ledger, names)))

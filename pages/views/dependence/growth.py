@@ -32,7 +32,7 @@ PACE = 0.9
 """Seconds between two steps of the tree."""
 
 
-def choose_root(table: active.InUse, found: Dependences) -> None:
+def choose_root(table: active.FittableTable, found: Dependences) -> None:
     """The choice of the root; at first the model's own."""
     features, root = table.features.names, current().seen(keys.TREE_ROOT)
     offered = [-1, *(i for i, name in enumerate(features) if name in found.names)]
@@ -62,7 +62,7 @@ def _step(grown: Growth) -> int:
     return step if 0 <= step <= _last(grown) else _last(grown)
 
 
-def tree_growth(table: active.InUse, found: Dependences, chosen: Pair) -> None:
+def tree_growth(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
     """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
     if not current().seen(keys.TREE_PLAYS):
         _player(table, found, chosen)
@@ -78,7 +78,7 @@ def tree_growth(table: active.InUse, found: Dependences, chosen: Pair) -> None:
     playing()
 
 
-def _player(table: active.InUse, found: Dependences, chosen: Pair) -> None:
+def _player(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
     grown = found.growth
     step = _step(grown)
     film_bar(
@@ -118,7 +118,7 @@ def _player(table: active.InUse, found: Dependences, chosen: Pair) -> None:
         shelve(table, [spec_of(table, "tan")])
 
 
-def _roots_differ(table: active.InUse, found: Dependences) -> None:
+def _roots_differ(table: active.FittableTable, found: Dependences) -> None:
     """How much the choice of the root moves the posterior of the case in use."""
     names = found.names[:ROOTS]
     ledger = found.model.explain(case := active.case_frame(table, active.case_values(table)))
@@ -135,7 +135,7 @@ def _roots_differ(table: active.InUse, found: Dependences) -> None:
     st.caption(said.format(alpha=found.model.alpha, n=len(names), name=name, low=low, high=high))
 
 
-def _told(table: active.InUse, found: Dependences, step: int) -> str:
+def _told(table: active.FittableTable, found: Dependences, step: int) -> str:
     """What happens at a step, in a sentence."""
     grown = found.growth
     if step == 0:
@@ -173,11 +173,11 @@ def _told(table: active.InUse, found: Dependences, step: int) -> str:
     return said.format(y=f"**{column_name(table, table.target.name)}**", root=_root(table, found))
 
 
-def _root(table: active.InUse, found: Dependences) -> str:
+def _root(table: active.FittableTable, found: Dependences) -> str:
     return _(", ").join(f"**{column_name(table, name)}**" for name in found.growth.roots)
 
 
-def _drawn(table: active.InUse, found: Dependences, step: int) -> tuple[list[Node], list[Edge]]:
+def _drawn(table: active.FittableTable, found: Dependences, step: int) -> tuple[list[Node], list[Edge]]:
     """Nodes and edges at a step; a node's id is its column's position."""
     grown, names = found.growth, table.features.names
     at = {name: str(i) for i, name in enumerate(names)}
@@ -236,7 +236,7 @@ def _places(grown: Growth) -> Places:
     return places
 
 
-def _ends(table: active.InUse, edge: Sequence[str], edges: Sequence[Edge]) -> tuple[str, str] | None:
+def _ends(table: active.FittableTable, edge: Sequence[str], edges: Sequence[Edge]) -> tuple[str, str] | None:
     """The ends of the chosen pair as its edge has them, if it is drawn."""
     ids = {str(table.features.names.index(name)) for name in edge}
     return next(((e.source, e.target) for e in edges if {e.source, e.target} == ids), None)

@@ -27,7 +27,7 @@ CLASSES = 3
 """The tables of up to so many classes stand beneath each other."""
 
 
-def contingency_tables(table: active.InUse, found: Dependences, chosen: Pair) -> None:
+def contingency_tables(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
     """The contingency table of a pair for each class, the sum behind the number, the rows behind a count."""
     overall = is_overall()
     tested = chosen.of(overall)
@@ -75,7 +75,7 @@ def _cell(cells: Contingency) -> tuple[int, int, int]:
     return (c, row, column) if fits else cells.weightiest
 
 
-def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
+def _which_class(table: active.FittableTable, cells: Contingency, k: int) -> int:
     adds = [signed(float(v), 4) for v in cells.by_class]
     named_by = dict(enumerate(f"{clean(table.class_(c), 40)} · {v}" for c, v in zip(cells.classes, adds, strict=True)))
     chosen: int = st.selectbox(
@@ -88,7 +88,7 @@ def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
     return chosen
 
 
-def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, int, int]) -> None:
+def _table_of(table: active.FittableTable, cells: Contingency, c: int, at: tuple[int, int, int]) -> None:
     """Counts with what independence expects, and each cell's term, of one class."""
     label = cells.classes[c]
     whose = _("all rows") if label is None else f"{column_name(table, cells.target)} = {md(table.class_(label), 40)}"
@@ -136,7 +136,7 @@ def _terms(cells: Contingency, c: int) -> list[list[Tint]]:
     ]
 
 
-def _holds(table: active.InUse, variable: Variable, value: Any) -> str:
+def _holds(table: active.FittableTable, variable: Variable, value: Any) -> str:
     """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
     shown = table.value(variable, value)
     equals = "" if variable.cuts is not None and shown[:1] in "≤>" else "= "
@@ -166,7 +166,7 @@ def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
     st.caption(note)
 
 
-def _rows(table: active.InUse, cells: Contingency, at: tuple[int, int, int]) -> None:
+def _rows(table: active.FittableTable, cells: Contingency, at: tuple[int, int, int]) -> None:
     """The very rows that a count has counted."""
     parts = table.parts
     whole = put(parts.X, {parts.target.name: parts.y})

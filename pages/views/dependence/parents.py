@@ -21,7 +21,7 @@ MOST = 32
 """So many candidates are drawn."""
 
 
-def super_parents(table: active.InUse, found: Dependences) -> None:
+def super_parents(table: active.FittableTable, found: Dependences) -> None:
     """Every column as the super-parent of all others, leaving out one row at a time; models for the shelf."""
     model = active.fit(table, spec_of(table, "spode")).model
     assert isinstance(model, SPODE)
@@ -46,7 +46,7 @@ def super_parents(table: active.InUse, found: Dependences) -> None:
     shelve(table, [spec_of(table, family) for family in ("spode", "tan", "aode", "k-db")])
 
 
-def shelve(table: active.InUse, specs: Sequence[Spec]) -> None:
+def shelve(table: active.FittableTable, specs: Sequence[Spec]) -> None:
     """Buttons that put models on the shelf, active; one that is there is made active."""
     there = active.shelf_of(table)
 

@@ -43,7 +43,7 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
                 draw()
 
 
-def pairs(table: active.InUse, found: Dependences) -> None:
+def pairs(table: active.FittableTable, found: Dependences) -> None:
     """The map or the tree beside the list of pairs; the pair that is chosen, opened beneath."""
     if not found.pairs:
         why_no_pair(table, found)
@@ -63,7 +63,7 @@ def pairs(table: active.InUse, found: Dependences) -> None:
     contingency_tables(table, found, chosen)
 
 
-def _controls(table: active.InUse, found: Dependences) -> None:
+def _controls(table: active.FittableTable, found: Dependences) -> None:
     """Map or tree, and what each of them can be asked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if choose(_("View"), keys.DEPENDENCE_VIEW, {"map": _("Map"), "tree": _("Tree")}) == "tree":

@@ -19,7 +19,7 @@ AT_END = (keys.EM_STEP.to(-1),)
 """Another run is shown at its end."""
 
 
-def choose_part(table: active.InUse) -> str:
+def choose_part(table: active.FittableTable) -> str:
     """Which labels are hidden, or what else is; a table without two numeric features has no mixture."""
     n = len(fits.numeric_features(table))
     allowed = [p for p in keys.EM_PART.options if n >= 2 or p in ("some", "none")]
@@ -33,7 +33,7 @@ def choose_part(table: active.InUse) -> str:
     return choose(_("What is hidden"), keys.EM_PART, offered, also=AT_END, titled=False)
 
 
-def choose_axes(table: active.InUse, places: Sequence[Any]) -> tuple[str, str]:
+def choose_axes(table: active.FittableTable, places: Sequence[Any]) -> tuple[str, str]:
     """The two axes, by their names on screen."""
     names, shown = fits.numeric_features(table), fits.axes(table)
     for axis, (key, words) in enumerate(((keys.EM_X, _("Across")), (keys.EM_Y, _("Up")))):
@@ -59,7 +59,7 @@ def _onto(shown: tuple[int, int], axis: int) -> Callable[[State, int], State]:
     return edit
 
 
-def choose_components(table: active.InUse, place: Any) -> None:
+def choose_components(table: active.FittableTable, place: Any) -> None:
     """How many components; a start set by hand has another number of points then."""
     k = fits.run_in_use(table).k
     place.number_input(
@@ -72,7 +72,7 @@ def choose_components(table: active.InUse, place: Any) -> None:
     )
 
 
-def choose_form(table: active.InUse, place: Any) -> None:
+def choose_form(table: active.FittableTable, place: Any) -> None:
     """The form of the covariances."""
     place.selectbox(
         _("Covariance"),
@@ -121,12 +121,12 @@ def keep_step(t: int) -> None:
     change(lambda s: s.showing(keys.EM_STEP.to(t)))
 
 
-def classes(table: active.InUse) -> list[str]:
+def classes(table: active.FittableTable) -> list[str]:
     """The classes as they are called on screen."""
     return [table.class_(c) for c in table.classes]
 
 
-def say_if_sampled(table: active.InUse, drawn: int) -> None:
+def say_if_sampled(table: active.FittableTable, drawn: int) -> None:
     """Says it where not every row is drawn."""
     n = len(table.parts.X)
     if drawn < n:

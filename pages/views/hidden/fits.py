@@ -61,12 +61,12 @@ class MixtureRun:
     tol: float = 1e-7
 
 
-def numeric_features(table: active.InUse) -> list[str]:
+def numeric_features(table: active.FittableTable) -> list[str]:
     """The features that are numbers."""
     return [v.name for v in table.features if v.numeric]
 
 
-def true_classes(table: active.InUse, rows: Any) -> Any:
+def true_classes(table: active.FittableTable, rows: Any) -> Any:
     """The classes of some rows, as positions among the table's."""
     return _codes(table.parts)[rows]
 
@@ -76,7 +76,7 @@ def _codes(parts: Parts) -> Any:
     return parts.y.cat.codes.to_numpy()
 
 
-def axes(table: active.InUse) -> tuple[int, int]:
+def axes(table: active.FittableTable) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
     n, state = len(numeric_features(table)), current()
     first = _telling(table.key, table.parts) if n > 2 else (0, 1)
@@ -91,7 +91,7 @@ def _telling(key: str, _parts: Parts) -> tuple[int, int]:
     return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _codes(_parts))
 
 
-def run_in_use(table: active.InUse) -> MixtureRun:
+def run_in_use(table: active.FittableTable) -> MixtureRun:
     """The run that the state asks for; what a forged link says besides counts as not said."""
     state, n = current(), len(numeric_features(table))
     x, y = axes(table)
@@ -118,13 +118,13 @@ def run_in_use(table: active.InUse) -> MixtureRun:
     return replace(found, points=points if len(points) == k else start_points(table, replace(found, start="kmeans")))
 
 
-def start_points(table: active.InUse, run: MixtureRun) -> tuple[tuple[float, float], ...]:
+def start_points(table: active.FittableTable, run: MixtureRun) -> tuple[tuple[float, float], ...]:
     """Where a run begins, as points that a person may move."""
     theta = mixture(table, run).trace.steps[0].parameters
     return tuple((rounded_place(table, 0, m[0]), rounded_place(table, 1, m[1])) for m in theta.means.tolist())
 
 
-def rounded_place(table: active.InUse, axis: int, value: float) -> float:
+def rounded_place(table: active.FittableTable, axis: int, value: float) -> float:
     """A place on an axis to some thousandth of its length: what a link needs to carry."""
     shown = _side(table.key, numeric_features(table)[axes(table)[axis]], table.parts)
     length = shown.high - shown.low
@@ -132,7 +132,7 @@ def rounded_place(table: active.InUse, axis: int, value: float) -> float:
     return round(float(value), places if length > 1e-4 else 12)
 
 
-def axis_step(table: active.InUse, axis: int) -> float:
+def axis_step(table: active.FittableTable, axis: int) -> float:
     """A small step on an axis."""
     shown = _side(table.key, numeric_features(table)[axes(table)[axis]], table.parts)
     return float(f"{(shown.high - shown.low) / 50:.1g}")
@@ -141,12 +141,12 @@ def axis_step(table: active.InUse, axis: int) -> float:
 # the mixture --------------------------------------------------------------------------------------------------------
 
 
-def mixture(table: active.InUse, run: MixtureRun) -> Climb:
+def mixture(table: active.FittableTable, run: MixtureRun) -> Climb:
     """The run. Raises what EM raises where there is not even a start."""
     return _mixture(table.key, run, table.parts)
 
 
-def mixture_film(table: active.InUse, run: MixtureRun) -> tuple[Film, list[int]]:
+def mixture_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
     """The run's film, and the rows in it."""
     return _mixture_film(table.key, run, table.parts)
 
@@ -157,22 +157,22 @@ def other_starts(run: MixtureRun) -> list[MixtureRun]:
     return [replace(plain, start="kmeans"), *(replace(plain, start="random", seed=seed) for seed in range(STARTS))]
 
 
-def objective_by_start(table: active.InUse, run: MixtureRun) -> list[float | None]:
+def objective_by_start(table: active.FittableTable, run: MixtureRun) -> list[float | None]:
     """What each of those starts reaches; None where it collapses."""
     return [_reached(table.key, other, table.parts) for other in other_starts(run)]
 
 
-def criteria_by_components(table: active.InUse, run: MixtureRun) -> Bills:
+def criteria_by_components(table: active.FittableTable, run: MixtureRun) -> Bills:
     """BIC, AIC and ICL over the number of components."""
     return _bills(table.key, run.columns, run.form, run.prior, table.parts)
 
 
-def supervised_fit(table: active.InUse, run: MixtureRun) -> Supervised:
+def supervised_fit(table: active.FittableTable, run: MixtureRun) -> Supervised:
     """The M step with every label seen, beside the classifier it is."""
     return _supervised(table.key, run.columns, run.form, table.parts)
 
 
-def supervised_film(table: active.InUse, run: MixtureRun) -> tuple[Film, list[int]]:
+def supervised_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
     """That step as a film of one picture, and the rows in it."""
     found, x = supervised_fit(table, run), _matrix(table.parts, run.columns)[0]
     trace = found.climb.trace
@@ -271,7 +271,7 @@ class HiddenLabels:
     tied: bool = False
 
 
-def labels_in_use(table: active.InUse) -> HiddenLabels:
+def labels_in_use(table: active.FittableTable) -> HiddenLabels:
     """The run that the state asks for."""
     state, n = current(), len(table.parts.X)
     return HiddenLabels(
@@ -284,17 +284,17 @@ def labels_in_use(table: active.InUse) -> HiddenLabels:
     )
 
 
-def fit_hidden_labels(table: active.InUse, labels: HiddenLabels) -> Hiding:
+def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> Hiding:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
     return _hiding(table.key, labels, table.parts)
 
 
-def right_if_all_seen(table: active.InUse, labels: HiddenLabels) -> int:
+def right_if_all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
     """How many of the hidden rows naive Bayes has right that saw every label."""
     return _all_seen(table.key, replace(labels, weight=1.0, hard=False), table.parts)
 
 
-def hiding_film(table: active.InUse, labels: HiddenLabels) -> tuple[Film, list[int]]:
+def hiding_film(table: active.FittableTable, labels: HiddenLabels) -> tuple[Film, list[int]]:
     """The run's film, in the plane of two numeric features where there are two, and the rows in it."""
     plane = tuple(numeric_features(table)[j] for j in axes(table)) if len(numeric_features(table)) >= 2 else ()
     return _hiding_film(table.key, labels, plane, table.parts)
@@ -358,7 +358,7 @@ class FilledCell:
     notes: tuple[Message, ...]
 
 
-def fill_cell(table: active.InUse, row: int, column: int, run: MixtureRun) -> FilledCell:
+def fill_cell(table: active.FittableTable, row: int, column: int, run: MixtureRun) -> FilledCell:
     """The cell as if it were missing, under a mixture fitted to the table without it."""
     return _missing(table.key, row, column, run.k, run.form, table.parts)
 
@@ -379,7 +379,7 @@ def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts)
     return FilledCell(found, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
 
 
-def first_missing_cell(table: active.InUse) -> tuple[int, int]:
+def first_missing_cell(table: active.FittableTable) -> tuple[int, int]:
     """A cell to begin with: the first numeric one that is missing though others of its row are not, else the first."""
     cells = table.parts.X[numeric_features(table)].isna().to_numpy()
     for row, absent in enumerate(cells.tolist()):
@@ -388,11 +388,11 @@ def first_missing_cell(table: active.InUse) -> tuple[int, int]:
     return 0, 0
 
 
-def column_values(table: active.InUse, column: int) -> Any:
+def column_values(table: active.FittableTable, column: int) -> Any:
     """The values of a numeric column."""
     return table.parts.X[numeric_features(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
 
 
-def numeric_cells(table: active.InUse, row: int) -> list[float]:
+def numeric_cells(table: active.FittableTable, row: int) -> list[float]:
     """The numeric cells of a row."""
     return [float(v) for v in _matrix(table.parts, tuple(range(len(numeric_features(table)))))[0][row]]

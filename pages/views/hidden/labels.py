@@ -24,7 +24,7 @@ BANDS = 30
 """Hidden rows whose labels are followed."""
 
 
-def some_labels_hidden(table: active.InUse) -> None:
+def some_labels_hidden(table: active.FittableTable) -> None:
     """The part with some labels hidden."""
     plane = len(fits.numeric_features(table)) >= 2
     labels = fits.labels_in_use(table)
@@ -67,7 +67,7 @@ def some_labels_hidden(table: active.InUse) -> None:
     _came_out(table, labels, study, total)
 
 
-def _controls(table: active.InUse, labels: HiddenLabels, plane: bool) -> tuple[str, str] | None:
+def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> tuple[str, str] | None:
     columns = st.columns([3, 3, 5, 3, 3] if plane else [5, 3, 3], vertical_alignment="bottom")
     names = controls.choose_axes(table, columns) if plane else None
     share, hard, more = columns[2:] if plane else columns
@@ -128,7 +128,7 @@ def _with_flipped(state: State, flipped: tuple[int, ...]) -> State:
     return state.showing(keys.EM_FLIP.to(flipped), *controls.AT_END)
 
 
-def _came_out(table: active.InUse, labels: HiddenLabels, study: Hiding, total: int) -> None:
+def _came_out(table: active.FittableTable, labels: HiddenLabels, study: Hiding, total: int) -> None:
     if not total:
         st.info(_("No label is hidden: one M step, and it is the supervised naive Bayes."))
         return
@@ -143,7 +143,7 @@ def _came_out(table: active.InUse, labels: HiddenLabels, study: Hiding, total: i
         _follow(study)
 
 
-def _right(table: active.InUse, labels: HiddenLabels, study: Hiding, total: int) -> None:
+def _right(table: active.FittableTable, labels: HiddenLabels, study: Hiding, total: int) -> None:
     st.markdown(_("**Hidden labels right**, of {n}").format(n=total))
     first, last = study.right(0), study.right(-1)
     figures = st.columns(3)
@@ -158,7 +158,7 @@ def _right(table: active.InUse, labels: HiddenLabels, study: Hiding, total: int)
         )
 
 
-def _nameless(table: active.InUse, study: Hiding) -> None:
+def _nameless(table: active.FittableTable, study: Hiding) -> None:
     counts = crossed(study.shares[-1], study.truth, len(study.levels))
     st.markdown(_("**Rows by their likeliest component, and the truth**"))
     st.dataframe(
@@ -210,7 +210,7 @@ def _follow(study: Hiding) -> None:
 # no label hidden ----------------------------------------------------------------------------------------------------
 
 
-def no_label_hidden(table: active.InUse) -> None:
+def no_label_hidden(table: active.FittableTable) -> None:
     """The part with every label seen: the mixture's M step is a classifier that has a name."""
     if len(fits.numeric_features(table)) < 2:
         film, rows = fits.hiding_film(table, HiddenLabels(share=0.0))
@@ -242,7 +242,7 @@ def no_label_hidden(table: active.InUse) -> None:
         _same(table, found, run.form, names)
 
 
-def _still(table: active.InUse, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
+def _still(table: active.FittableTable, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
     classes = controls.classes(table)
     player(
         Scene(film, classes, names, rows, classes, truth=fits.true_classes(table, rows), same=True),
@@ -252,7 +252,7 @@ def _still(table: active.InUse, film: Film, rows: list[int], names: tuple[str, s
     )
 
 
-def _same(table: active.InUse, found: Supervised, form: str, names: tuple[str, str]) -> None:
+def _same(table: active.FittableTable, found: Supervised, form: str, names: tuple[str, str]) -> None:
     if found.peer:
         called = {"full": _("QDA"), "tied": _("LDA"), "diagonal": _("Gaussian naive Bayes")}[form]
         st.markdown(
@@ -275,7 +275,7 @@ def _same(table: active.InUse, found: Supervised, form: str, names: tuple[str, s
         st.caption(_("{n} rows with a missing cell are left out here; EM would keep them.").format(n=dropped))
 
 
-def _parameters(table: active.InUse, found: Supervised, names: tuple[str, str]) -> pd.DataFrame:
+def _parameters(table: active.FittableTable, found: Supervised, names: tuple[str, str]) -> pd.DataFrame:
     """Θ of the classes, a column each."""
     theta = found.climb.trace.last.parameters
     x, y = (clean(n, 24) for n in names)

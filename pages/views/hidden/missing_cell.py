@@ -17,7 +17,7 @@ from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import FilledCell
 
 
-def show(table: active.InUse) -> None:
+def show(table: active.FittableTable) -> None:
     """The whole part."""
     names = fits.numeric_features(table)
     first = fits.first_missing_cell(table)
@@ -48,7 +48,7 @@ def show(table: active.InUse) -> None:
     _draw(table, found, row, column)
 
 
-def _draw(table: active.InUse, got: FilledCell, row: int, column: int) -> None:
+def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -> None:
     names = fits.numeric_features(table)
     found = only(got.found, names[column])
     mean, sd = float(found.mean[0]), float(found.sd[0])

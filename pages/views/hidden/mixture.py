@@ -24,7 +24,7 @@ from pages.views.hidden.fits import MixtureRun
 from pages.views.hidden.player import Scene, player
 
 
-def show(table: active.InUse) -> None:
+def show(table: active.FittableTable) -> None:
     """The whole part."""
     many = len(fits.numeric_features(table)) > 2
     columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
@@ -65,7 +65,7 @@ def show(table: active.InUse) -> None:
 # where it begins ----------------------------------------------------------------------------------------------------
 
 
-def _begin(table: active.InUse, run: MixtureRun, names: tuple[str, str]) -> None:
+def _begin(table: active.FittableTable, run: MixtureRun, names: tuple[str, str]) -> None:
     start, seed, hard, more = st.columns([3, 3, 3, 3], vertical_alignment="bottom")
     words = {
         "kmeans": _("k-means"),
@@ -93,7 +93,7 @@ def _begin(table: active.InUse, run: MixtureRun, names: tuple[str, str]) -> None
         _more(table, run, names)
 
 
-def _fitted_to(table: active.InUse, place: Any) -> None:
+def _fitted_to(table: active.FittableTable, place: Any) -> None:
     n = len(fits.numeric_features(table))
     place.selectbox(
         _("Fitted to"),
@@ -107,7 +107,7 @@ def _fitted_to(table: active.InUse, place: Any) -> None:
     )
 
 
-def _more(table: active.InUse, run: MixtureRun, names: tuple[str, str]) -> None:
+def _more(table: active.FittableTable, run: MixtureRun, names: tuple[str, str]) -> None:
     st.toggle(_("True classes as shapes"), **bound_to(keys.EM_TRUTH))
     st.toggle(
         _("Prior against collapse (inverse Wishart)"),
@@ -158,7 +158,7 @@ def _by_hand(state: State, points: tuple[tuple[float, float], ...]) -> State:
     return state.showing(keys.EM_START.to("hand"), keys.EM_POINTS.to(points), *controls.AT_END)
 
 
-def _moved(table: active.InUse, k: int, x: float, y: float) -> None:
+def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
     run = fits.run_in_use(table)
     points = list(run.points or fits.start_points(table, run))
     points[k] = (fits.rounded_place(table, 0, x), fits.rounded_place(table, 1, y))
@@ -168,7 +168,7 @@ def _moved(table: active.InUse, k: int, x: float, y: float) -> None:
 # what came of it ----------------------------------------------------------------------------------------------------
 
 
-def _said(table: active.InUse, run: MixtureRun, found: Climb) -> None:
+def _said(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     trace, last = found.trace, found.trace.last
     name = _("classification likelihood") if run.hard else _("log-likelihood")
     name = _("{name} + log prior").format(name=name) if run.prior else name
@@ -229,7 +229,7 @@ def _exact(value: float) -> str:
 # beneath ------------------------------------------------------------------------------------------------------------
 
 
-def _beneath(table: active.InUse, run: MixtureRun, found: Climb) -> None:
+def _beneath(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     words = {
         "starts": _("Good and bad starts"),
         "k": _("How many components?"),
@@ -243,7 +243,7 @@ def _beneath(table: active.InUse, run: MixtureRun, found: Climb) -> None:
         controls.engine_message(error.message)
 
 
-def _starts(table: active.InUse, run: MixtureRun, found: Climb) -> None:
+def _starts(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         reached = fits.objective_by_start(table, run)
     tried = fits.other_starts(run)
@@ -284,7 +284,7 @@ def _starts(table: active.InUse, run: MixtureRun, found: Climb) -> None:
         )
 
 
-def _end(table: active.InUse, run: MixtureRun, value: float, title: str) -> None:
+def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str) -> None:
     st.markdown(f"**{title}**  \n{_exact(value)}")  # two lines whatever the width: figures and buttons stand level
     film, _rows = fits.mixture_film(table, run)
     chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + _exact(value))
@@ -297,7 +297,7 @@ def _end(table: active.InUse, run: MixtureRun, value: float, title: str) -> None
     )
 
 
-def _how_many(table: active.InUse, run: MixtureRun, found: Climb) -> None:
+def _how_many(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
         got = fits.criteria_by_components(table, run)
     figure, numbers = st.columns([3, 3], gap="medium")
@@ -335,7 +335,7 @@ def _how_many(table: active.InUse, run: MixtureRun, found: Climb) -> None:
         )
 
 
-def _truth(table: active.InUse, run: MixtureRun, found: Climb) -> None:
+def _truth(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     shares = found.trace.last.responsibilities
     if shares is None:
         return
@@ -354,7 +354,7 @@ def _truth(table: active.InUse, run: MixtureRun, found: Climb) -> None:
     )  # fmt: skip
 
 
-def _numbers(table: active.InUse, run: MixtureRun, found: Climb) -> None:
+def _numbers(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     frame = found.trace.table()
     frame["lower_bound"] += frame["log_prior"]
     named = {

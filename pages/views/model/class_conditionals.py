@@ -70,7 +70,7 @@ def _super_parents(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[str, .
 
 
 @cached(max_entries=256)
-def _best_cut(key: str, column: str, _table: active.InUse) -> tuple[float, float] | None:
+def _best_cut(key: str, column: str, _table: active.FittableTable) -> tuple[float, float] | None:
     """Gain and threshold, in bits, of the best cut of a whole column."""
     parts = _table.parts
     weight = None if parts.weight is None else parts.weight.to_numpy()
@@ -78,12 +78,12 @@ def _best_cut(key: str, column: str, _table: active.InUse) -> tuple[float, float
     return (cut.gain, cut.threshold) if cut else None
 
 
-def information_by_column(table: active.InUse, fitted: active.Fitted) -> dict[str, float]:
+def information_by_column(table: active.FittableTable, fitted: active.Fitted) -> dict[str, float]:
     """How much each column tells of the class, in nats."""
     return _information(table.key, fitted.spec, fitted)[0]
 
 
-def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
+def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variable:
     """The column looked at: a list that says how much each tells of the class."""
     nats, entropy = _information(table.key, fitted.spec, fitted)
     features = list(table.features)
@@ -167,13 +167,15 @@ def _measure(fitted: active.Fitted) -> tuple[str, str]:
     return how, _("A full bar is all there is to know, {nats} nats.")
 
 
-def _listed(table: active.InUse, fitted: active.Fitted, variable: Variable) -> str:
+def _listed(table: active.FittableTable, fitted: active.Fitted, variable: Variable) -> str:
     """A column's name; where it could not be cut, it says nothing of the class, and the list says so."""
     name = clean(table.column(variable.name), 60)
     return _("{column} · no cut found").format(column=name) if _uncut(fitted, variable) else name
 
 
-def _names_of_parents(table: active.InUse, fitted: active.Fitted, variable: Variable, looked_at: str | None) -> str:
+def _names_of_parents(
+    table: active.FittableTable, fitted: active.Fitted, variable: Variable, looked_at: str | None
+) -> str:
     """The columns that a column depends on."""
     if not has_parents_by_column(fitted):
         return ""
@@ -185,7 +187,7 @@ def _uncut(fitted: active.Fitted, variable: Variable) -> bool:
     return fitted.model.schema_[variable.name].cuts == ()
 
 
-def _width(table: active.InUse, found: LevelConditionals) -> int:
+def _width(table: active.FittableTable, found: LevelConditionals) -> int:
     """About how many characters the table of fractions is wide."""
     names = [clean(table.value(found.variable, step.value), 60) for step in found.steps]
     levels = max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in name) for name in names)
@@ -196,7 +198,7 @@ def _width(table: active.InUse, found: LevelConditionals) -> int:
 # the parents ------------------------------------------------------------------------------------------------------
 
 
-def super_parent(table: active.InUse, fitted: active.Fitted) -> str | None:
+def super_parent(table: active.FittableTable, fitted: active.Fitted) -> str | None:
     """The super-parent of AODE that is looked at: the one chosen, otherwise the most telling; None for other models."""
     names = _super_parents(table.key, fitted.spec, fitted)
     here = current().seen(keys.SUPER_PARENT)
@@ -204,7 +206,7 @@ def super_parent(table: active.InUse, fitted: active.Fitted) -> str | None:
     return chosen if chosen in names else next(iter(names), None)
 
 
-def choose_conditional(table: active.InUse, fitted: active.Fitted, column: Variable) -> Conditional | Other:
+def choose_conditional(table: active.FittableTable, fitted: active.Fitted, column: Variable) -> Conditional | Other:
     """P(column | class, parents), with a selector for its likelihood and for each parent's value; of AODE one for the
     super-parent.
 
@@ -223,7 +225,7 @@ def choose_conditional(table: active.InUse, fitted: active.Fitted, column: Varia
     return conditional(fitted.model, column.name, table.classes, given=held, super_parent=looked_at)
 
 
-def _choose_super_parent(table: active.InUse, fitted: active.Fitted, looked_at: str) -> None:
+def _choose_super_parent(table: active.FittableTable, fitted: active.Fitted, looked_at: str) -> None:
     names = table.features.names
     shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(table.key, fitted.spec, fitted)}
     st.selectbox(
@@ -236,7 +238,7 @@ def _choose_super_parent(table: active.InUse, fitted: active.Fitted, looked_at: 
     )
 
 
-def _held(table: active.InUse, fitted: active.Fitted, above: tuple[Domain, ...]) -> dict[str, Any]:
+def _held(table: active.FittableTable, fitted: active.Fitted, above: tuple[Domain, ...]) -> dict[str, Any]:
     """The values that the parents are held at: those chosen, otherwise the case's, otherwise the most frequent."""
     if not above:
         return {}
@@ -257,7 +259,7 @@ def _chosen_levels() -> dict[int, int]:
     return dict(held)
 
 
-def _choose_level(table: active.InUse, domain: Domain, stands: Any) -> None:
+def _choose_level(table: active.FittableTable, domain: Domain, stands: Any) -> None:
     name, values = domain.variable.name, choices(domain)
     position = table.features.position[name]
     shown = [clean(table.value(domain.variable, value), 40) for value in values]
@@ -275,14 +277,14 @@ def _choose_level(table: active.InUse, domain: Domain, stands: Any) -> None:
     )
 
 
-def _holds(table: active.InUse, variable: Variable, value: Any) -> str:
+def _holds(table: active.FittableTable, variable: Variable, value: Any) -> str:
     """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
     name, shown = md(table.column(variable.name), 60), table.value(variable, value)
     bound_only = variable.cuts is not None and shown[:1] in "≤>"
     return f"{name} {md(shown, 60)}" if bound_only else f"{name} = {md(shown, 60)}"
 
 
-def _conditions(table: active.InUse, given: tuple[Cell, ...]) -> list[str]:
+def _conditions(table: active.FittableTable, given: tuple[Cell, ...]) -> list[str]:
     """The parents' cells."""
     return [_holds(table, cell.variable, cell.value) for cell in given]
 
@@ -290,7 +292,7 @@ def _conditions(table: active.InUse, given: tuple[Cell, ...]) -> list[str]:
 # discrete columns -------------------------------------------------------------------------------------------------
 
 
-def draw_conditional(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+def draw_conditional(table: active.FittableTable, fitted: active.Fitted, found: Conditional | Other) -> None:
     """The class-conditionals: bars for a discrete column, curves for a numeric one, words for a text."""
     on_dark = dark()
     letter = "p" if isinstance(found, GaussianConditionals | Curves) else "P"
@@ -324,7 +326,7 @@ def draw_conditional(table: active.InUse, fitted: active.Fitted, found: Conditio
         _curves(table, found, on_dark)
 
 
-def _super_parent_line(table: active.InUse, fitted: active.Fitted, found: Conditional) -> None:
+def _super_parent_line(table: active.FittableTable, fitted: active.Fitted, found: Conditional) -> None:
     """Of AODE, P(c, x_i) at the value of the super-parent that is looked at."""
     looked_at = super_parent(table, fitted)
     if looked_at is None or not found.given:
@@ -340,7 +342,7 @@ def _super_parent_line(table: active.InUse, fitted: active.Fitted, found: Condit
     ))  # fmt: skip
 
 
-def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelConditionals, on_dark: bool) -> None:
+def _histogram(table: active.FittableTable, fitted: active.Fitted, found: LevelConditionals, on_dark: bool) -> None:
     """The values that were cut, and where; or that nothing was worth a cut."""
     at = table.features.position[found.variable.name]
     if not found.variable.cuts and active.likelihood_of(table, fitted.spec, at) == "mdlp":
@@ -361,7 +363,7 @@ def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelCondition
     chart(figure, key="cuts", alt=_("histogram with the cut points"))
 
 
-def _bars(table: active.InUse, found: LevelConditionals, on_dark: bool) -> None:
+def _bars(table: active.FittableTable, found: LevelConditionals, on_dark: bool) -> None:
     drawn = found
     if len(found.steps) > BARS:
         often = sorted(found.steps, key=lambda step: -_total(step))[:BARS]
@@ -387,7 +389,7 @@ def _total(step: WorkingStep) -> float:
     return sum(getattr(source, "count", 0.0) for source in step.sources)
 
 
-def _fractions(table: active.InUse, found: LevelConditionals) -> tuple[WorkingStep, Any]:
+def _fractions(table: active.FittableTable, found: LevelConditionals) -> tuple[WorkingStep, Any]:
     """Level × class with the fraction each probability is; the (level, class) chosen there."""
     steps = list(found.steps)
     lines = [[table.value(found.variable, step.value), *map(_is, step.sources, step.factors)] for step in steps]
@@ -425,7 +427,7 @@ def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -
 # numeric columns --------------------------------------------------------------------------------------------------
 
 
-def _curves(table: active.InUse, found: GaussianConditionals, on_dark: bool) -> None:
+def _curves(table: active.FittableTable, found: GaussianConditionals, on_dark: bool) -> None:
     values = values_of(found, table.parts.X, table.parts.y)
     figure = density_curves(
         found,
@@ -447,7 +449,7 @@ def _curves(table: active.InUse, found: GaussianConditionals, on_dark: bool) -> 
     st.caption(said)
 
 
-def _moments(table: active.InUse, found: GaussianConditionals) -> tuple[WorkingStep, Any]:
+def _moments(table: active.FittableTable, found: GaussianConditionals) -> tuple[WorkingStep, Any]:
     """n, mean, squared deviations, variance for each class; the class chosen there."""
     k = _chosen_cell(1, len(found.classes))[1]
     smoothed = any(_drawn(found, j) for j in range(len(found.classes)))
@@ -544,7 +546,7 @@ def _notes(fitted: active.Fitted, found: GaussianConditionals) -> None:
 # the rows behind --------------------------------------------------------------------------------------------------
 
 
-def rows_behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+def rows_behind(table: active.FittableTable, fitted: active.Fitted, found: Conditional | Other) -> None:
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
     if not isinstance(found, LevelConditionals | GaussianConditionals):
@@ -568,7 +570,7 @@ def rows_behind(table: active.InUse, fitted: active.Fitted, found: Conditional |
         _rows_behind(table, found, *chosen)
 
 
-def _rows_behind(table: active.InUse, found: Conditional, step: WorkingStep, label: Any) -> None:
+def _rows_behind(table: active.FittableTable, found: Conditional, step: WorkingStep, label: Any) -> None:
     """The very rows of the table that a number was counted from."""
     parts, column = table.parts, found.variable.name
     whole = put(parts.X, {parts.target.name: parts.y})

@@ -23,12 +23,12 @@ from pages.views.model import class_conditionals
 
 @cached(max_entries=32)
 def _class_images(
-    key: str, spec: Spec, _table: active.InUse, _fitted: active.Fitted, _names: Sequence[str]
+    key: str, spec: Spec, _table: active.FittableTable, _fitted: active.Fitted, _names: Sequence[str]
 ) -> ClassImages:
     return class_images(_fitted.model, _table.parts.X, _table.parts.y, _names, _table.classes)
 
 
-def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, chosen: str) -> None:
+def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Image, chosen: str) -> None:
     """Every class as a picture, and how much each pixel tells of the class; a click chooses the column looked at."""
     found = _class_images(table.key, fitted.spec, table, fitted, image.names)
     kinds = {"mean": _("mean ink"), "sd": _("standard deviation")}
@@ -77,7 +77,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
     st.caption(_picturing(kind, chosen, image, table))
 
 
-def _picturing(kind: str, chosen: str, image: Image, table: active.InUse) -> str:
+def _picturing(kind: str, chosen: str, image: Image, table: active.FittableTable) -> str:
     """What the pictures show, and which pixel is framed."""
     said = {
         "mean": _("The stronger the colour, the more ink the class has there on average, up to {top}."),

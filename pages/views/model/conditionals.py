@@ -22,7 +22,7 @@ from pages.views.model import (
 from pages.views.model.likelihood_choice import likelihood_choice
 
 
-def conditionals(table: active.InUse) -> None:
+def conditionals(table: active.FittableTable) -> None:
     """The model is chosen and fitted; where a knob forbids the fit, the page ends with the knobs and why."""
     spec = shelf.choose_model(table)
     try:

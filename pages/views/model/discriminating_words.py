@@ -30,7 +30,7 @@ TYPED = 60
 """So many characters can be looked up."""
 
 
-def word_chart(table: active.InUse, found: WordTable) -> None:
+def word_chart(table: active.FittableTable, found: WordTable) -> None:
     """The words that tell most for each class, with the one looked up among them."""
     classes = [plotly_text(table.class_(c), 24) for c in found.classes][:DRAWN]
     chosen = discriminating_terms(found, OF_TWO if len(found.classes) == 2 else OF_MORE)[:DRAWN]
@@ -52,7 +52,7 @@ def word_chart(table: active.InUse, found: WordTable) -> None:
     st.caption(said.format(one=one.format(name=names[0], other=names[-1])) + " " + _rare(table, found))
 
 
-def _hover(table: active.InUse, found: WordTable, v: int) -> str:
+def _hover(table: active.FittableTable, found: WordTable, v: int) -> str:
     lines = [f"<b>{quoted(plotly_text(shown(found.terms[v])))}</b>"]
     for k, c in enumerate(found.classes[:DRAWN]):
         source = found.source(k, v)
@@ -60,7 +60,7 @@ def _hover(table: active.InUse, found: WordTable, v: int) -> str:
     return "<br>".join(lines)
 
 
-def _rare(table: active.InUse, found: WordTable) -> str:
+def _rare(table: active.FittableTable, found: WordTable) -> str:
     """How large the vocabulary is, and what a word that never stood in a class gets there."""
     once = int((found.counts.sum(axis=0) == 1).sum())
     fewest = found.counts.argmin(axis=1).tolist()  # of each class
@@ -82,7 +82,7 @@ def _rare(table: active.InUse, found: WordTable) -> str:
 # a word looked up -------------------------------------------------------------------------------------------------
 
 
-def word_search(table: active.InUse, found: WordTable) -> None:
+def word_search(table: active.FittableTable, found: WordTable) -> None:
     """A field for any word, and what the model has counted of it."""
     asked = word_looked_up(table, found)
     typed = current().seen(keys.LOOK) if asked is None or asked.place < 0 else asked.term
@@ -99,7 +99,7 @@ def word_search(table: active.InUse, found: WordTable) -> None:
         st.markdown(_("There is no word in what you typed."))
 
 
-def _kept(table: active.InUse, found: WordTable, typed: str) -> str | tuple[int, int]:
+def _kept(table: active.FittableTable, found: WordTable, typed: str) -> str | tuple[int, int]:
     """What is looked up, as the state keeps it: on a file of one's own a word of it by its place in the vocabulary, for
     no cell of a file gets into a link."""
     if table.dataset is not None or not typed.strip():
@@ -111,7 +111,7 @@ def _kept(table: active.InUse, found: WordTable, typed: str) -> str | tuple[int,
     return (place, len(found.terms)) if place >= 0 else typed
 
 
-def word_looked_up(table: active.InUse, found: WordTable) -> LookedUp | None:
+def word_looked_up(table: active.FittableTable, found: WordTable) -> LookedUp | None:
     """The word that the state asks for; None where there is none."""
     asked = current().seen(keys.LOOK)
     if isinstance(asked, tuple):
@@ -126,19 +126,19 @@ def word_looked_up(table: active.InUse, found: WordTable) -> LookedUp | None:
         return None
 
 
-def _texts(table: active.InUse, found: WordTable, term: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _texts(table: active.FittableTable, found: WordTable, term: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     asked = look_up(found, _frame(table), term)
     return asked.texts, asked.of
 
 
-def _frame(table: active.InUse) -> pd.DataFrame:
+def _frame(table: active.FittableTable) -> pd.DataFrame:
     """Features and class of the rows counted."""
     parts = table.parts
     frame: pd.DataFrame = parts.X.assign(**{parts.target.name: parts.y})
     return frame
 
 
-def _told(table: active.InUse, found: WordTable, asked: LookedUp) -> str:
+def _told(table: active.FittableTable, found: WordTable, asked: LookedUp) -> str:
     """In how many texts of each class a word stands, and its probability there."""
     word = f"**{quoted(md(shown(asked.term)))}**"
     if asked.place < 0:

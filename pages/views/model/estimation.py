@@ -53,7 +53,7 @@ def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Esti
         return error.message
 
 
-def parameter_estimates(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, found: Conditional | Other) -> None:
     """How sure the column's numbers are, and what smoothing does to them."""
     st.subheader(_("How sure are these numbers?"))
     spec = active.uncalibrated(fitted.spec)
@@ -76,7 +76,7 @@ def parameter_estimates(table: active.InUse, fitted: active.Fitted, found: Condi
 # the prior ------------------------------------------------------------------------------------------------------------
 
 
-def _prior(table: active.InUse, spec: Spec, position: int) -> None:
+def _prior(table: active.FittableTable, spec: Spec, position: int) -> None:
     """The prior of this column: that of all columns, or one of its own."""
     own = dict(active.setting(spec, "alphas"))
     alone = position in own or current().seen(keys.PRIOR_OF) == "one"
@@ -123,7 +123,7 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
 # a table of probabilities ---------------------------------------------------------------------------------------------
 
 
-def _levels(table: active.InUse, spec: Spec, found: LevelConditionals, known: Estimates) -> None:
+def _levels(table: active.FittableTable, spec: Spec, found: LevelConditionals, known: Estimates) -> None:
     """Level by level: the three estimates, and the interval."""
     names = [clean(table.value(found.variable, step.value), 40) for step in found.steps]
     alike = found.alike
@@ -187,7 +187,7 @@ def _levels(table: active.InUse, spec: Spec, found: LevelConditionals, known: Es
 
 
 def _gaussians(
-    table: active.InUse,
+    table: active.FittableTable,
     fitted: active.Fitted,
     found: GaussianConditionals,
     known: MomentEstimates,

@@ -37,7 +37,7 @@ class Acting:
     gaussian: bool
 
 
-def acting(table: active.InUse, spec: Spec) -> Acting:
+def acting(table: active.FittableTable, spec: Spec) -> Acting:
     """What the model's knobs act on here."""
     discrete, numbers = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
     if spec.family not in active.NAIVE:
@@ -47,7 +47,7 @@ def acting(table: active.InUse, spec: Spec) -> Acting:
     return Acting(bool(has - {"gaussian", *active.DENSITIES}), numbers, "gaussian" in has)
 
 
-def summary(table: active.InUse, spec: Spec) -> str:
+def summary(table: active.FittableTable, spec: Spec) -> str:
     """What the model does, in a line: of its knobs those that act on this table, and those that differ."""
     values, on = active.settings(spec), acting(table, spec)
     smoothed = ["alpha"] if values.get("smoothing") != "none" else []
@@ -69,7 +69,7 @@ def summary(table: active.InUse, spec: Spec) -> str:
     return " · ".join(words.setting(name, values[name], table) for name in [*shown, *others] if name in values)
 
 
-def panel(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
+def panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> None:
     """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
     st.caption(md(summary(table, spec), 400))
     with st.expander(_("Knobs"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):
@@ -83,7 +83,7 @@ def panel(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
             _prior_by_hand(table, by_hand)
 
 
-def _widgets(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Callable[[], None]]:
+def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> list[Callable[[], None]]:
     """The widgets of the knobs that the model has, in their order; those for numbers where there are any."""
     values, on = active.settings(spec), acting(table, spec)
 
@@ -186,7 +186,9 @@ def _widgets(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> list[
     return [draw for name, draw in made.items() if knob.get(name, name) in values and name not in hidden]
 
 
-def _turned(table: active.InUse, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v) -> dict[str, Any]:
+def _turned(
+    table: active.FittableTable, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v
+) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of one knob of the active model."""
 
     def turn(state: State, entered: Any) -> State:
@@ -196,7 +198,7 @@ def _turned(table: active.InUse, name: str, value: Any, read: Callable[[Any], An
 
 
 def _choice(
-    table: active.InUse, spec: Spec, name: str, *, about: str, off: bool = False, among: Sequence[Any] = ()
+    table: active.FittableTable, spec: Spec, name: str, *, about: str, off: bool = False, among: Sequence[Any] = ()
 ) -> None:
     """A knob that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
     st.selectbox(
@@ -209,7 +211,7 @@ def _choice(
     )
 
 
-def _prior_kind(table: active.InUse, spec: Spec, *, off: bool) -> None:
+def _prior_kind(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     """Which kind of Dirichlet prior all columns have; naive Bayes may mend zeros only."""
     zeros = spec.family in active.NAIVE
     prior_choice.choose_kind(
@@ -222,7 +224,7 @@ def _prior_kind(table: active.InUse, spec: Spec, *, off: bool) -> None:
     )
 
 
-def _joint_or_not(table: active.InUse, spec: Spec, *, off: bool) -> None:
+def _joint_or_not(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     """Whether AODE's tables are smoothed one by one."""
     about = _(
         "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
@@ -230,14 +232,14 @@ def _joint_or_not(table: active.InUse, spec: Spec, *, off: bool) -> None:
     _choice(table, spec, "smoothing", off=off, about=about, among=AVERAGING)
 
 
-def _alpha_exact(table: active.InUse, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
+def _alpha_exact(table: active.FittableTable, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
     prior_choice.strength_input(
         "knob_alpha", pseudo_count(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases
     )
 
 
-def _column(table: active.InUse, spec: Spec, name: str, about: str) -> None:
+def _column(table: active.FittableTable, spec: Spec, name: str, about: str) -> None:
     """A knob that is a discrete column of this model, or its own choice."""
     stands, cut = active.setting(spec, name), active.setting(spec, "discretize") is not None
     can = [-1, *(i for i, v in enumerate(table.features) if v.discrete or cut or i == stands)]
@@ -251,7 +253,7 @@ def _column(table: active.InUse, spec: Spec, name: str, about: str) -> None:
     )
 
 
-def _k(table: active.InUse, spec: Spec) -> None:
+def _k(table: active.FittableTable, spec: Spec) -> None:
     st.segmented_control(
         _("Parents besides the class"),
         [0, 1, 2, 3],
@@ -261,7 +263,7 @@ def _k(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _structure(table: active.InUse, spec: Spec) -> None:
+def _structure(table: active.FittableTable, spec: Spec) -> None:
     """How a network comes by its arcs; arcs that were drawn are kept as long as nothing else is chosen."""
     stands = active.setting(spec, "structure")
     named = [s for s in active.STRUCTURES if s != "exact" or len(table.features) <= active.EXACT or s == stands]
@@ -275,13 +277,13 @@ def _structure(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _criterion(table: active.InUse, spec: Spec) -> None:
+def _criterion(table: active.FittableTable, spec: Spec) -> None:
     about = _("What the search makes large: more is better. MDL is the book's (eq. 7.28), each free number ½ ln m.")
     off = active.setting(spec, "structure") not in SEARCHED
     _choice(table, spec, "criterion", about=about, off=off, among=("mdl", "aic", "k2", "bdeu", "log-likelihood"))
 
 
-def _most_parents(table: active.InUse, spec: Spec) -> None:
+def _most_parents(table: active.FittableTable, spec: Spec) -> None:
     st.number_input(
         words.knob_name("max_parents"),
         1,
@@ -293,7 +295,7 @@ def _most_parents(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _threshold(table: active.InUse, spec: Spec) -> None:
+def _threshold(table: active.FittableTable, spec: Spec) -> None:
     st.number_input(
         _("Threshold m′"),
         0,
@@ -304,7 +306,7 @@ def _threshold(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _numbers(table: active.InUse, spec: Spec) -> None:
+def _numbers(table: active.FittableTable, spec: Spec) -> None:
     _choice(
         table,
         spec,
@@ -324,7 +326,7 @@ def _numbers(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _own_likelihoods(table: active.InUse, spec: Spec) -> None:
+def _own_likelihoods(table: active.FittableTable, spec: Spec) -> None:
     """The columns with a likelihood of their own; one that is taken off has that of its kind again."""
     own = dict(active.setting(spec, "likelihoods"))
     name_of = {at: clean(table.column(table.features.names[at]), 24) for at in own}
@@ -343,7 +345,7 @@ def _own_likelihoods(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _largest(table: active.InUse, spec: Spec) -> None:
+def _largest(table: active.FittableTable, spec: Spec) -> None:
     """The largest weight a column may have, or none."""
     st.selectbox(
         words.knob_name("largest"),
@@ -364,7 +366,7 @@ def _as_option(largest: float | None) -> str:
     return "" if largest is None else "2" if largest > 1 else "1"
 
 
-def _selected_by(table: active.InUse, spec: Spec) -> None:
+def _selected_by(table: active.FittableTable, spec: Spec) -> None:
     """The score of a selection. Losses are taken as they stand when they are chosen: another λ does not refit."""
     stands = active.setting(spec, "criterion")
 
@@ -388,7 +390,7 @@ def _selected_by(table: active.InUse, spec: Spec) -> None:
                       args=(lambda s: choose(s, "risk"),), help=said)  # fmt: skip
 
 
-def _bins(table: active.InUse, spec: Spec) -> None:
+def _bins(table: active.FittableTable, spec: Spec) -> None:
     st.number_input(
         words.knob_name("bins"),
         2,
@@ -400,7 +402,7 @@ def _bins(table: active.InUse, spec: Spec) -> None:
     )
 
 
-def _variance(table: active.InUse, spec: Spec, *, off: bool) -> None:
+def _variance(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     about = _("n−1 is the sample variance of the worked examples; n is maximum likelihood.")
     _choice(table, spec, "variance", off=off, about=about)
     if "tied_variance" in active.settings(spec):
@@ -415,7 +417,7 @@ def _variance(table: active.InUse, spec: Spec, *, off: bool) -> None:
         )
 
 
-def _floor(table: active.InUse, spec: Spec, *, off: bool) -> None:
+def _floor(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     floor = float(active.setting(spec, "var_floor"))
     st.number_input(
         _("Variance floor, 10^"),
@@ -428,7 +430,7 @@ def _floor(table: active.InUse, spec: Spec, *, off: bool) -> None:
     )
 
 
-def _shrinkage(table: active.InUse, spec: Spec) -> None:
+def _shrinkage(table: active.FittableTable, spec: Spec) -> None:
     """How far Σ is drawn towards a multiple of the identity or its diagonal: by rule, or γ by hand."""
     stands = active.setting(spec, "shrinkage")
     by_hand = isinstance(stands, float)
@@ -455,7 +457,7 @@ def _shrinkage(table: active.InUse, spec: Spec) -> None:
         st.slider("γ", 0.0, 1.0, step=0.01, **bound("knob_gamma", stands, slide))
 
 
-def _prior_rule(table: active.InUse, spec: Spec, own: tuple[float, ...]) -> None:
+def _prior_rule(table: active.FittableTable, spec: Spec, own: tuple[float, ...]) -> None:
     """The class prior by rule, or by hand, which starts from `own`."""
     stands = active.setting(spec, "priors")
 
@@ -471,7 +473,7 @@ def _prior_rule(table: active.InUse, spec: Spec, own: tuple[float, ...]) -> None
     )
 
 
-def _prior_by_hand(table: active.InUse, stands: tuple[float, ...]) -> None:
+def _prior_by_hand(table: active.FittableTable, stands: tuple[float, ...]) -> None:
     """P(class) for each class by its label; the others keep their proportions."""
     for start in range(0, len(table.classes), 4):
         for k, cell in zip(range(start, len(table.classes)), st.columns(4, gap="medium"), strict=False):

@@ -26,7 +26,7 @@ def _compared(message: str) -> LikelihoodComparison:
     return compared(message)
 
 
-def likelihood_choice(table: active.InUse) -> None:
+def likelihood_choice(table: active.FittableTable) -> None:
     """The whole section, folded away until it is asked for."""
     title = _("Multinomial, Bernoulli or categorical: which is mine?")
     with st.expander(title, icon=":material/help:", **bound_to(keys.WHICH_OPEN)):
@@ -132,7 +132,7 @@ def _fraction(share: Share) -> str:
     return f"({share.n:g} + 1)/({share.total:g} + {share.s}) = {number(share.p)}"
 
 
-def _here(table: active.InUse) -> None:
+def _here(table: active.FittableTable) -> None:
     """The same question of the table in use."""
 
     def named(found: list[Variable]) -> str:

@@ -55,13 +55,13 @@ BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 
 
 @cached(max_entries=256)
-def _suits(key: str, column: str, _table: active.InUse) -> dict[str, Message | None]:
+def _suits(key: str, column: str, _table: active.FittableTable) -> dict[str, Message | None]:
     """The likelihoods that a column can have, each with what its values say against it."""
     parts = _table.parts
     return suits(parts.schema.features[column], parts.X[column], parts.y)
 
 
-def choose_likelihood(table: active.InUse, fitted: active.Fitted, column: Variable) -> None:
+def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column: Variable) -> None:
     """The likelihood of this column, of those that its kind and its values allow."""
     spec = fitted.spec
     if spec.family not in active.NAIVE or len(possible(column)) < 2:
@@ -97,7 +97,7 @@ def choose_likelihood(table: active.InUse, fitted: active.Fitted, column: Variab
 # the class-conditionals -----------------------------------------------------------------------------------------------
 
 
-def draw_likelihood(table: active.InUse, found: Other) -> None:
+def draw_likelihood(table: active.FittableTable, found: Other) -> None:
     """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
     classes = [plotly_text(table.given_class(c)) for c in found.classes]
     name = plotly_text(table.column(found.variable.name))
@@ -149,7 +149,7 @@ def _widths(found: Curves) -> str:
     return _(", ").join(f"$h$ = {number(h)}" for h in found.bandwidth)
 
 
-def _words(table: active.InUse, found: WordTable) -> None:
+def _words(table: active.FittableTable, found: WordTable) -> None:
     """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen, any other
     word looked up."""
     discriminating_words.word_chart(table, found)
@@ -214,7 +214,7 @@ def _about_words(found: WordTable) -> str:
 # the rows behind ------------------------------------------------------------------------------------------------------
 
 
-def rows_behind(table: active.InUse, found: Other) -> None:
+def rows_behind(table: active.FittableTable, found: Other) -> None:
     """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
     if isinstance(found, WordTable):
         if asked := discriminating_words.word_looked_up(table, found):
@@ -232,7 +232,7 @@ def rows_behind(table: active.InUse, found: Other) -> None:
     _rows(table, found, k)
 
 
-def _rows_looked_up(table: active.InUse, found: WordTable, asked: LookedUp) -> None:
+def _rows_looked_up(table: active.FittableTable, found: WordTable, asked: LookedUp) -> None:
     """The rows of a class whose text holds the word that was looked up."""
     if asked.place < 0:
         st.caption(_("No row holds it."))
@@ -251,7 +251,9 @@ def _chosen(rows: int, classes: int) -> tuple[int, int]:
     return (row, k) if row < rows and k < classes else (0, 0)
 
 
-def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]) -> int:
+def _class_table(
+    table: active.FittableTable, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]
+) -> int:
     """A table with a row for each class, of which one can be chosen."""
     named = {**heads, **({"missing": _("missing")} if any(found.missing) else {})}
     tables.word_table(
@@ -269,7 +271,7 @@ def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str,
     return k
 
 
-def _curve_table(table: active.InUse, found: Curves, k: int) -> int:
+def _curve_table(table: active.FittableTable, found: Curves, k: int) -> int:
     """n, spread and bandwidth of each class; the rule with its numbers for the one chosen."""
     weka = found.precision is not None
     rows = [
@@ -299,7 +301,7 @@ def _curve_table(table: active.InUse, found: Curves, k: int) -> int:
     return k
 
 
-def _rate_table(table: active.InUse, found: Rates, k: int) -> int:
+def _rate_table(table: active.FittableTable, found: Rates, k: int) -> int:
     """n, sum and rate of each class; the rate of the one chosen with its numbers."""
     rows = [
         {
@@ -325,7 +327,7 @@ def _rate_table(table: active.InUse, found: Rates, k: int) -> int:
     return k
 
 
-def _parameter_table(table: active.InUse, found: Distributions, k: int) -> None:
+def _parameter_table(table: active.FittableTable, found: Distributions, k: int) -> None:
     """n and the parameters of each class."""
     rows = [
         {"n": count(found.n[j]), **{name: f"{v[j]:.6g}" for name, v in found.parameters.items()},
@@ -341,7 +343,7 @@ def _variance(found: Rates, k: int) -> str:
     return f"{float((found.x - mean) ** 2 @ found.observed[k]):.6g}"
 
 
-def estimates_with_intervals(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
+def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable, found: Other) -> None:
     """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
     that is not known."""
     try:
@@ -416,7 +418,7 @@ def _laplace(found: WordTable, k: int, v: int) -> float:
     return float(smoothed(found.counts[k, v], found.total[k], 1.0, 2 if found.presence else len(found.terms)))
 
 
-def _rows(table: active.InUse, found: Other, k: int, term: str | None = None) -> None:
+def _rows(table: active.FittableTable, found: Other, k: int, term: str | None = None) -> None:
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, found.classes[k], found.variable.name
     whole = put(parts.X, {parts.target.name: parts.y})

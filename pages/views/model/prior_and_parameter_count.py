@@ -25,7 +25,7 @@ MOST = 200
 """So many rows of the class's table are listed."""
 
 
-def class_prior(table: active.InUse, fitted: active.Fitted) -> None:
+def class_prior(table: active.FittableTable, fitted: active.Fitted) -> None:
     """P(class), each with its fraction."""
     st.subheader(f"{_('Class prior')} P({md(table.column(table.target.name), 40)})")
     names = [plotly_text(table.class_(c), 30) for c in table.classes]
@@ -35,7 +35,7 @@ def class_prior(table: active.InUse, fitted: active.Fitted) -> None:
         _class_given_parents(table, steps)
 
 
-def _class_given_parents(table: active.InUse, steps: Sequence[WorkingStep]) -> None:
+def _class_given_parents(table: active.FittableTable, steps: Sequence[WorkingStep]) -> None:
     """The table of a class with parents in a network, each number with its fraction."""
     names = {cell.variable.name: clean(table.column(cell.variable.name), 30) for cell in steps[0].given}
     listed = []
@@ -59,7 +59,7 @@ def _class_given_parents(table: active.InUse, steps: Sequence[WorkingStep]) -> N
     )
 
 
-def parameter_count(table: active.InUse, fitted: active.Fitted) -> None:
+def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What the model's assumption of independence saves."""
     found = model_size(fitted.model)
     semi = fitted.spec.family not in (*active.NAIVE, "lda", "qda")
@@ -132,7 +132,7 @@ def _numbers(fitted: active.Fitted, found: Size) -> str:
     return said.format(n=found.gaussian, naive=found.naive_gaussian)
 
 
-def _others(table: active.InUse, found: Size) -> list[str]:
+def _others(table: active.FittableTable, found: Size) -> list[str]:
     """What columns cost that are neither tables nor Gaussians, and the weights."""
     k, told = len(table.classes), []
     if found.rates:

@@ -13,7 +13,7 @@ from pages.runtime.state import bound_to, current
 MIME = "application/octet-stream"
 
 
-def download_model(table: active.InUse, fitted: active.Fitted) -> None:
+def download_model(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The model as `save_model` writes it, calibrated where the shelf says so."""
     name = f"{fitted.spec.family}.model.bayes"
     is_open = current().seen(keys.SAVE_OPEN)

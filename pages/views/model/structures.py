@@ -17,7 +17,7 @@ MOST = 12
 """So many arcs of a network are written out."""
 
 
-def structure_in_a_line(table: active.InUse, fitted: active.Fitted) -> None:
+def structure_in_a_line(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What a semi-naive model chose: the super-parent and how it did, the root, the arcs; in a line."""
     spec, model = fitted.spec, fitted.model
     weights_and_selection.weights_or_selection(table, fitted)
@@ -48,7 +48,7 @@ def structure_in_a_line(table: active.InUse, fitted: active.Fitted) -> None:
         st.caption(_("The tree is directed away from {root}.").format(root=roots))
 
 
-def _network(table: active.InUse, model: BayesianNetworkClassifier) -> None:
+def _network(table: active.FittableTable, model: BayesianNetworkClassifier) -> None:
     """The arcs of a network, and the class's Markov blanket: all that a complete row's posterior hangs on."""
 
     def named(names: Sequence[str]) -> str:

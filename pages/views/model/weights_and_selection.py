@@ -22,7 +22,7 @@ MOST = 24
 TALLEST = 248
 
 
-def weights_or_selection(table: active.InUse, fitted: active.Fitted) -> None:
+def weights_or_selection(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The weights, or the selection, of a model that has any."""
     if isinstance(fitted.model, WeightedNaiveBayes):
         _weights(table, fitted, fitted.model)
@@ -41,7 +41,7 @@ def selected_or_weighted(fitted: active.Fitted, column: str) -> None:
         st.caption(_("The selection left this column out: it is counted, and has no factor."))
 
 
-def _weights(table: active.InUse, fitted: active.Fitted, model: WeightedNaiveBayes) -> None:
+def _weights(table: active.FittableTable, fitted: active.Fitted, model: WeightedNaiveBayes) -> None:
     """The weights as bars, and what they gain."""
     weights = model.weights_
     heaviest = sorted(weights, key=lambda name: -weights[name])[:MOST]
@@ -88,7 +88,7 @@ def _gain(model: WeightedNaiveBayes) -> str:
     return said.format(first=first, last=last, n=model.n_iter_) + " " + how
 
 
-def _selection(table: active.InUse, model: SelectiveNaiveBayes) -> None:
+def _selection(table: active.FittableTable, model: SelectiveNaiveBayes) -> None:
     """Which column came in or went out at each step, and the score it made."""
     chosen = model.selection_
     forward, better = chosen.direction == "forward", max if chosen.criterion == "accuracy" else min
@@ -148,5 +148,5 @@ def criterion(name: str) -> str:
     }[name]
 
 
-def _name(table: active.InUse, column: str | None) -> str:
+def _name(table: active.FittableTable, column: str | None) -> str:
     return clean(table.column(column), 30) if column is not None else ""

@@ -58,7 +58,7 @@ class SearchTask:
 class LearningData:
     """The rows a structure is learned from, counted; `target` is the class's name, `bins` how numbers are cut."""
 
-    table: active.InUse
+    table: active.FittableTable
     rows: Rows
     counts: FamilyCounts
     bins: int
@@ -93,7 +93,7 @@ class LearningData:
         return found.checked(self.names)
 
 
-def learning_data(table: active.InUse) -> LearningData:
+def learning_data(table: active.FittableTable) -> LearningData:
     """The table in use as it is learned from. Raises BayesEngineError where it cannot be."""
     rows, bins = rows_of(table), current().seen(keys.NET_BINS)
     return LearningData(table, rows, _counts(rows.digest, bins, rows), bins)

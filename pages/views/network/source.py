@@ -56,7 +56,7 @@ class Learned:
     """What a network was learned from, and how: `model.search_` is the search, None where the arcs were drawn by
     hand."""
 
-    table: active.InUse
+    table: active.FittableTable
     rows: Rows
     model: BayesianNetwork
 
@@ -171,7 +171,7 @@ def source() -> Source:
 # the table in use -----------------------------------------------------------------------------------------------
 
 
-def rows_of(table: active.InUse) -> Rows:
+def rows_of(table: active.FittableTable) -> Rows:
     """The rows of a table as a network takes them: features and target, in the order of the columns."""
     parts = table.parts
     columns = [v for v in table.schema if v.name == parts.target.name or v in table.features.variables]
@@ -210,7 +210,7 @@ def learning_settings() -> tuple[Method, ScoreName, int, float, int]:
     )
 
 
-def _learned(table: active.InUse) -> Source:
+def _learned(table: active.FittableTable) -> Source:
     rows = rows_of(table)
     arcs = drawn_arcs(rows.schema.names)
     method, score, parents, alpha, bins = learning_settings()

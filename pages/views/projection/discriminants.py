@@ -63,7 +63,7 @@ def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: Num
     return screens(_found, objective)
 
 
-def discriminant_planes(table: active.InUse, names: tuple[str, ...]) -> None:
+def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> None:
     """Fisher's, PCA's and LDA's plane of all numeric columns, beside each other."""
     if len(names) < 2 or len(rows_of(table, names).classes) < 3:
         st.info(
@@ -112,7 +112,7 @@ def discriminant_planes(table: active.InUse, names: tuple[str, ...]) -> None:
     rows_left_out(found)
 
 
-def _screen(table: active.InUse, found: NumericRows, screen: Screen, title: str, step: str) -> None:
+def _screen(table: active.FittableTable, found: NumericRows, screen: Screen, title: str, step: str) -> None:
     st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
     places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in found.classes]
     axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
@@ -152,7 +152,7 @@ def _regions(
     )
 
 
-def pooling_and_shrinkage(table: active.InUse, pair: tuple[str, str], everything: tuple[str, ...]) -> None:
+def pooling_and_shrinkage(table: active.FittableTable, pair: tuple[str, str], everything: tuple[str, ...]) -> None:
     """The share of pooling and of shrinkage, the regions they give, and how they do on rows held out."""
     controls, drawing = st.columns([2, 3], gap="medium")
     with controls:
@@ -206,7 +206,12 @@ def _shares() -> tuple[float, float]:
 
 
 def _path(
-    table: active.InUse, names: tuple[str, ...], found: NumericRows, here: Pooled, pooling: float, shrinkage: float
+    table: active.FittableTable,
+    names: tuple[str, ...],
+    found: NumericRows,
+    here: Pooled,
+    pooling: float,
+    shrinkage: float,
 ) -> None:
     values, losses = [], []
     for share in PATH:
@@ -223,7 +228,7 @@ def _path(
 
 
 def _region_plane(
-    table: active.InUse,
+    table: active.FittableTable,
     pair: tuple[str, str],
     names: tuple[str, ...],
     found: NumericRows,
@@ -270,14 +275,14 @@ def _decided(
     return [place[c] for c in _fitted.model.predict(_found.frame).tolist()]
 
 
-def _side(table: active.InUse, name: str, low: float, high: float) -> Side:
+def _side(table: active.FittableTable, name: str, low: float, high: float) -> Side:
     return Side(table.column(name), low, high, table.info.column(name).unit if table.info else "")
 
 
 # the assumptions, tested ----------------------------------------------------------------------------------------------
 
 
-def _checks(table: active.InUse, names: tuple[str, ...], found: NumericRows) -> None:
+def _checks(table: active.FittableTable, names: tuple[str, ...], found: NumericRows) -> None:
     st.markdown(f"##### {_('Is what LDA assumes true here?')}")
     tests = or_explain(lambda: _assumptions(table.key, names, found))
     if tests is None:
@@ -369,7 +374,7 @@ def _before(key: str, names: tuple[str, ...], _found: NumericRows) -> Any:
     return before_naive_bayes(_found)
 
 
-def projections_before_naive_bayes(table: active.InUse, names: tuple[str, ...]) -> None:
+def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str, ...]) -> None:
     """The same columns raw, turned by PCA, and projected by LDA, for Gaussian naive Bayes."""
     found = rows_of(table, names)
     result = or_explain(lambda: _before(table.key, names, found))

@@ -40,7 +40,7 @@ _component = component(
 # what is looked at ----------------------------------------------------------------------------------------------------
 
 
-def numeric_columns(table: active.InUse) -> list[Variable]:
+def numeric_columns(table: active.FittableTable) -> list[Variable]:
     """The features that are numbers and not the same in every row."""
     return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
 
@@ -54,7 +54,7 @@ def columns_in_use(columns: list[Variable]) -> tuple[int, int]:
     return x, y
 
 
-def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, str]:
+def choose_columns(table: active.FittableTable, columns: list[Variable]) -> tuple[str, str]:
     """The choice of the two columns."""
     x, y = columns_in_use(columns)
 
@@ -84,7 +84,7 @@ def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, s
     return columns[x].name, columns[y].name
 
 
-def rows_of(table: active.InUse, names: tuple[str, ...]) -> NumericRows:
+def rows_of(table: active.FittableTable, names: tuple[str, ...]) -> NumericRows:
     """The rows with all cells of these columns."""
     return _rows(table.key, names, table.parts)
 
@@ -117,7 +117,7 @@ class Line:
     direction: str
 
 
-def line_in_use(table: active.InUse, names: tuple[str, str]) -> Line:
+def line_in_use(table: active.FittableTable, names: tuple[str, str]) -> Line:
     """The line the state names, at first Fisher's; a direction by its name holds for whatever columns are chosen."""
     found = _project(table.key, names, standardized(), rows_of(table, names))
     direction = current().seen(keys.LINE)
@@ -160,7 +160,7 @@ def read_angle(value: object) -> float | None:
     return float(value) % 180.0 if is_number(value) else None
 
 
-def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: str = "projection") -> None:
+def draw_line(table: active.FittableTable, names: tuple[str, str], line: Line, *, key: str = "projection") -> None:
     """The plane, the line, the histograms on it and J."""
     found = line.projection
 
@@ -178,7 +178,7 @@ def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: s
         )
 
 
-def _drawn(table: active.InUse, names: tuple[str, str], line: Line) -> dict[str, Any]:
+def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> dict[str, Any]:
     found, rows = line.projection, line.projection.numbers
     n = len(found.points)
     kept = range(n) if n <= MOST_POINTS else sorted(random.Random(0).sample(range(n), MOST_POINTS))
@@ -243,7 +243,7 @@ def _words() -> dict[str, str]:
     }
 
 
-def line_in_words(table: active.InUse, names: tuple[str, str], line: Line) -> None:
+def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Line) -> None:
     """What Fisher's line and the present one are worth, in words."""
     found = line.projection
     best, here = found.along(found.fisher), found.along(line.angle)

@@ -11,7 +11,7 @@ from pages.views.projection.equivalence import equivalence
 from pages.views.projection.projection import numeric_columns, or_explain
 
 
-def sections(table: active.InUse, pair: tuple[str, str]) -> None:
+def sections(table: active.FittableTable, pair: tuple[str, str]) -> None:
     """The questions that this table allows; `pair` are the columns looked at."""
     titles = {"demo": _("Fisher = LDA = Bayes?"), "dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
     if len(table.classes) > 2:

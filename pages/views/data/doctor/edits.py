@@ -116,7 +116,7 @@ def _with_active(state: State, spec: Spec) -> State:
     return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
 
 
-def _likelihood(state: State, table: active.InUse, mend: SetLikelihood) -> State:
+def _likelihood(state: State, table: active.FittableTable, mend: SetLikelihood) -> State:
     spec = _active(state)
     has = "likelihoods" in active.settings(spec)
     spec = spec if has else Spec("laplace")

@@ -81,13 +81,13 @@ def beside_logistic_regression(judged: Judged) -> None:
 
 @cached(max_entries=16)
 @long_running(Message("computing the regions"))
-def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.InUse) -> Plane:
+def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.FittableTable) -> Plane:
     return posterior_plane(_model, _table.features, *_axes(axes, _table), None, SIDE)
 
 
 @cached(max_entries=16)
 @long_running(Message("fitting logistic regression"))
-def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
+def _theirs(key: str, axes: Axes, _table: active.FittableTable) -> Plane:
     parts = _table.parts
     two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))
     codes = positions(parts.y, _table.classes)
@@ -100,6 +100,6 @@ def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
         return posterior_plane(whole, two, *_axes(axes, _table), None, SIDE)
 
 
-def _axes(axes: Axes, table: active.InUse) -> tuple[Axis, Axis | None]:
+def _axes(axes: Axes, table: active.FittableTable) -> tuple[Axis, Axis | None]:
     X = table.parts.X
     return axis_of(axes.x, X[axes.x.name]), None if axes.y is None else axis_of(axes.y, X[axes.y.name])

@@ -50,7 +50,7 @@ class Judged:
     """The models that could be fitted and judged. `raw` by name: a place on the shelf, or COUNTERPART; `held` the same
     after the calibration asked for; `faults` say why others are not there; `loss` and `use` are those of this run."""
 
-    table: active.InUse
+    table: active.FittableTable
     specs: tuple[Spec, ...]
     raw: Mapping[str, HeldOut]
     held: Mapping[str, HeldOut]
@@ -88,7 +88,7 @@ class Judged:
         return CurveStyle(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
 
 
-def _telling(specs: tuple[Spec, ...], at: int, table: active.InUse) -> list[str]:
+def _telling(specs: tuple[Spec, ...], at: int, table: active.FittableTable) -> list[str]:
     """The family of a model, and what tells it from the others of its family on the shelf."""
     spec = specs[at]
     others = [s for i, s in enumerate(specs) if i != at and s.family == spec.family]
@@ -99,7 +99,7 @@ def _telling(specs: tuple[Spec, ...], at: int, table: active.InUse) -> list[str]
     return told + [words.option(name, value, table) for name, value in knobs[:1]]
 
 
-def judge(table: active.InUse) -> Judged:
+def judge(table: active.FittableTable) -> Judged:
     """Every model fitted and judged, once; meanwhile the page says which."""
     specs, raw, faults = active.shelf_of(table), {}, {}
     method = current().seen(keys.CALIBRATOR)
@@ -134,11 +134,11 @@ def judge(table: active.InUse) -> Judged:
     )
 
 
-def _as_asked(table: active.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
+def _as_asked(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
     return held if method == AS_THEY_ARE else calibrated(table, specs, name, held, method)
 
 
-def calibrated(table: active.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
+def calibrated(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
     """A model's held-out rows after calibration."""
     spec = None if name == COUNTERPART else active.uncalibrated(specs[int(name)])
     return _calibrated(table.key, spec, method, held)
@@ -257,7 +257,7 @@ def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
 # the shelf -----------------------------------------------------------------------------------------------------------
 
 
-def families_not_on_shelf(table: active.InUse) -> list[Spec]:
+def families_not_on_shelf(table: active.FittableTable) -> list[Spec]:
     """The families that are not on the shelf and can take the table, set as the dial sets them: what a full shelf
     would show beside the ones that are there."""
     here = active.shelf_of(table)
@@ -274,7 +274,7 @@ def families_not_on_shelf(table: active.InUse) -> list[Spec]:
     return [s for s in free if s not in here][: shelf.MOST - len(here)]
 
 
-def with_rivals(table: active.InUse, state: State) -> State:
+def with_rivals(table: active.FittableTable, state: State) -> State:
     """The shelf with the rivals added; the active model stays."""
     return replace(
         state, shelf=(*active.shelf_of(table), *families_not_on_shelf(table)), active=shelf.active_place(table)

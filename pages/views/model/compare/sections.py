@@ -19,7 +19,7 @@ from pages.views.model.compare.curves import curves
 from pages.views.model.compare.judged import families_not_on_shelf, judge, with_rivals
 
 
-def compare(table: active.InUse) -> None:
+def compare(table: active.FittableTable) -> None:
     """The models of the shelf beside logistic regression, on rows that none of them has seen."""
     _controls(table)
     judged = judge(table)
@@ -37,7 +37,7 @@ def compare(table: active.InUse) -> None:
         st.warning(error.message.local(md))
 
 
-def _controls(table: active.InUse) -> None:
+def _controls(table: active.FittableTable) -> None:
     missing = families_not_on_shelf(table)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         choose(

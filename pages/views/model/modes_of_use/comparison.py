@@ -53,7 +53,7 @@ def _way_told(way: ModeOfUse) -> str:
     }[way]
 
 
-def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
+def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What each way does and when, what it costs, and that all three say the same.
 
     Raises ParameterError where a column's likelihood has no table, and what the model raises for the case.
@@ -81,13 +81,13 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
 
 
 @cached(max_entries=32)
-def _costs(key: str, spec: Spec, timed: int, _table: active.InUse, _fitted: active.Fitted) -> tuple[Cost, ...]:
+def _costs(key: str, spec: Spec, timed: int, _table: active.FittableTable, _fitted: active.Fitted) -> tuple[Cost, ...]:
     parts = _table.parts
     assert isinstance(_fitted.model, NaiveBayes)
     return costs(_fitted.model, parts.X, parts.y, sample_weight=parts.weight, measure=bool(timed))
 
 
-def _bill(table: active.InUse, bill: Sequence[Cost]) -> None:
+def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
     """What is read, estimated and added, by moment and way."""
     at = {(cost.mode, cost.moment): cost for cost in bill}
     moments: dict[Moment, str] = {
@@ -169,7 +169,7 @@ def _figure(bill: Sequence[Cost]) -> None:
 
 @cached(max_entries=32)
 def _agreement(
-    key: str, spec: Spec, case: tuple[object, ...], _table: active.InUse, _fitted: active.Fitted
+    key: str, spec: Spec, case: tuple[object, ...], _table: active.FittableTable, _fitted: active.Fitted
 ) -> Agreement:
     parts = _table.parts
     assert isinstance(_fitted.model, NaiveBayes)
@@ -177,7 +177,7 @@ def _agreement(
     return agreement(_fitted.model, parts.X, parts.y, asked, parts.weight)
 
 
-def _same(table: active.InUse, fitted: active.Fitted) -> None:
+def _same(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The posterior of the case in each way, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
     found = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
@@ -192,7 +192,7 @@ def _same(table: active.InUse, fitted: active.Fitted) -> None:
 
 
 def posteriors(
-    table: active.InUse,
+    table: active.FittableTable,
     fitted: active.Fitted,
     rows: Sequence[tuple[str, Sequence[float] | None]],
     *,

@@ -28,7 +28,7 @@ def _compiled(key: str, spec: Spec, _fitted: active.Fitted) -> LookUp:
     return LookUp.of(_fitted.model)
 
 
-def table_and_file(table: active.InUse, fitted: active.Fitted) -> None:
+def table_and_file(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What is looked up, and the function that looks it up.
 
     Raises ParameterError where a column's likelihood has no table.
@@ -67,7 +67,7 @@ def _file(made: LookUp) -> None:
     st.code(source, language="python", height=HIGH)
 
 
-def _entries(table: active.InUse, made: LookUp) -> None:
+def _entries(table: active.FittableTable, made: LookUp) -> None:
     """Every entry, or those of one column."""
     features = table.features
     shown = {i: _column(table, i) for i in (ALL, PRIOR, *range(len(features)))}
@@ -93,7 +93,7 @@ def _entries(table: active.InUse, made: LookUp) -> None:
         st.caption(_("Nothing is looked up here: the column says nothing of the class."))
 
 
-def _column(table: active.InUse, place: int) -> str:
+def _column(table: active.FittableTable, place: int) -> str:
     if place == ALL:
         return _("all columns")
     if place == PRIOR:
@@ -101,7 +101,7 @@ def _column(table: active.InUse, place: int) -> str:
     return clean(table.column(table.features.names[place]), 40)
 
 
-def _logs(table: active.InUse, logs: pd.DataFrame) -> None:
+def _logs(table: active.FittableTable, logs: pd.DataFrame) -> None:
     names = {"prior": _("prior"), "missing": _("missing"), "unseen": _("any other value")}
     cut = {v.name for v in table.features if v.numeric}
     shown = pd.DataFrame(
@@ -138,7 +138,7 @@ def _log(value: float) -> str:
     return f"{value:.6f}".replace("-", "−") if value > float("-inf") else "−∞"
 
 
-def _normal(table: active.InUse, normal: pd.DataFrame) -> None:
+def _normal(table: active.FittableTable, normal: pd.DataFrame) -> None:
     """The numbers of the Gaussians, which no table of values can hold."""
     shown = pd.DataFrame(
         {

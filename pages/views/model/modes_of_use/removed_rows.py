@@ -32,7 +32,7 @@ HIGH = 420
 """Height of the list of counts in pixels."""
 
 
-def rows_come_and_go(table: active.InUse, fitted: active.Fitted, *, three: bool) -> None:
+def rows_come_and_go(table: active.FittableTable, fitted: active.Fitted, *, three: bool) -> None:
     """Rows to take away and put back; `three` says whether the other two ways are there to compare.
 
     Raises what the model raises for the case.
@@ -74,20 +74,25 @@ def rows_come_and_go(table: active.InUse, fitted: active.Fitted, *, three: bool)
 
 @cached(max_entries=64)
 def _each(
-    key: str, spec: Spec, away: tuple[int, ...], codes: tuple[Any, ...], _table: active.InUse, _fitted: active.Fitted
+    key: str,
+    spec: Spec,
+    away: tuple[int, ...],
+    codes: tuple[Any, ...],
+    _table: active.FittableTable,
+    _fitted: active.Fitted,
 ) -> Without:
     parts, case = _table.parts, active.case_frame(_table, active.case_values(_table))
     assert isinstance(_fitted.model, NaiveBayes)
     return each_without(_fitted.model, parts.X, parts.y, away, case, parts.weight)
 
 
-def removed_rows(table: active.InUse) -> tuple[int, ...]:
+def removed_rows(table: active.FittableTable) -> tuple[int, ...]:
     """The rows that are away, by their places among the table's rows; one row at least stays."""
     known = [at for at in current().seen(keys.AWAY) if at < len(table.parts.X)]
     return tuple(dict.fromkeys(known))[: min(MOST, len(table.parts.X) - 1)]
 
 
-def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
+def _choose(table: active.FittableTable, away: tuple[int, ...]) -> None:
     parts = table.parts
     here = current().seen_among(keys.AWAY_ROW, range(len(parts.X)), current().row)
     place = {int(row) + 1: at for at, row in enumerate(parts.rows)}
@@ -145,7 +150,7 @@ def _nearest(place: dict[int, int], number: int) -> int:
     return place[min(place, key=lambda n: abs(n - number))]
 
 
-def _numbers(table: active.InUse, found: pd.DataFrame) -> None:
+def _numbers(table: active.FittableTable, found: pd.DataFrame) -> None:
     """The counts and moments that changed."""
     entries = {
         "missing": _("missing"),

@@ -15,7 +15,7 @@ from pages.views.model import knobs
 from pages.views.model.modes_of_use import comparison, look_up_table, removed_rows
 
 
-def modes_of_use(table: active.InUse) -> None:
+def modes_of_use(table: active.FittableTable) -> None:
     """The active model of the shelf in the three ways; of another family what there is of them."""
     spec = shelf.choose_model(table)
     try:
