@@ -76,7 +76,8 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
                         value = function(*args, **kwargs)
                         entry = Entry(value, extra_bytes(value, args), _owner(key))
                         _put(number, room, key, entry, max_entries)
-            return entry.value  # type: ignore[no-any-return]
+            result: R = entry.value
+            return result
 
         return call
 

@@ -44,8 +44,8 @@ class ViewKey(Generic[T]):
 
     def of(self, view: Mapping[str, Any]) -> T:
         """Its value in a view; the default where there is none, or one that is refused."""
-        found = self.read(view[self.name]) if self.name in view else None
-        return self.default if found is None else found
+        value = self.read(view[self.name]) if self.name in view else None
+        return self.default if value is None else value
 
     def to(self, value: T) -> Setting:
         """This key set to a value, as the state keeps it."""

@@ -332,8 +332,10 @@ def _super_parent_line(table: active.FittableTable, fitted: active.Fitted, found
     if looked_at is None or not found.given:
         return
     joint = conditional(fitted.model, looked_at, table.classes, super_parent=looked_at)
-    step = next((s for s in joint.steps if s.value == found.given[0].value), None)  # type: ignore[union-attr]
-    if step is None or not getattr(joint, "joint", False):
+    if not isinstance(joint, LevelConditionals) or not joint.joint:
+        return
+    step = next((s for s in joint.steps if s.value == found.given[0].value), None)
+    if step is None:
         return
     shown = _conditions(table, found.given)[0]
     st.caption(" · ".join(
