@@ -47,7 +47,7 @@ class ObjectiveFell(BayesEngineError):
 
 
 @dataclass(frozen=True)
-class Expected(Generic[S]):
+class ExpectedStatistics(Generic[S]):
     """What an E step finds under Θ, in nats: the expected `stats`, `log_likelihood` = log p(X|Θ),
     `q` = E_q[log p(X, Z|Θ)], `entropy` = H(q) (0 for a hard label) and `responsibilities` (n, K), or None."""
 
@@ -119,7 +119,7 @@ class EMTrace(Generic[P]):
         return replace(self, steps=tuple(map(moved, self.steps)))  # type: ignore[arg-type, return-value]
 
 
-class Memberships(NamedTuple):
+class Responsibilities(NamedTuple):
     """q for rows with one hidden variable each: responsibilities (n, K), and the sums over rows, in nats."""
 
     responsibilities: Array
@@ -128,13 +128,13 @@ class Memberships(NamedTuple):
     entropy: float
 
 
-def memberships(joint: Array, *, hard: bool = False, weight: Array | None = None) -> Memberships:
+def responsibilities(joint: Array, *, hard: bool = False, weight: Array | None = None) -> Responsibilities:
     """q(z) of every row from its joint (n, K) log p(x, z); `weight` (n,) enters the sums, not the responsibilities.
 
     What is known of z is said by −inf: a row with one finite entry has its label, and entropy 0. Hard: all on the
     largest entry, the first of equals. A row that is −inf throughout makes the log-likelihood −inf.
 
-    >>> soft = memberships(np.log([[0.3, 0.1], [0.2, 0.2]]))
+    >>> soft = responsibilities(np.log([[0.3, 0.1], [0.2, 0.2]]))
     >>> soft.responsibilities.round(3).tolist(), round(soft.q + soft.entropy, 4), round(soft.log_likelihood, 4)
     ([[0.75, 0.25], [0.5, 0.5]], -1.8326, -1.8326)
     """
@@ -149,12 +149,12 @@ def memberships(joint: Array, *, hard: bool = False, weight: Array | None = None
     if hard:
         r = np.zeros(joint.shape)
         r[np.arange(len(joint)), joint.argmax(axis=1)] = 1.0
-        return Memberships(r, log_likelihood, _total(weight, joint.max(axis=1)), 0.0)
+        return Responsibilities(r, log_likelihood, _total(weight, joint.max(axis=1)), 0.0)
     r /= np.where(total > 0, total, 1.0)
     known *= r
     log_total[total == 0] = 0.0  # a row without any z has no entropy
     entropy = _total(weight, (log_total - known.sum(axis=1, keepdims=True))[:, 0])
-    return Memberships(r, log_likelihood, log_likelihood - entropy, entropy)
+    return Responsibilities(r, log_likelihood, log_likelihood - entropy, entropy)
 
 
 def _total(weight: Array | None, values: Array) -> float:
@@ -189,7 +189,7 @@ class EMModel(Generic[P, S]):
     distance : (Θ before, Θ after) → size of the change; by default the largest one of any number in a tuple of arrays.
     """
 
-    expect: Callable[[P, bool], Expected[S]]
+    expect: Callable[[P, bool], ExpectedStatistics[S]]
     estimate: Callable[[S], P]
     complete: Callable[[S, P], float] | None = None
     log_prior: Callable[[P], float] | None = None
@@ -223,8 +223,8 @@ def em(
 
     >>> heads = np.array([5.0, 9.0, 8.0, 4.0, 7.0])
     >>> def expect(p, hard):
-    ...     m = memberships(heads[:, None] * np.log(p) + (10 - heads)[:, None] * np.log(1 - p), hard=hard)
-    ...     return Expected((heads @ m.responsibilities, 10 * m.responsibilities.sum(axis=0)), *m[1:])
+    ...     m = responsibilities(heads[:, None] * np.log(p) + (10 - heads)[:, None] * np.log(1 - p), hard=hard)
+    ...     return ExpectedStatistics((heads @ m.responsibilities, 10 * m.responsibilities.sum(axis=0)), *m[1:])
     >>> coins = EMModel(expect, lambda stats: stats[0] / stats[1])
     >>> trace = em(np.array([0.6, 0.5]), coins, stopping=Stopping(max_iter=10))
     >>> trace.last.parameters.round(2).tolist()
@@ -263,7 +263,9 @@ def em(
     return EMTrace(tuple(steps), objective, converged, hard, stopping.stop, stopping.tol)
 
 
-def _step(iteration: int, parameters: P, expected: Expected[Any], log_prior: Callable[[P], float] | None) -> EMStep[P]:
+def _step(
+    iteration: int, parameters: P, expected: ExpectedStatistics[Any], log_prior: Callable[[P], float] | None
+) -> EMStep[P]:
     prior = 0.0 if log_prior is None else log_prior(parameters)
     return EMStep(
         iteration,
@@ -316,10 +318,10 @@ def runs(starts: Iterable[Callable[[], P]], climb: Callable[[P], EMTrace[P]]) ->
     return Runs(tuple(traces), tuple(collapsed))
 
 
-def random_memberships(rng: np.random.Generator, n: int, k: int) -> Array:
+def random_responsibilities(rng: np.random.Generator, n: int, k: int) -> Array:
     """(n, k) responsibilities drawn from the flat Dirichlet: a start that favours nothing.
 
-    >>> random_memberships(np.random.default_rng(0), 3, 2).sum(axis=1).round(12).tolist()
+    >>> random_responsibilities(np.random.default_rng(0), 3, 2).sum(axis=1).round(12).tolist()
     [1.0, 1.0, 1.0]
     """
     return np.asarray(rng.dirichlet(np.ones(k), size=n), dtype=float)

@@ -8,22 +8,22 @@ import pandas as pd
 
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import WRITERS
-from bayes_engine.workbench.incoming.batch import Scored, _gathered, _joints, answers
-from bayes_engine.workbench.incoming.incoming import CellRules, FileTally, Incoming, Reception
-from bayes_engine.workbench.incoming.pieces import Cells
+from bayes_engine.workbench.incoming.classified_file import ScoredRows, _gathered, _joints, answers
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks
+from bayes_engine.workbench.incoming.second_table import CellRules, FileTally, Incoming, Reception
 
 
 def receive(
     cells: pd.DataFrame, schema: Schema, target: Variable, *, amount: str = "", alike: bool = False, **rules: Any
 ) -> Incoming:
     """All rows of a file in one block, with what there is to say of them."""
-    reception = Reception(Cells.of(cells), schema, target, CellRules(**rules), amount=amount, alike=alike)
+    reception = Reception(CellBlocks.of(cells), schema, target, CellRules(**rules), amount=amount, alike=alike)
     tally = FileTally()
     rows = reception.take(cells, tally)
     return replace(rows, notes=reception.notes(tally))
 
 
-def score(model: Any, rows: Incoming) -> Scored:
+def score(model: Any, rows: Incoming) -> ScoredRows:
     """What `score_file` computes, of rows that are there."""
     return _gathered(model, (_joints(model, block) for block in rows.blocks()))
 

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_engine.decision.answers import LevelAnswers, Outcome, shares
+from bayes_engine.decision.answer_distributions import LevelAnswers, Outcome, shares
 from bayes_engine.decision.case import Case, Model, case_of, ledger_of
-from bayes_engine.decision.loss import TIE, Decision, LossMatrix, judge
+from bayes_engine.decision.loss import TIE, Decision, LossMatrix, decide_ledger
 from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array
@@ -200,7 +200,7 @@ def interview(
         known.append(best.feature)
 
 
-def standing(
+def decision_now(
     model: Model,
     X: Any,
     loss: Any = None,
@@ -215,12 +215,12 @@ def standing(
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X = pd.DataFrame({"spots": ["yes", "yes", "no", "no"], "age": ["old", "new", "old", "new"]})
     >>> model = NaiveBayes(missing="error").fit(X, ["ill", "ill", "well", "well"])
-    >>> standing(model, pd.DataFrame({"spots": ["yes", "no"], "age": [None, None]})).action.tolist()
+    >>> decision_now(model, pd.DataFrame({"spots": ["yes", "no"], "age": [None, None]})).action.tolist()
     ['ill', 'well']
     """
     frame, losses = as_frame(X), _losses(model, loss, amount)
     known = [frozenset(frame.columns[there]) for there in frame.notna().to_numpy()]
-    return judge(ledger_of(model, frame, known, prior_of_use), losses)
+    return decide_ledger(ledger_of(model, frame, known, prior_of_use), losses)
 
 
 def value_of_everything(
@@ -258,7 +258,7 @@ def _losses(model: Model, loss: Any, amount: float | None) -> LossMatrix:
 
 def _inquiry(case: Case, losses: LossMatrix, costs: float | Mapping[str, float]) -> Inquiry:
     ledger = case.ledger([{}])
-    decision = judge(ledger, losses)
+    decision = decide_ledger(ledger, losses)
     posterior = ledger.posterior()[0]
     tolerance = TIE * float(np.abs(losses.table).max(initial=0.0))
     perfect = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.covariance import inverse_root
-from bayes_engine.decision.answers import (
+from bayes_engine.decision.answer_distributions import (
     Answers,
     AveragedAnswers,
     CountAnswers,
@@ -27,7 +27,7 @@ from bayes_engine.decision.answers import (
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.columns import TermColumns
 from bayes_engine.factors.leaf import HIDDEN, Leaf, MixtureDensity
-from bayes_engine.inference.averaged import Averaged
+from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.inference.directed import integrating
 from bayes_engine.ledger import JOINT, Ledger
 from bayes_engine.logspace import Array, log, log_sum
@@ -128,7 +128,7 @@ class Case:
             return CountAnswers(shares(self.log_joint + power * leaf.at(counts)), counts)
         if power != 1.0:
             return self._curve(name)
-        if isinstance(self.model.factor_, Averaged):
+        if isinstance(self.model.factor_, AveragedFactor):
             parts = _averaged(self, self.model.factor_, name)
         else:
             parts = _under_parents(self, leaf)
@@ -262,7 +262,7 @@ def _under_parents(case: Case, leaf: Leaf) -> tuple[Array, list[MixtureDensity]]
     return log_joint, [cast(MixtureDensity, leaf.mixture(case.table, c)) for c in cells]
 
 
-def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[MixtureDensity]]:
+def _averaged(case: Case, factor: AveragedFactor, name: str) -> tuple[Array, list[MixtureDensity]]:
     """log P(c, i, x) (R, C) for each super-parent that takes part, and the densities under it."""
     prior = np.broadcast_to(log(factor.prior.p), (1, len(factor.prior.p)))
     joints, active = factor.joints(case.table, prior)

@@ -27,7 +27,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.scores import mdl_price
 
@@ -121,11 +121,11 @@ def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dic
     return _score(judged.posteriors[""], judged.truth, judged.weight, held.classes)
 
 
-def surprises(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:
+def rows_held_impossible(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:
     """The rows, from 0, whose true class was held impossible: each makes the log-loss infinite.
 
     >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [1.0, 0.0]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> surprises(sure).tolist(), score(sure)["log_loss"]
+    >>> rows_held_impossible(sure).tolist(), score(sure)["log_loss"]
     ([1], inf)
     """
     p, status = held.posterior(prior_of_use)
@@ -373,7 +373,7 @@ def mdl(model: Any) -> DescriptionLength | None:
     changed = {k: v for k, v in _LIKELIEST.items() if k in model.estimation_parameters}
     with listen():
         factor = model.with_params(**changed).factor_
-    stats: Statistics = model.stats_
+    stats: SufficientStatistics = model.stats_
     parts = list(factor.leaves())
     return DescriptionLength(
         sum(part.largest_log_likelihood(stats) for part in parts),

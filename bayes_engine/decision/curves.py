@@ -1,8 +1,8 @@
 """One class against the rest: what every threshold on its posterior does, and what that costs. scikit-learn's
 `roc_curve` ends at the curve: it has no hull, no cost curves and no iso-risk lines.
 
-A `Sweep` counts, from the surest row down, what is called positive. The ROC curve, its hull and its iso-risk lines,
-precision and recall, and the cost curves are all read off it; each step is exact, none is binned.
+A `ThresholdSweep` counts, from the surest row down, the rows called positive. The ROC curve, its hull and its iso-risk
+lines, precision and recall, and the cost curves are all read off it; each step is exact, none is binned.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _finite(amount: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class ThresholdSweep:
     """«Positive where the log-odds are at least so much», for every such limit, from nobody to everybody.
 
     `score` (m,) the limits in nats, descending, +inf first; `tp`, `fp` (m,) the weight rightly and wrongly called
@@ -163,14 +163,14 @@ class Sweep:
         return np.array(kept, dtype=np.intp)
 
 
-def sweep(seen: OneAgainstRest) -> Sweep:
+def threshold_sweep(seen: OneAgainstRest) -> ThresholdSweep:
     """Every threshold at once: rows by descending log-odds, those with the same log-odds (to 1e-12) together.
 
     Raises TableError where one of the two sides has no weight.
 
     >>> seen = OneAgainstRest(np.array([2.0, 1.0, -1.0]), np.array([0.88, 0.73, 0.27]), np.array([True, False, True]),
     ...                       np.ones(3), np.ones(3, dtype=bool))
-    >>> found = sweep(seen)
+    >>> found = threshold_sweep(seen)
     >>> found.tpr.tolist(), found.fpr.tolist(), found.area
     ([0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0], 0.5)
     """
@@ -184,13 +184,13 @@ def sweep(seen: OneAgainstRest) -> Sweep:
     tp, fp = np.cumsum(w * positive)[last], np.cumsum(w * ~positive)[last]
     if not (tp[-1] > 0 and fp[-1] > 0):
         raise TableError("a curve needs rows of the class and rows of the others, with a posterior and a weight")
-    return Sweep(np.append(np.inf, s[last]), np.append(0.0, tp), np.append(0.0, fp))
+    return ThresholdSweep(np.append(np.inf, s[last]), np.append(0.0, tp), np.append(0.0, fp))
 
 
 # what it costs --------------------------------------------------------------------------------------------------------
 
 
-class Prices(NamedTuple):
+class ErrorCosts(NamedTuple):
     """What two classes' losses come to for a sweep: `false_alarm` = λ(+,−) − λ(−,−) and `miss` = λ(−,+) − λ(+,+), what
     a wrong decision costs above the right one, and `right` = Σ_c π_c λ(c,c), what even right ones cost on average."""
 
@@ -202,13 +202,13 @@ class Prices(NamedTuple):
         """dTPR/dFPR of the lines of equal risk in ROC space: π₋ (λ(+,−) − λ(−,−)) / π₊ (λ(−,+) − λ(+,+)); inf where a
         miss costs nothing.
 
-        >>> Prices(1.0, 5.0, 0.0).slope(0.5)
+        >>> ErrorCosts(1.0, 5.0, 0.0).slope(0.5)
         0.2
         """
         down = share * self.miss
         return float((1.0 - share) * self.false_alarm / down) if down > 0 else float("inf")
 
-    def risk(self, swept: Sweep) -> Array:
+    def risk(self, swept: ThresholdSweep) -> Array:
         """(m,) the risk of each threshold: π₋ FPR (λ(+,−) − λ(−,−)) + π₊ (1 − TPR)(λ(−,+) − λ(+,+)) + right."""
         pi = swept.share
         return (1.0 - pi) * swept.fpr * self.false_alarm + pi * (1.0 - swept.tpr) * self.miss + self.right
@@ -217,7 +217,7 @@ class Prices(NamedTuple):
         """The posterior from which deciding positive is of less risk, (λ(+,−) − λ(−,−)) over the sum of both prices;
         None where one of the decisions is never dearer.
 
-        >>> round(Prices(1.0, 5.0, 0.0).threshold(), 4)
+        >>> round(ErrorCosts(1.0, 5.0, 0.0).threshold(), 4)
         0.1667
         """
         if self.false_alarm <= 0 or self.miss <= 0:
@@ -225,12 +225,12 @@ class Prices(NamedTuple):
         return self.false_alarm / (self.false_alarm + self.miss)
 
 
-def prices(loss: LossMatrix, positive: Any, share: float) -> Prices | None:
+def error_costs(loss: LossMatrix, positive: Any, share: float) -> ErrorCosts | None:
     """The two prices of a loss for two classes, further actions aside; None where there are more classes, or a class
     that cannot be decided. `share` is the positive class's.
 
-    >>> prices(LossMatrix(("ill", "well"), ("ill", "well"), [[1, 2], [9, 0]]), "ill", 0.1)
-    Prices(false_alarm=2.0, miss=8.0, right=0.1)
+    >>> error_costs(LossMatrix(("ill", "well"), ("ill", "well"), [[1, 2], [9, 0]]), "ill", 0.1)
+    ErrorCosts(false_alarm=2.0, miss=8.0, right=0.1)
     """
     if len(loss.classes) != 2 or any(c not in loss.actions for c in loss.classes):
         return None
@@ -240,38 +240,40 @@ def prices(loss: LossMatrix, positive: Any, share: float) -> Prices | None:
         return float(loss.table[loss.actions.index(action), loss.classes.index(truth)])
 
     right = share * cost(positive, positive) + (1.0 - share) * cost(other, other)
-    return Prices(cost(positive, other) - cost(other, other), cost(other, positive) - cost(positive, positive), right)
+    return ErrorCosts(
+        cost(positive, other) - cost(other, other), cost(other, positive) - cost(positive, positive), right
+    )
 
 
-def stakes(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
+def cost_weights(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
     """(N,) by what each held-out row's amount multiplies the price of an error in it: what `one_against_rest` takes as
-    its amount for `Prices` to be exact. That is the amount itself where it multiplies every cell; where it multiplies
-    some (`LossMatrix.with_amount`), the amount or 1, as it multiplies the error that can be made of the row.
+    its amount for `ErrorCosts` to be exact. That is the amount itself where it multiplies every cell; where it
+    multiplies some (`LossMatrix.with_amount`), the amount or 1, as it multiplies the error that can be made of the row.
 
     None where there is no such number: some cells are multiplied, and there are more than two classes, or a right
     decision costs something. Raises TableError where an amount is missing or infinite.
 
     >>> held = HeldOut(("a", "b"), log(np.ones((2, 2)) / 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
     >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [5, 0]]).with_amount([("b", "a")])
-    >>> stakes(loss, held, [20.0, 30.0]).tolist()
+    >>> cost_weights(loss, held, [20.0, 30.0]).tolist()
     [20.0, 1.0]
     """
     size = _finite(amount)
     if loss.by_amount is None:
         return size
     loss = loss.for_classes(held.classes)
-    if prices(loss, held.classes[0], 0.5) is None or any(loss.cell(c, c) for c in loss.classes):
+    if error_costs(loss, held.classes[0], 0.5) is None or any(loss.cell(c, c) for c in loss.classes):
         return None
     place = np.array([loss.actions.index(c) for c in held.classes])
     marked = np.asarray(loss.by_amount)[place[1 - held.truth], held.truth]  # there are two classes
     return np.where(marked, size, 1.0)
 
 
-def best_point(swept: Sweep, priced: Prices) -> int:
+def best_point(swept: ThresholdSweep, priced: ErrorCosts) -> int:
     """The position of the threshold of least risk on these rows; of equals the one that calls fewest positive.
 
-    >>> swept = Sweep(np.array([np.inf, 2.0, 1.0, -1.0]), np.array([0.0, 1, 1, 2]), np.array([0.0, 0, 1, 1]))
-    >>> best_point(swept, Prices(1.0, 5.0, 0.0)), best_point(swept, Prices(5.0, 1.0, 0.0))
+    >>> swept = ThresholdSweep(np.array([np.inf, 2.0, 1.0, -1.0]), np.array([0.0, 1, 1, 2]), np.array([0.0, 0, 1, 1]))
+    >>> best_point(swept, ErrorCosts(1.0, 5.0, 0.0)), best_point(swept, ErrorCosts(5.0, 1.0, 0.0))
     (3, 1)
     """
     risk = priced.risk(swept)
@@ -378,10 +380,10 @@ class CostCurve(NamedTuple):
         return float(np.trapezoid(self.own, self.pc))
 
 
-def cost_curve(swept: Sweep, points: int = 201) -> CostCurve:
+def cost_curve(swept: ThresholdSweep, points: int = 201) -> CostCurve:
     """The cost curve of a sweep at so many equal steps of PC₊: FNR · PC₊ + FPR · (1 − PC₊).
 
-    >>> swept = Sweep(np.array([np.inf, 2.0, 1.0, -1.0]), np.array([0.0, 1, 1, 2]), np.array([0.0, 0, 1, 1]))
+    >>> swept = ThresholdSweep(np.array([np.inf, 2.0, 1.0, -1.0]), np.array([0.0, 1, 1, 2]), np.array([0.0, 0, 1, 1]))
     >>> found = cost_curve(swept, 3)
     >>> found.pc.tolist(), found.best.tolist(), found.own.tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.25, 0.0], [0.0, 0.75, 0.0])

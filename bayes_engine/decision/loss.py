@@ -21,7 +21,7 @@ from bayes_engine.errors import LossError
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
 
-__all__ = ["TIE", "Decision", "LossMatrix", "decide", "judge"]
+__all__ = ["TIE", "Decision", "LossMatrix", "decide", "decide_ledger"]
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -183,14 +183,14 @@ class LossMatrix(LossTable):
         return bool((self.table.min(axis=0) == self.table).all(axis=1).any())
 
 
-def judge(ledger: Ledger, loss: LossMatrix, *, amount: Any = None) -> Decision:
+def decide_ledger(ledger: Ledger, loss: LossMatrix, *, amount: Any = None) -> Decision:
     """`decide` for the posteriors of a ledger, whatever the order of the losses' columns; rows without one undecided.
 
     Raises LossError where the losses speak of other classes.
 
     >>> from bayes_engine.ledger import JOINT
     >>> ledger = Ledger(((JOINT, np.log([[0.1, 0.3]])),), ("bad", "good"), np.zeros(1, dtype=np.int8))
-    >>> judge(ledger, LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])).action.tolist()
+    >>> decide_ledger(ledger, LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])).action.tolist()
     ['bad']
     """
     return decide(ledger.posterior(), loss.for_classes(ledger.classes), ledger.status, amount=amount)

@@ -159,7 +159,7 @@ class ImpliedLosses:
         return _soonest(_prior_wishes(self), most, True)
 
 
-class Stands(NamedTuple):
+class DecisionIntervals(NamedTuple):
     """Intervals of n rows, NaN where there is none. Of the losses (n, A, K) `low` and `high`, and the position `taker`
     of the action beyond the one finite end; of the priors (n, K), or None where no prior was given, `prior_low` and
     `prior_high`, and who is `below` and `above`. −1 where nothing takes over."""
@@ -198,7 +198,7 @@ def flip_margins(
     p, pi = _checked(posterior, loss, prior)
     own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
     decision = decide(p, own)
-    cells, shares = _named(_per_unit(stands(p, own, decision.position, pi), units), loss, pi is not None)
+    cells, shares = _named(_per_unit(decision_intervals(p, own, decision.position, pi), units), loss, pi is not None)
     return FlipMargins(
         action=decision.action[0],
         tied=bool(decision.tied[0]),
@@ -239,7 +239,7 @@ def implied_losses(
     p, pi = _checked(posterior, loss, prior)
     w = loss.actions.index(wished)
     own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
-    cells, shares = _named(_per_unit(stands(p, own, np.array([w]), pi), units), loss, pi is not None)
+    cells, shares = _named(_per_unit(decision_intervals(p, own, np.array([w]), pi), units), loss, pi is not None)
     return ImpliedLosses(
         wished=wished,
         action=decide(p, own).action[0],
@@ -252,7 +252,7 @@ def implied_losses(
     )
 
 
-def _per_unit(ranges: Stands, units: Array) -> Stands:
+def _per_unit(ranges: DecisionIntervals, units: Array) -> DecisionIntervals:
     """The ends (n, A, K) of losses at a row's amount as values of the cells, each worth so many `units` (A, K); a cell
     worth nothing stands at any value, or helps at none."""
     worth = np.broadcast_to(units > 0, ranges.low.shape)
@@ -263,7 +263,9 @@ def _per_unit(ranges: Stands, units: Array) -> Stands:
     return ranges._replace(low=low, high=high, taker=np.where(worth, ranges.taker, -1))
 
 
-def stands(posterior: Array, loss: LossTable, action: Positions, prior: Array | None = None) -> Stands:
+def decision_intervals(
+    posterior: Array, loss: LossTable, action: Positions, prior: Array | None = None
+) -> DecisionIntervals:
     """Where the actions at these positions (n,) have the least risk for posteriors (n, K): the values of each λ_ij, and
     for the prior (K,) they were computed with of each class's prior, all else held.
 
@@ -271,12 +273,14 @@ def stands(posterior: Array, loss: LossTable, action: Positions, prior: Array | 
 
     >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [1, 0]])
-    >>> found = stands(np.array([[0.75, 0.25]]), loss, np.array([0]))
+    >>> found = decision_intervals(np.array([[0.75, 0.25]]), loss, np.array([0]))
     >>> found.low[0].round(4).tolist(), found.high[0].round(4).tolist()
     ([[-inf, -inf], [0.3333, -2.0]], [[0.6667, 3.0], [inf, inf]])
     """
     low, high, taker = _of_losses(posterior, loss, action)
-    return Stands(low, high, taker, *(_of_priors(posterior, loss, action, prior) if prior is not None else ()))
+    return DecisionIntervals(
+        low, high, taker, *(_of_priors(posterior, loss, action, prior) if prior is not None else ())
+    )
 
 
 def _of_losses(posterior: Array, loss: LossTable, action: Positions) -> tuple[Array, Array, Positions]:
@@ -377,7 +381,7 @@ def _least_change(p: Array, own: LossTable, w: int, loss: LossTable, units: Arra
 
 
 def _named(
-    spans: Stands, loss: LossTable, with_prior: bool
+    spans: DecisionIntervals, loss: LossTable, with_prior: bool
 ) -> tuple[dict[tuple[Any, Any], FlipMargin | None], dict[Any, FlipMargin | None]]:
     """The first row's intervals by label."""
 

@@ -25,7 +25,7 @@ from bayes_engine.table.schema import Variable
 
 if TYPE_CHECKING:
     from bayes_engine.factors.posterior import Posterior
-    from bayes_engine.stats.collect import Statistics
+    from bayes_engine.stats.collect import SufficientStatistics
 
 RowKind = Literal["prior", "log-probability", "log-density", "score", "expected", "entropy", "constant"]
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -96,11 +96,11 @@ class Factor(ABC):
         """How many of its parameters are free; None where they have no number."""
         return None
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         """log p of what was counted, every log parameter as often as it is used, in nats."""
         raise NotImplementedError(f"{type(self).__name__} has no log-likelihood of statistics")
 
-    def largest_log_likelihood(self, stats: Statistics) -> float:
+    def largest_log_likelihood(self, stats: SufficientStatistics) -> float:
         """log p of the statistics that its parameters, maximum-likelihood estimates, came from, in nats."""
         return self.log_likelihood(stats)
 

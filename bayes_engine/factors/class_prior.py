@@ -18,7 +18,7 @@ from bayes_engine.factors.sources import Fraction, Given, Source
 from bayes_engine.factors.table import DirichletPosterior, rest_likelihood, table_likelihood
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.priors import log_smoothed
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
@@ -61,10 +61,10 @@ class ClassPrior(Factor):
     def free(self) -> int:
         return len(self.weight) - 1
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         return dot(stats.class_weight, log(self.p))
 
-    def largest_log_likelihood(self, stats: Statistics) -> float:
+    def largest_log_likelihood(self, stats: SufficientStatistics) -> float:
         return table_likelihood(self.weight)
 
     def log_prior_density(self, added: Any = 0.0) -> float:
@@ -173,7 +173,7 @@ class ConditionalPrior(Leaf):
     def free(self) -> int:
         return int(self.counts[0].size * (len(self.counts) - 1))
 
-    def largest_log_likelihood(self, stats: Statistics) -> float:
+    def largest_log_likelihood(self, stats: SufficientStatistics) -> float:
         """Of a row whose parents are not all known, by the class's own frequencies."""
         rest = stats.class_weight - self.counts.reshape(len(self.counts), -1).sum(axis=1)
         return table_likelihood(np.moveaxis(self.counts, 0, -1)) + rest_likelihood(rest, stats.class_weight)

@@ -18,7 +18,7 @@ from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.leaf import dot
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.logspace import Array, exp, log
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
 
@@ -194,7 +194,7 @@ class TermColumns(Factor):
         weight, bias = self._finite
         return argmax_in_fixed_point(X, weight, bias + prior)
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         assert stats.terms is not None
         total = dot(stats.terms.sums, self.present)
         if self.absent is None:

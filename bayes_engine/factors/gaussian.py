@@ -29,7 +29,7 @@ from bayes_engine.factors.leaf import (
 from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp, log, log_sum
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
@@ -213,12 +213,12 @@ class GaussianLeaf(Leaf):
             return len(self.variance) + 1
         return 2 * (self.variance.size if self.cells is None else self.cells.weight.size)
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         seen = stats.moments.column(self.variable.name)
         square = seen.m2 + seen.weight * (seen.offset - self.moments.offset) ** 2
         return -0.5 * float((seen.weight * np.log(2.0 * np.pi * self.variance) + square / self.variance).sum())
 
-    def largest_log_likelihood(self, stats: Statistics) -> float:
+    def largest_log_likelihood(self, stats: SufficientStatistics) -> float:
         """Of a row whose parents are not all known, by its class's own Gaussian."""
         if self.cells is None:
             return gaussian_likelihood(self.moments, self.moments.offset, self.variance)

@@ -20,7 +20,7 @@ from bayes_engine.factors.sources import Estimated, Source
 from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import DENSE_CELLS
@@ -141,7 +141,7 @@ class KernelLeaf(ValuesLeaf):
             column=self.variable.name,
         )
 
-    def size(self, stats: Statistics) -> float:
+    def size(self, stats: SufficientStatistics) -> float:
         """The training values that it stands on."""
         return float(stats.values.columns[self.variable.name].total.sum())
 

@@ -18,7 +18,7 @@ from bayes_engine.factors import Factor, Row, RowKind
 from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.priors import Dirichlet, Smoothing
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import MISSING, Table, unseen_code
 from bayes_engine.table.schema import Variable
 
@@ -64,7 +64,7 @@ class LeftOutRows:
 
     own: NDArray[np.intp]
     weight: Array
-    stats: Statistics | None = None
+    stats: SufficientStatistics | None = None
 
     def take(self, rows: NDArray[np.intp]) -> LeftOutRows:
         """Of these rows."""
@@ -168,7 +168,7 @@ class Leaf(Factor):
         """For each class, where the value for the first row of X came from."""
         raise NotImplementedError
 
-    def size(self, stats: Statistics) -> float:
+    def size(self, stats: SufficientStatistics) -> float:
         """How many numbers it holds of the kind that `numbers` names."""
         return self.free or 0
 

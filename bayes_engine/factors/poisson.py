@@ -16,7 +16,7 @@ from bayes_engine.factors.posterior import JEFFREYS, Interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Source
 from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.logspace import Array, exp, log
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
@@ -114,7 +114,7 @@ class PoissonLeaf(ValuesLeaf):
     def free(self) -> int:
         return len(self.n)
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         column = stats.values.columns[self.variable.name]
         total = float((xlogy(column.sum, self.rate) - column.total * self.rate).sum())
         return total - float((column.weight @ gammaln(column.points + 1.0)).sum())

@@ -28,7 +28,7 @@ from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, lo
 from bayes_engine.factors.sources import Given, Source, fraction_of
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import Smoothing, log_normalized, log_smoothed, normalized, tilt
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Variable
 
@@ -252,10 +252,10 @@ class TableLeaf(Leaf):
     def free(self) -> int:
         return int(self.totals.size * (self.counts.shape[-1] - 1))
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         return dot(self.domain.counted(stats.counts.tables[self.variable.name], 1), self.log_cpt)
 
-    def largest_log_likelihood(self, stats: Statistics) -> float:
+    def largest_log_likelihood(self, stats: SufficientStatistics) -> float:
         """Of a row whose parents are not all known, by its class alone."""
         size, value = self.counts.shape[-1], table_likelihood(self.counts)
         alone = self.domain.counted(stats.counts.tables[self.variable.name], 1)

@@ -19,7 +19,7 @@ from bayes_engine.factors.sources import Estimated, Fraction, Source, fraction_o
 from bayes_engine.logspace import Array, log, log_sum
 from bayes_engine.priors import Dirichlet, Smoothing, log_normalized, pseudo_counts, tilt
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.terms import TermCounts
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
@@ -152,7 +152,7 @@ class TextLeaf(Leaf):
         added = np.broadcast_to(self.added, self.counts.sums.shape)[c]
         return fraction_of(float(sums[v]), float(sums.sum()), added, v)
 
-    def size(self, stats: Statistics) -> float:
+    def size(self, stats: SufficientStatistics) -> float:
         """The free probabilities: of V terms V − 1 in each class as a multinomial, V as a Bernoulli."""
         return len(self.counts.weight) * (len(self.counts.names) - (not self.presence))
 

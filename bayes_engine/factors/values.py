@@ -13,7 +13,7 @@ from bayes_engine.factors import Row
 from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows, dot, information_of_table
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
@@ -62,7 +62,7 @@ class ValuesLeaf(Leaf):
                 terms[i] = anew.at(np.array([value]))[0]
         return terms[np.ravel(back)]
 
-    def log_likelihood(self, stats: Statistics) -> float:
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
         column = stats.values.columns[self.variable.name]
         return dot(column.weight, self.at(column.points).T)
 

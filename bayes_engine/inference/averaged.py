@@ -20,8 +20,8 @@ from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import HIDDEN, Domain, Form, Leaf, LeftOutRows, less_weight
 from bayes_engine.factors.sources import Fraction, Source, Term
 from bayes_engine.factors.table import TableLeaf
-from bayes_engine.inference.directed import Directed
-from bayes_engine.inference.packed import every_place, pack, row_width
+from bayes_engine.inference.directed import DirectedFactor
+from bayes_engine.inference.super_parent_sums import every_place, pack, row_width
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import log_smoothed
 from bayes_engine.table.encode import Table
@@ -120,14 +120,14 @@ class JointLeaf(Leaf):
 
 
 @dataclass(frozen=True)
-class Averaged(Factor):
+class AveragedFactor(Factor):
     """The mean over the super-parents whose value, in the row, has a weight of at least `min_frequency`; a row without
     one is naive Bayes (`naive`). `prior` is P(c) where nothing but the class is known; it is a row of its own, and the
     rest of P(c, x_i) is in the row of x_i."""
 
     prior: ClassPrior
     members: tuple[Member, ...]
-    naive: Directed
+    naive: DirectedFactor
     min_frequency: float
 
     def log(self, X: Table) -> Array:

@@ -54,7 +54,7 @@ class _Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Directed(Factor):
+class DirectedFactor(Factor):
     """The class prior and one family for each column, in the schema's order; where the class has parents, `above` is
     P(c | pa(c)) and takes the place of the prior."""
 

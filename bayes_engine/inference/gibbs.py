@@ -23,16 +23,8 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.diagnostics import autocorrelation, error_of_groups, gelman_rubin
-from bayes_engine.inference.forward import Places, bits, checked_evidence, thresholds
-from bayes_engine.inference.irreducibility import (
-    CommunicatingClass,
-    Irreducibility,
-    certain,
-    irreducibility,
-    stuck_network,
-    tied_blocks,
-)
-from bayes_engine.inference.sweeps import (
+from bayes_engine.inference.forward_sampling import Places, bits, checked_evidence, thresholds
+from bayes_engine.inference.gibbs_kernel import (
     Blocks,
     GibbsBlock,
     GibbsInfo,
@@ -45,6 +37,14 @@ from bayes_engine.inference.sweeps import (
     gibbs_step,
     groups_of,
     start,
+)
+from bayes_engine.inference.irreducibility import (
+    CommunicatingClass,
+    Irreducibility,
+    certain,
+    irreducibility,
+    stuck_network,
+    tied_blocks,
 )
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array

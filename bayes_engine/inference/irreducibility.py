@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.errors import ImpossibleEvidence
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference.forward import Places, checked_evidence
+from bayes_engine.inference.forward_sampling import Places, checked_evidence
 from bayes_engine.logspace import Array, log
 from bayes_engine.table.schema import Variable
 

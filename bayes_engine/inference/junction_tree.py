@@ -74,7 +74,7 @@ class ExpectedFamilyCounts(NamedTuple):
     families: Mapping[str, Array]
 
 
-class Explanation(NamedTuple):
+class MostProbableExplanation(NamedTuple):
     """The most probable values of all nodes beside the evidence (n, d), and log P(x) of them all (n,)."""
 
     places: Places
@@ -191,7 +191,7 @@ class JunctionTree:
 
     def most_probable(
         self, places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
-    ) -> Explanation:
+    ) -> MostProbableExplanation:
         """The values of all nodes that are most probable with the evidence; rows of HIDDEN and −inf where P(e) = 0.
 
         Among equals (`TIE`) the first: decided clique by clique from the roots, by the order of the levels.
@@ -207,7 +207,7 @@ class JunctionTree:
                 _read_off(clique, table, states[rows], tree.network.sizes)
         self._refuse(log_p, places, soft, impossible)
         states[np.isneginf(log_p)] = HIDDEN
-        return Explanation(states, log_p)
+        return MostProbableExplanation(states, log_p)
 
     def family_marginals(
         self, places: Places, weight: Array | None = None, *, impossible: OnImpossible = "raise"

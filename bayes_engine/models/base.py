@@ -24,18 +24,18 @@ from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
-from bayes_engine.models.deciding import Deciding, refuse_undefined
+from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
 from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
 from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
 
-class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the classifiers: statistics that merge by addition, factors estimated from them, rows that add up.
 
     A subclass states the two verbs `_count` and `_estimate`. What else it may override, each said where it stands:
@@ -66,14 +66,14 @@ class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: i
     # what a model says ------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         """Statistics of encoded rows; `_count(A ⧺ B) == _count(A) + _count(B)`."""
 
     @abstractmethod
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         """The factor of these statistics. Priors and smoothing enter here and nowhere else."""
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         """What a first fit does besides: choose what needs the rows (a structure), and count what that asks for."""
         return stats
 
@@ -82,7 +82,7 @@ class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: i
         """What `bayes_engine.priors.class_prior` takes; None for the frequencies."""
         return self.priors
 
-    def _prior(self, stats: Statistics) -> ClassPrior:
+    def _prior(self, stats: SufficientStatistics) -> ClassPrior:
         added = added_to_class(self._prior_rule, len(stats.class_weight))
         prior = self._prior_of(stats.class_weight, stats.target.levels)
         return ClassPrior(stats.target.name, prior, stats.class_weight, added)
@@ -108,7 +108,7 @@ class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: i
             self.__dict__.pop(name, None)
         return self._learn(X, y, sample_weight, classes=None, first=True)
 
-    def fit_stats(self, stats: Statistics) -> Self:
+    def fit_stats(self, stats: SufficientStatistics) -> Self:
         """Estimate from statistics that were collected elsewhere: those of another fitted model, or a merged sum.
 
         Raises ParameterError where this model's structure needs the rows, or other statistics.
@@ -392,7 +392,7 @@ class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: i
                 raise TableError("the schema's column '{column}' is not in X", column=name)
         return frame[list(features)]
 
-    def _settle(self, stats: Statistics) -> Self:
+    def _settle(self, stats: SufficientStatistics) -> Self:
         """Take these statistics as the fitted state, and estimate."""
         self.factor_ = self._estimate(stats)  # first: where it raises, nothing has changed
         self.stats_ = stats

@@ -28,7 +28,7 @@ from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import ComplementNB
-from bayes_engine.models.deciding import Deciding, refuse_undefined
+from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_whole, checked_word, smoothed
 from bayes_engine.progress import steps, tick
@@ -228,7 +228,7 @@ def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-class CalibratedClassifier(Deciding, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier whose ledger ends in a row «calibration», log q_c − log p_c, so that P(c|x) = q_c.
 
     The calibrator learns from held-out posteriors of the rows of the fit: by exact leave-one-out up to 60 rows, in

@@ -29,7 +29,7 @@ from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.priors import checked_alpha, checked_word, class_prior, log_normalized, log_smoothed
-from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, matrix_moments
@@ -198,11 +198,11 @@ class GaussianNB(MatrixClassifier):
             tuple(Variable(n, "continuous", pivot=p) for n, p in zip(self._names(), pivot.tolist(), strict=True))
         )
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         assert isinstance(X, Matrix)
-        return Statistics(X.schema, target, labels.total(np.ones(X.n)), Counts({}), matrix_moments(X, labels))
+        return SufficientStatistics(X.schema, target, labels.total(np.ones(X.n)), Counts({}), matrix_moments(X, labels))
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         share = self.var_smoothing
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share < np.inf:
             raise ParameterError("var_smoothing={value} is no number of 0 and more", value=repr(share))
@@ -250,7 +250,7 @@ class GaussianNB(MatrixClassifier):
         return _epsilon(self.stats_, float(self.var_smoothing))
 
 
-def _epsilon(stats: Statistics, share: float) -> float:
+def _epsilon(stats: SufficientStatistics, share: float) -> float:
     whole = [stats.moments.column(name).pooled() for name in stats.moments.names]
     return share * max(float(column.m2[0] / column.weight[0]) for column in whole)
 
@@ -264,7 +264,7 @@ def _rule_of(model: CategoricalNB | _TermNB) -> Any:
     return model.class_prior if model.class_prior is not None else None if model.fit_prior else "uniform"
 
 
-def alpha_of(model: CategoricalNB | _TermNB, stats: Statistics) -> Array:
+def alpha_of(model: CategoricalNB | _TermNB, stats: SufficientStatistics) -> Array:
     """α, () or (V,). Raises ParameterError where it is no pseudo-count."""
     alpha = np.asarray(model.alpha)
     if alpha.ndim and alpha.shape != (model.n_features_in_,):
@@ -379,10 +379,10 @@ class CategoricalNB(MatrixClassifier):
             columns.append(codes)
         return Table(schema, tuple(columns), frame.n)
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         return collect(X, labels, target)
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         checked_word("unseen", self.unseen, ("error", "ignore", "smooth"))
         checked_alpha(self.alpha, float(stats.class_weight.sum()))  # one number: columns have other categories
         alpha = float(alpha_of(self, stats))
@@ -437,7 +437,7 @@ class _TermNB(MatrixClassifier):
     def _prior_rule(self) -> Any:
         return _rule_of(self)
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         assert isinstance(X, Matrix)
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
 
@@ -453,7 +453,7 @@ class _TermNB(MatrixClassifier):
         known = getattr(self, "stats_", None)
         return self._names() if known is None else known.terms.names
 
-    def fit_stats(self, stats: Statistics) -> Self:
+    def fit_stats(self, stats: SufficientStatistics) -> Self:
         if stats.terms is None:
             raise ParameterError("these statistics hold no sums of terms; count them with a model of terms")
         self.n_features_in_ = len(stats.terms.names)
@@ -510,7 +510,7 @@ class MultinomialNB(_TermNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         assert stats.terms is not None
         smoothed = stats.terms.sums + alpha_of(self, stats)
         smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, 1.0)  # not one word: uniform
@@ -562,7 +562,7 @@ class BernoulliNB(_TermNB):
             raise TableError("binarize=None takes X as it is, and X holds values outside 0 … 1; choose a threshold")
         return Matrix.of(values, above)
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         assert stats.terms is not None
         alpha, weight = alpha_of(self, stats), stats.class_weight[:, None]
         alpha = np.where(weight + alpha == 0, 1.0, alpha)  # a class without rows or pseudo-counts: one half
@@ -622,7 +622,7 @@ class ComplementNB(_TermNB):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         assert stats.terms is not None
         self._prior(stats)  # a prior that is none is refused here too
         sums, alpha = stats.terms.sums, alpha_of(self, stats)

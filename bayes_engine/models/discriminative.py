@@ -54,7 +54,7 @@ def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
 
 
 @dataclass(frozen=True)
-class Whole:
+class PosteriorOnly:
     """A fitted classifier that has posteriors and nothing behind them: its ledger has one row. `classes` name the
     columns of its `predict_proba`, in the order of its own."""
 

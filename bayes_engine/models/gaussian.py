@@ -44,7 +44,7 @@ from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import gaussian_left_out as left_out
 from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_classes
 from bayes_engine.priors import checked_word
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import LARGEST
@@ -89,7 +89,7 @@ class GaussianDiscriminant(GenerativeClassifier):
     variance: str
     factor_: Discriminant
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         for variable in X.schema:
             if not variable.numeric:
                 raise TableError(
@@ -104,9 +104,9 @@ class GaussianDiscriminant(GenerativeClassifier):
             counted = scatter(X.schema.names, pivot, values, labels)
         if not float(np.abs(counted.m2).max(initial=0.0)) < LARGEST**2:  # NaN too
             _refuse_cell(X.schema, values, pivot)
-        return Statistics(X.schema, target, counted.weight, Counts({}), counted.moments, scatter=counted)
+        return SufficientStatistics(X.schema, target, counted.weight, Counts({}), counted.moments, scatter=counted)
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         if self.shrinkage == "auto":
             assert stats.scatter is not None
             amounts = ledoit_wolf_amounts(stats.scatter, matrix(X), labels)
@@ -114,10 +114,10 @@ class GaussianDiscriminant(GenerativeClassifier):
         return stats
 
     @abstractmethod
-    def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> LinearFactor | QuadraticFactor:
+    def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> LinearFactor | QuadraticFactor:
         """The factor over the columns `active`."""
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         self._check()
         if stats.scatter is None:
             raise ParameterError("these statistics hold no scatter matrices; fit from the rows")
@@ -136,7 +136,7 @@ class GaussianDiscriminant(GenerativeClassifier):
             gaussian = self._gaussian(stats, np.flatnonzero(~constant))
         return Discriminant((prior, gaussian))
 
-    def _amounts(self, counted: Scatter, stats: Statistics) -> tuple[Array, Literal["diagonal", "spherical"]]:
+    def _amounts(self, counted: Scatter, stats: SufficientStatistics) -> tuple[Array, Literal["diagonal", "spherical"]]:
         """(C,) how far each class's scatter is shrunk, and to what."""
         shrinkage = checked_shrinkage(self.shrinkage)
         if shrinkage == "oas":
@@ -152,7 +152,7 @@ class GaussianDiscriminant(GenerativeClassifier):
             return np.array([known.get(c, later) for c in stats.target.levels]), "diagonal"
         return np.full(len(counted.weight), shrinkage or 0.0), "spherical"
 
-    def _covariances(self, stats: Statistics, active: NDArray[np.intp], share: float) -> Array:
+    def _covariances(self, stats: SufficientStatistics, active: NDArray[np.intp], share: float) -> Array:
         """(C, k, k) covariances of the columns `active`, shrunk, and pooled by Friedman's `share`."""
         assert stats.scatter is not None
         used = _some(stats.scatter, active)
@@ -328,7 +328,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_components = n_components
         self.schema = schema
 
-    def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> LinearFactor:
+    def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> LinearFactor:
         assert stats.scatter is not None
         used = _some(stats.scatter, active)
         covariance = floored_covariance(self._covariances(stats, active, 1.0)[0], used)
@@ -432,7 +432,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if not plain or within.rank < d:
             return super()._leave_one_out(X, labels)
         weight = self.stats_.class_weight
-        joint, undone = left_out.linear(matrix(X), self.means_, within, weight, self._removals(labels), self._ddof)
+        joint, undone = left_out.linear_left_out(
+            matrix(X), self.means_, within, weight, self._removals(labels), self._ddof
+        )
         return self._mend(joint, X, labels, undone)
 
     def _mend(self, joint: Array, X: Table, labels: Labels, rows: NDArray[np.bool_]) -> Array:
@@ -491,7 +493,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share <= 1.0:
             raise ParameterError("pooling={value} is no share from 0 (QDA) to 1 (LDA)", value=repr(share))
 
-    def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> QuadraticFactor:
+    def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> QuadraticFactor:
         assert stats.scatter is not None
         used = _some(stats.scatter, active)
         covariance = self._covariances(stats, active, float(self.pooling))
@@ -581,7 +583,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         weight, m2 = self.stats_.class_weight, self.stats_.scatter.m2
         roots = [inverse_root(m2[c]) if weight[c] else root for c, root in enumerate(self._quadratic.roots)]
         degrees = np.where(weight == 0, 1.0, weight - self._ddof)
-        return left_out.quadratic(matrix(X), self.means_, roots, degrees, self._removals(labels), self._ddof)
+        return left_out.quadratic_left_out(matrix(X), self.means_, roots, degrees, self._removals(labels), self._ddof)
 
 
 # parts ----------------------------------------------------------------------------------------------------------------

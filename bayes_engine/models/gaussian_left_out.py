@@ -52,7 +52,7 @@ def removals(class_weight: Array, labels: Labels, prior: Callable[[Array], Array
     return Removals(own, w, left, w * class_weight[own] / safe, class_weight[own] / safe, log(prior(left)))
 
 
-def linear(
+def linear_left_out(
     values: Array, means: Array, within: InverseRoot, class_weight: Array, out: Removals, ddof: int
 ) -> tuple[Array, NDArray[np.bool_]]:
     """(n, C) log p(c, x_i) under the common covariance without row i, `within` being the root of S_w; and (n,) the
@@ -73,7 +73,7 @@ def linear(
     return joint, (rest < LOST) | (out.left[rows, out.own] == 0)
 
 
-def quadratic(
+def quadratic_left_out(
     values: Array, means: Array, roots: Sequence[InverseRoot], degrees: Array, out: Removals, ddof: int
 ) -> Array:
     """(n, C) log p(c, x_i) under covariances of which row i's removal touches its own class's alone: `roots` are those

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.em import Collapse, EMModel, EMTrace, Expected, Stopping, em, memberships
+from bayes_engine.em import Collapse, EMModel, EMTrace, ExpectedStatistics, Stopping, em, responsibilities
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor
 from bayes_engine.factors.leaf import Leaf
@@ -17,7 +17,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import alpha_of
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import added_to_class, dirichlet
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.likelihood_traits import traits
@@ -44,14 +44,16 @@ class HiddenLabels:
         hidden = (codes < 0)[:, None]
         self.own = np.eye(self.k)[np.maximum(codes, 0)] * ~hidden  # (n, C) one where the label is known
         self.closed = ~hidden & (self.own == 0)
-        self.behind: dict[int, tuple[Factor, Statistics]] = {}  # the statistics each factor was estimated from
+        self.behind: dict[
+            int, tuple[Factor, SufficientStatistics]
+        ] = {}  # the statistics each factor was estimated from
         self.roots: dict[int, Array] = {}  # the responsibilities each start was made of
 
     def fixed(self, r: Array) -> Array:
         """Responsibilities with the known labels in their places."""
         return np.where((self.codes >= 0)[:, None], self.own, r)
 
-    def count(self, r: Array) -> Statistics:
+    def count(self, r: Array) -> SufficientStatistics:
         return self.inner._count(self.table, Labels(self.k, soft=r * self.weight[:, None]), self.inner.target_)
 
     def start(self, r: Array) -> Factor:
@@ -62,13 +64,13 @@ class HiddenLabels:
         self.roots[id(factor)] = r
         return factor
 
-    def expect(self, factor: Factor, hard: bool) -> Expected[Statistics]:
+    def expect(self, factor: Factor, hard: bool) -> ExpectedStatistics[SufficientStatistics]:
         joint = factor.log(self.table)
-        members = memberships(np.where(self.closed, -np.inf, joint), hard=hard, weight=self.weight)
+        members = responsibilities(np.where(self.closed, -np.inf, joint), hard=hard, weight=self.weight)
         r = self.fixed(members.responsibilities)
-        return Expected(self.count(r), members.log_likelihood, members.q, members.entropy, r)
+        return ExpectedStatistics(self.count(r), members.log_likelihood, members.q, members.entropy, r)
 
-    def estimate(self, stats: Statistics) -> Factor:
+    def estimate(self, stats: SufficientStatistics) -> Factor:
         if (stats.class_weight <= 0).any():
             raise Collapse("class '{label}' has no row left; take fewer classes, or another start",
                            label=str(stats.target.levels[int(stats.class_weight.argmin())]))  # fmt: skip
@@ -120,7 +122,7 @@ class HiddenLabels:
         return float(sum(part.log_prior_density(0.0 if alpha is None else alpha) for part in factor.leaves()))
 
 
-def expected_log_likelihood(stats: Statistics, factor: Factor) -> float:
+def expected_log_likelihood(stats: SufficientStatistics, factor: Factor) -> float:
     """Q(Θ|·) = E[log p(X, Z|Θ)] from expected statistics: every log parameter as often as it is used.
 
     >>> import pandas as pd

@@ -20,7 +20,7 @@ from bayes_engine.errors import NotASubset, ParameterError, TableError, listen
 from bayes_engine.factors import Factor, Row
 from bayes_engine.logspace import Array
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.stats.collect import Statistics, collect, unite
+from bayes_engine.stats.collect import SufficientStatistics, collect, unite
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable
@@ -91,7 +91,7 @@ class StoredRows:
             blocks.append((replace(table, schema=schema, columns=columns), moved))
         return StoredRows(schema, target, tuple(blocks))
 
-    def counted(self, columns: Collection[str]) -> Statistics:
+    def counted(self, columns: Collection[str]) -> SufficientStatistics:
         """The statistics of some columns: one pass over these, and over the classes."""
         schema = Schema(tuple(v for v in self.schema if v.name in columns))
         parts = (replace(t, schema=schema, columns=tuple(t[v.name] for v in schema)) for t, _labels in self.blocks)
@@ -147,7 +147,7 @@ def _alike(table: Table, labels: Labels) -> NDArray[np.intp]:
 class _AtQuery(NaiveBayes):
     """Estimates from some of the columns what has been checked for all of them."""
 
-    def _check(self, stats: Statistics) -> None:
+    def _check(self, stats: SufficientStatistics) -> None:
         pass
 
 

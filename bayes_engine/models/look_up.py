@@ -23,7 +23,7 @@ from bayes_engine.factors import LOG_2PI
 from bayes_engine.factors.leaf import Leaf
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
-from bayes_engine.models.deciding import refuse_undefined
+from bayes_engine.models.decision_mixin import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up_source import written
 from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase

@@ -21,22 +21,22 @@ from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
 from bayes_engine.models.base import warn
-from bayes_engine.models.component_forms import given_seen, problem
-from bayes_engine.models.components import (
+from bayes_engine.models.mixture_components import (
     FORMS,
     Components,
     Conditional,
     Form,
     MixtureParameters,
     StandardizedRows,
-    begin,
     default_prior,
     distinct_rows,
     in_order,
     standardized,
+    starting_parameters,
     to_natural,
     to_standard,
 )
+from bayes_engine.models.mixture_em_steps import em_steps, given_seen
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import checked_weights
@@ -260,11 +260,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         model = EMModel(work.expect, work.estimate, work.complete, log_prior, work.slack)
         tol = self.tol if self.stop == "parameters" else self.tol * rows.total
         climb = partial(em, model=model, stopping=Stopping(self.stop, tol, self.max_iter), hard=bool(self.hard))
-        return runs((partial(begin, work, start, self.n_components, rng) for start in starts), climb)
+        return runs((partial(starting_parameters, work, start, self.n_components, rng) for start in starts), climb)
 
     def _problem(self, rows: StandardizedRows, prior: str | None) -> Any:
         wishart = None if prior is None else default_prior(rows, self.n_components, self.covariance)
-        return problem(rows, self.covariance, float(self.reg_covar) / rows.scale**2, wishart)
+        return em_steps(rows, self.covariance, float(self.reg_covar) / rows.scale**2, wishart)
 
     def _settle(self, n: float) -> None:
         last = self.trace_.last

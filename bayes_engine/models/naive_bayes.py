@@ -38,7 +38,7 @@ from bayes_engine.priors import (
     dirichlet,
 )
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import checked_method
 from bayes_engine.table.encode import MISSING, Table, encode
@@ -149,10 +149,10 @@ class NaiveBayes(GenerativeClassifier):
         self.bins = bins
         self.schema = schema
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         return collect(X, labels, target)
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         self._check(stats)
         weight, prior = stats.class_weight, self._prior(stats)
         parts: list[Factor] = [prior]
@@ -169,7 +169,7 @@ class NaiveBayes(GenerativeClassifier):
         warn_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
-    def _leaf(self, stats: Statistics, variable: Variable) -> Leaf:
+    def _leaf(self, stats: SufficientStatistics, variable: Variable) -> Leaf:
         """The distribution of one column in each class. With missing="category" and missing seen, missing is a level
         too."""
         name, target = variable.name, stats.target.name
@@ -266,7 +266,7 @@ class NaiveBayes(GenerativeClassifier):
     def _first_read(self, frame: pd.DataFrame, schema: Schema) -> Table:
         return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
 
-    def _check(self, stats: Statistics) -> None:
+    def _check(self, stats: SufficientStatistics) -> None:
         check_counted(self.likelihoods, stats.schema)
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
         for name, values in CHOICES.items():
@@ -287,7 +287,7 @@ class NaiveBayes(GenerativeClassifier):
             )
 
 
-def _constant(stats: Statistics, variable: Variable) -> bool:
+def _constant(stats: SufficientStatistics, variable: Variable) -> bool:
     """Whether a column of numbers has the same value in every row."""
     if variable.textual:
         return False

@@ -14,7 +14,7 @@ from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors import Factor, Product
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable
@@ -73,15 +73,15 @@ class NaiveBayesWrapper(GenerativeClassifier):
     def _first_read(self, frame: Any, schema: Schema) -> Table:
         return self._inner._first_read(frame, schema)
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         return self._inner._count(X, labels, target)
 
-    def _settled(self, stats: Statistics) -> NaiveBayes:
+    def _settled(self, stats: SufficientStatistics) -> NaiveBayes:
         """The estimator, fitted to these statistics; what it has to tell is told where they are estimated from."""
         with listen():
             return self._inner._settle(stats)
 
-    def _factors(self, stats: Statistics) -> tuple[Factor, dict[str, Factor]]:
+    def _factors(self, stats: SufficientStatistics) -> tuple[Factor, dict[str, Factor]]:
         """The class prior, and the factors of the columns by name; a column set aside has none."""
         whole: Any = self._inner._estimate(stats)
         assert isinstance(whole, Product)

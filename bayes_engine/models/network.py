@@ -25,7 +25,7 @@ from bayes_engine.em import EMTrace, Runs
 from bayes_engine.errors import ParameterError
 from bayes_engine.exchange import NetworkFrames, from_frames, load_network, network_frames, save_network
 from bayes_engine.factors.network import CPT, Network
-from bayes_engine.inference.forward import LikelihoodWeightingRun, likelihood_weighting
+from bayes_engine.inference.forward_sampling import LikelihoodWeightingRun, likelihood_weighting
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
@@ -34,11 +34,11 @@ from bayes_engine.models.network_fit import EMSettings, RowForm, TablePrior, gen
 from bayes_engine.priors import (
     Alpha,
 )
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG, Arc, given_arcs
 from bayes_engine.structure.scores import ScoreName
-from bayes_engine.structure.search import Method, Search, SearchOptions, search
+from bayes_engine.structure.search import Method, SearchOptions, SearchResult, search
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema
 
@@ -104,7 +104,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     network_: Network
-    stats_: Statistics
+    stats_: SufficientStatistics
     schema_: Schema
     runs_: Runs[Network] | None
 
@@ -116,7 +116,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         Raises TableError, ParameterError where table, arcs or parameters do not allow it.
         """
         table, weight = read_rows(X, sample_weight, self._form)
-        self.search_: Search | None = None
+        self.search_: SearchResult | None = None
         return self._fit(table, weight, self._given(table.schema))
 
     def learn(
@@ -150,7 +150,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         self.search_ = search(counts, score, method=method, options=SearchOptions(**options))
         return self._fit(table, weight, self.search_.graph)
 
-    def fit_stats(self, stats: Statistics) -> Self:
+    def fit_stats(self, stats: SufficientStatistics) -> Self:
         """Estimate from statistics that were counted elsewhere for the same structure, or a merged sum.
 
         Raises ParameterError where they do not hold the tables of the structure.
@@ -404,12 +404,12 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         if not absent.any() or (len(table.schema) == shown and self.missing != "em"):
             return self._settle(stats, graph)
         how = EMSettings(self._hidden, self.tol, self.max_iter, self.n_init, self.random_state)
-        fitted = network_fit.climb(table, weight, stats, graph, self._prior, how)
+        fitted = network_fit.fit_by_em(table, weight, stats, graph, self._prior, how)
         self.stats_, self.schema_, self.runs_ = fitted.stats, fitted.stats.schema, fitted.runs
         self._take(fitted.network, fitted.trace)
         return self
 
-    def _settle(self, stats: Statistics, graph: DAG) -> Self:
+    def _settle(self, stats: SufficientStatistics, graph: DAG) -> Self:
         network = network_fit.estimate(stats, graph, self._prior)
         self.stats_, self.schema_, self.runs_ = stats, stats.schema, None
         self._take(network, None)

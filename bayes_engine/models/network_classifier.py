@@ -18,13 +18,13 @@ from bayes_engine.factors.class_prior import ConditionalPrior
 from bayes_engine.factors.leaf import Leaf, LeftOutRows
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.factors.table import TableLeaf
-from bayes_engine.inference.directed import Directed
+from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models.base import warn
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.priors import Alpha, ClassPriors, checked_word, dirichlet
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name, in_order
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.stats.labels import Labels
@@ -32,7 +32,7 @@ from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.dependence import Structure
 from bayes_engine.structure.graph import DAG, Arc, given_arcs
 from bayes_engine.structure.scores import ScoreName
-from bayes_engine.structure.search import Search, SearchOptions, search
+from bayes_engine.structure.search import SearchOptions, SearchResult, search
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable
 
@@ -97,19 +97,19 @@ class BayesianNetworkClassifier(SemiNaive):
         self.unseen = unseen
         self.schema = schema
 
-    factor_: Directed
+    factor_: DirectedFactor
     graph_: DAG
-    search_: Search | None
+    search_: SearchResult | None
 
     # the graph ----------------------------------------------------------------------------------------------------
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         self.search_ = None
         self.graph_ = self._chosen(X, labels, stats)
         wider = [name for name in self._wider_of(stats.schema) if name not in stats.families.tables]
         return replace(stats, families=self._families(X, labels, wider)) if wider else stats
 
-    def _chosen(self, X: Table, labels: Labels, stats: Statistics) -> DAG:
+    def _chosen(self, X: Table, labels: Labels, stats: SufficientStatistics) -> DAG:
         target, columns = stats.target.name, stats.schema.names
         if target in columns:
             raise ParameterError(
@@ -142,7 +142,7 @@ class BayesianNetworkClassifier(SemiNaive):
         """A stated class prior leaves no room for parents of the class."""
         return () if self._prior_rule == "empirical" else tuple((name, target) for name in discrete)
 
-    def _given(self, stats: Statistics, arcs: Iterable[Arc]) -> DAG:
+    def _given(self, stats: SufficientStatistics, arcs: Iterable[Arc]) -> DAG:
         target, columns = stats.target.name, stats.schema.names
         numeric = [v.name for v in stats.schema if not v.discrete]
         graph = DAG((target, *columns), [*arcs, *((target, name) for name in numeric)])
@@ -162,7 +162,7 @@ class BayesianNetworkClassifier(SemiNaive):
             )
         return graph
 
-    def _with_class(self, X: Table, labels: Labels, stats: Statistics) -> Table:
+    def _with_class(self, X: Table, labels: Labels, stats: SufficientStatistics) -> Table:
         """The discrete columns, a missing cell being a level where the model says so, and the class as one more."""
         assert labels.codes is not None
         variables = [Variable(stats.target.name, "categorical", stats.target.levels)]
@@ -187,7 +187,7 @@ class BayesianNetworkClassifier(SemiNaive):
         }
         return [f for f in families if len(f) > 2 or (len(f) == 2 and not all(schema[n].discrete for n in f))]
 
-    def _structure(self, stats: Statistics) -> Structure:
+    def _structure(self, stats: SufficientStatistics) -> Structure:
         if not hasattr(self, "graph_"):
             raise ParameterError("the structure needs the rows: call fit; statistics alone do not hold wider tables")
         target = stats.target.name
@@ -203,19 +203,19 @@ class BayesianNetworkClassifier(SemiNaive):
 
     # estimating ---------------------------------------------------------------------------------------------------
 
-    def _check(self, stats: Statistics) -> None:
+    def _check(self, stats: SufficientStatistics) -> None:
         super()._check(stats)
         if hasattr(self, "graph_") and not self.blanket_:
             warn("no column is in the Markov blanket of the class: the class prior alone decides")
 
-    def _directed(self, stats: Statistics, structure: Structure) -> Directed:
+    def _directed(self, stats: SufficientStatistics, structure: Structure) -> DirectedFactor:
         whole = super()._directed(stats, structure)
         of_class = set(self.graph_.children[stats.target.name])
         families = tuple(
             f if f.variable.name in of_class or not f.variable.discrete else self._without_class(cast(TableLeaf, f))
             for f in whole.families
         )
-        return Directed(whole.prior, families, self._above(stats))
+        return DirectedFactor(whole.prior, families, self._above(stats))
 
     def _without_class(self, leaf: TableLeaf) -> TableLeaf:
         """The leaf of a column that the class is no parent of."""
@@ -223,7 +223,7 @@ class BayesianNetworkClassifier(SemiNaive):
         amount = dirichlet(self.alpha, leaf.variable.name).per_level(counts.shape)
         return replace(leaf, counts=counts, rule=replace(leaf.rule, amount=amount))
 
-    def _above(self, stats: Statistics) -> ConditionalPrior | None:
+    def _above(self, stats: SufficientStatistics) -> ConditionalPrior | None:
         """P(c | pa(c)) from the statistics; None where the class has no parents."""
         parents = tuple(n for n in self.graph_.parents[stats.target.name] if self._domain(stats, stats.schema[n]).size)
         if not parents:
@@ -327,7 +327,7 @@ class BayesianNetworkClassifier(SemiNaive):
             joint[:, c] = tree.log_evidence(places)
         return joint + leaves
 
-    def _near(self) -> Directed:
+    def _near(self) -> DirectedFactor:
         """The factor without the families that the class takes no part in."""
         kept = tuple(f for f in self.factor_.families if f.of_class)
         return replace(self.factor_, families=kept)

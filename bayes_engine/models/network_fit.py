@@ -1,7 +1,7 @@
 """Fitting a Bayesian network: rows read as codes, families counted, tables estimated; EM where cells are not known.
 
 The tables of given counts are (n + a)/(N + Σa) with the Dirichlet prior's pseudo-counts a. With cells not known the
-counts are expected ones, and the tables posterior modes (`climb`).
+counts are expected ones, and the tables posterior modes (`fit_by_em`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bayes_engine.em import EMModel, EMTrace, Expected, Runs, Stopping, em, runs
+from bayes_engine.em import EMModel, EMTrace, ExpectedStatistics, Runs, Stopping, em, runs
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors.network import CPT, Network
-from bayes_engine.inference.completion import Completion
+from bayes_engine.inference.expected_counts import ExpectationStep
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.base import given_schema, warn
@@ -33,7 +33,7 @@ from bayes_engine.priors import (
     normalized,
     pseudo_counts,
 )
-from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, Name, count_families, in_order
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.structure.graph import DAG
@@ -154,7 +154,7 @@ class TablePrior:
     alpha: Alpha
     smoothing: str
 
-    def check(self, stats: Statistics) -> None:
+    def check(self, stats: SufficientStatistics) -> None:
         """Raises ParameterError where this is no prior of these tables."""
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
         checked_word("smoothing", self.smoothing, ("lidstone", "bdeu"))
@@ -170,7 +170,7 @@ class TablePrior:
         return normalized(counts + pseudo_counts(counts, self.of(name), "all"))
 
 
-def estimate(stats: Statistics, graph: DAG, prior: TablePrior) -> Network:
+def estimate(stats: SufficientStatistics, graph: DAG, prior: TablePrior) -> Network:
     """The network with the tables of these statistics."""
     prior.check(stats)
     return Network(
@@ -190,7 +190,7 @@ def widened(table: Table, hidden: Mapping[str, Sequence[Any]]) -> Table:
     return replace(table, schema=schema, columns=(*table.columns, *extra))
 
 
-def counted(table: Table, weight: Array | None, graph: DAG) -> Statistics:
+def counted(table: Table, weight: Array | None, graph: DAG) -> SufficientStatistics:
     """The statistics of the rows for the families of a graph, each of the rows that show all of it."""
     labels = Labels(1, np.zeros(table.n, dtype=np.intp), weight)
     families = Families(count_families(table, labels, _wider(table.schema, graph)))
@@ -216,13 +216,13 @@ class EMFit(NamedTuple):
     """What EM ends with: the network, the expected statistics, all runs and the best of them."""
 
     network: Network
-    stats: Statistics
+    stats: SufficientStatistics
     runs: Runs[Network]
     trace: EMTrace[Network]
 
 
-def climb(
-    table: Table, weight: Array | None, seen: Statistics, graph: DAG, prior: TablePrior, how: EMSettings
+def fit_by_em(
+    table: Table, weight: Array | None, seen: SufficientStatistics, graph: DAG, prior: TablePrior, how: EMSettings
 ) -> EMFit:
     """EM over the cells not known, `seen` being what is counted of the others: the tables maximize the likelihood of
     what the rows show, times the Dirichlet prior whose mode they are."""
@@ -246,12 +246,12 @@ def climb(
         return Network(CPT(v, (seen.schema[n] for n in up), p) for v, up, p in given)
 
     shape = network(tuple(_start(seen, v, up, how.hidden, rng) for v, up in zip(variables, scopes, strict=True)))
-    completion = Completion.of(shape, places, np.ones(table.n) if weight is None else weight)
+    completion = ExpectationStep.of(shape, places, np.ones(table.n) if weight is None else weight)
 
-    def expect(tables: Tables, hard: bool) -> Expected[Tables]:
+    def expect(tables: Tables, hard: bool) -> ExpectedStatistics[Tables]:
         counts, likelihood = completion.expected(network(tables))
         q = complete(counts, tables)
-        return Expected(counts, likelihood, q, likelihood - q)
+        return ExpectedStatistics(counts, likelihood, q, likelihood - q)
 
     def complete(counts: Tables, tables: Tables) -> float:
         return sum(_weighted(n, log(p)) for n, p in zip(counts, tables, strict=True))
@@ -290,7 +290,11 @@ def climb(
 
 
 def _start(
-    seen: Statistics, variable: Variable, parents: tuple[str, ...], hidden: Collection[str], rng: np.random.Generator
+    seen: SufficientStatistics,
+    variable: Variable,
+    parents: tuple[str, ...],
+    hidden: Collection[str],
+    rng: np.random.Generator,
 ) -> Array:
     """A node's first table: from the rows that show its family, a pseudo-count of 1 a cell; where a hidden node takes
     part, drawn at random, for from equal levels EM cannot tell them apart."""
@@ -305,7 +309,7 @@ def _wider(schema: Schema, graph: DAG) -> list[Name]:
     return sorted({in_order(schema, (*up, name)) for name, up in graph.parents.items() if up})
 
 
-def _counts(stats: Statistics, parents: tuple[str, ...], variable: Variable) -> Array:
+def _counts(stats: SufficientStatistics, parents: tuple[str, ...], variable: Variable) -> Array:
     """(*S_parents, S) how often each cell of a family was met, cells not known left out."""
     name = in_order(stats.schema, (*parents, variable.name))
     alone = {(k,): v for k, v in stats.counts.tables.items()}
@@ -316,7 +320,7 @@ def _counts(stats: Statistics, parents: tuple[str, ...], variable: Variable) -> 
     return np.asarray(known.transpose([name.index(n) for n in (*parents, variable.name)]))
 
 
-def _expected(seen: Statistics, graph: DAG, counts: Mapping[str, Array]) -> Statistics:
+def _expected(seen: SufficientStatistics, graph: DAG, counts: Mapping[str, Array]) -> SufficientStatistics:
     """The statistics with every family's table as EM expects it."""
     tables = {}
     for child, up in graph.parents.items():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, TableError, TooLarge
 from bayes_engine.factors.network import HIDDEN, Network
-from bayes_engine.inference.forward import sample
+from bayes_engine.inference.forward_sampling import sample
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array
 from bayes_engine.models.network_fit import refuse_infinite

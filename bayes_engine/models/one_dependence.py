@@ -22,9 +22,9 @@ from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
 from bayes_engine.factors.leaf import Domain, Leaf, LeftOutRows, refuse_parents
 from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.inference.averaged import Averaged, Member
-from bayes_engine.inference.directed import Directed, integrating
-from bayes_engine.inference.packed import EQUAL, scores_left_out
+from bayes_engine.inference.averaged import AveragedFactor, Member
+from bayes_engine.inference.directed import DirectedFactor, integrating
+from bayes_engine.inference.super_parent_sums import EQUAL, scores_left_out
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
@@ -32,12 +32,11 @@ from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.structure.dependence import Dependences, Structure, dependences, k_parents, star
-from bayes_engine.structure.tree import (
+from bayes_engine.structure.chow_liu import (
     TIE,
     Edge,
     TreeStep,
@@ -45,6 +44,7 @@ from bayes_engine.structure.tree import (
     ranked,
     spanning_tree,
 )
+from bayes_engine.structure.dependence import Dependences, Structure, dependences, k_parents, star
 from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable
@@ -77,15 +77,15 @@ class SemiNaive(GenerativeClassifier):
     alpha: Alpha
     variance: str
     var_floor: float
-    factor_: Directed | Averaged
+    factor_: DirectedFactor | AveragedFactor
 
     @abstractmethod
-    def _structure(self, stats: Statistics) -> Structure:
+    def _structure(self, stats: SufficientStatistics) -> Structure:
         """The parents of every column, from the statistics and from what `_choose` chose."""
 
     # counting -----------------------------------------------------------------------------------------------------
 
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         return replace(collect(X, labels, target), families=self._families(X, labels, self._wider()))
 
     def _families(self, X: Table, labels: Labels, wider: Collection[Name]) -> Families:
@@ -104,20 +104,22 @@ class SemiNaive(GenerativeClassifier):
 
     # estimating ---------------------------------------------------------------------------------------------------
 
-    def _estimate(self, stats: Statistics) -> Directed | Averaged:
+    def _estimate(self, stats: SufficientStatistics) -> DirectedFactor | AveragedFactor:
         self._check(stats)
         return self._directed(stats, self._structure(stats))
 
-    def _directed(self, stats: Statistics, structure: Structure) -> Directed:
+    def _directed(self, stats: SufficientStatistics, structure: Structure) -> DirectedFactor:
         """The families along a graph; a column without a single value is nobody's parent."""
         there = {v.name for v in stats.schema if v.discrete and self._domain(stats, v).size}
         families = []
         for v in _varying(stats):
             parents = tuple(name for name in structure.get(v.name, ()) if name in there)
             families.append(self._family(stats, v, parents, dirichlet(self.alpha, v.name)))
-        return Directed(self._prior(stats), tuple(families))
+        return DirectedFactor(self._prior(stats), tuple(families))
 
-    def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], prior: Dirichlet) -> Leaf:
+    def _family(
+        self, stats: SufficientStatistics, variable: Variable, parents: tuple[str, ...], prior: Dirichlet
+    ) -> Leaf:
         """P(column | class, parents) from the statistics."""
         above = tuple(self._domain(stats, stats.schema[name]) for name in parents)
         if variable.textual or traits(variable).by_value:
@@ -138,11 +140,11 @@ class SemiNaive(GenerativeClassifier):
         rule = TableRule(prior.per_level(turned.shape), prior.base == "marginal")
         return TableLeaf(own, stats.target.name, turned, rule, above)
 
-    def _domain(self, stats: Statistics, variable: Variable) -> Domain:
+    def _domain(self, stats: SufficientStatistics, variable: Variable) -> Domain:
         as_level = self.missing == "category" and bool(stats.counts.tables[variable.name][:, 0].any())
         return Domain(variable, as_level, self.unseen == "smooth")
 
-    def _check(self, stats: Statistics) -> None:
+    def _check(self, stats: SufficientStatistics) -> None:
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
         for name in ("variance", "missing", "unseen"):
             checked_word(name, getattr(self, name), CHOICES[name])
@@ -206,8 +208,8 @@ class SemiNaive(GenerativeClassifier):
         X: Table,
         left: LeftOutRows,
         log_prior: Array,
-        factor: Directed | Averaged,
-        anew: Callable[[Statistics], Factor],
+        factor: DirectedFactor | AveragedFactor,
+        anew: Callable[[SufficientStatistics], Factor],
     ) -> Array:
         """(n, C) the joint of each row under the counts without it, all rows at once: a row's removal touches its own
         class's cells, and the class prior. `anew` gives the factor of other statistics under the same structure."""
@@ -218,9 +220,9 @@ class SemiNaive(GenerativeClassifier):
             joint[i] = anew(self.stats_ - self._count(row, gone, self.target_)).log(row)[0]
         return joint
 
-    def _along(self, stats: Statistics) -> Directed | Averaged:
+    def _along(self, stats: SufficientStatistics) -> DirectedFactor | AveragedFactor:
         """The factor of other statistics under the structure that there is."""
-        if isinstance(self.factor_, Averaged):
+        if isinstance(self.factor_, AveragedFactor):
             return self._estimate(stats)
         structure = {f.variable.name: tuple(d.variable.name for d in f.parents) for f in self.factor_.families}
         return self._directed(stats, structure)
@@ -309,7 +311,7 @@ class SPODE(SemiNaive):
             raise ParameterError("super_parent='loo' needs the rows: name the column, or fit the rows")
         return str(self.candidate_scores_.index[0]) if len(self.candidate_scores_) else None
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         if self.super_parent == "loo":
             names = [v.name for v in stats.schema if v.discrete]
             self.candidate_scores_ = pd.DataFrame(index=pd.Index(names, name="super_parent"))
@@ -359,7 +361,7 @@ class SPODE(SemiNaive):
         known = (X[v.name] != MISSING for v in X.schema if self.missing != "category")
         return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._last_missing(X, left.weight)]))
 
-    def _structure(self, stats: Statistics) -> Structure:
+    def _structure(self, stats: SufficientStatistics) -> Structure:
         parent = self._super_parent(stats.schema)
         return {} if parent is None else star(stats.schema, parent)
 
@@ -406,7 +408,7 @@ class TAN(SemiNaive):
         self.unseen = unseen
         self.schema = schema
 
-    factor_: Directed
+    factor_: DirectedFactor
 
     @property
     def tree_(self) -> tuple[Edge, ...]:
@@ -423,7 +425,7 @@ class TAN(SemiNaive):
         """Every edge considered, heaviest first, and whether it was taken."""
         return self._tree(self.stats_.schema, self.dependences())
 
-    def _root(self, stats: Statistics, nats: Dependences) -> str | None:
+    def _root(self, stats: SufficientStatistics, nats: Dependences) -> str | None:
         discrete = [v.name for v in stats.schema if v.discrete]
         if self.root is not None and self.root not in discrete:
             raise ParameterError(
@@ -445,7 +447,7 @@ class TAN(SemiNaive):
                 steps += tuple(TreeStep(e, own[e], k == 0 and own[e] > TIE) for k, e in enumerate(ranked(own)))
         return steps
 
-    def _structure(self, stats: Statistics) -> Structure:
+    def _structure(self, stats: SufficientStatistics) -> Structure:
         nats = dependences(stats, self.missing == "category", float(self.var_floor))
         root = self._root(stats, nats)
         taken = [s.edge for s in self._tree(stats.schema, nats) if s.taken]
@@ -494,12 +496,12 @@ class KDependence(SemiNaive):
         self.unseen = unseen
         self.schema = schema
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         self.parents_ = self._chosen(stats)
         wider = [n for n in self._wider_of(stats.schema) if n not in stats.families.tables]
         return replace(stats, families=self._families(X, labels, wider)) if wider else stats
 
-    def _chosen(self, stats: Statistics) -> dict[str, tuple[str, ...]]:
+    def _chosen(self, stats: SufficientStatistics) -> dict[str, tuple[str, ...]]:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
             raise ParameterError("k={value} is no number of parents: 0 and more", value=repr(self.k))
         nats = dependences(stats, self.missing == "category", float(self.var_floor))
@@ -511,7 +513,7 @@ class KDependence(SemiNaive):
     def _wider_of(self, schema: Schema) -> list[Name]:
         return [in_order(schema, (*up, child)) for child, up in self.parents_.items() if len(up) > 1]
 
-    def _structure(self, stats: Statistics) -> Structure:
+    def _structure(self, stats: SufficientStatistics) -> Structure:
         if not hasattr(self, "parents_"):
             chosen = self._chosen(stats)
             if self.k > 1:
@@ -574,10 +576,10 @@ class AODE(SemiNaive):
         shared = {k: v for k, v in self.get_params(deep=False).items() if k not in ("min_frequency", "smoothing")}
         return SPODE(super_parent, **shared).fit_stats(self.stats_)
 
-    def _structure(self, stats: Statistics) -> Structure:
+    def _structure(self, stats: SufficientStatistics) -> Structure:
         return {}
 
-    def _estimate(self, stats: Statistics) -> Averaged:
+    def _estimate(self, stats: SufficientStatistics) -> AveragedFactor:
         self._check(stats)
         checked_word("smoothing", self.smoothing, AVERAGING)
         least = self.min_frequency
@@ -595,9 +597,9 @@ class AODE(SemiNaive):
             )
         members = tuple(self._member(stats, v) for v in stats.schema if v.discrete)
         naive = self._directed(stats, {})
-        return Averaged(self._prior(stats), members, naive, float(least))
+        return AveragedFactor(self._prior(stats), members, naive, float(least))
 
-    def _member(self, stats: Statistics, variable: Variable) -> Member:
+    def _member(self, stats: SufficientStatistics, variable: Variable) -> Member:
         domain = self._domain(stats, variable)
         counts = domain.counted(stats.counts.tables[variable.name], 1)
         joint = self.smoothing == "joint"
@@ -614,7 +616,7 @@ class AODE(SemiNaive):
         alpha = dirichlet(self.alpha, variable.name).per_level(shape) / share
         return Member(domain, counts, alpha, self._prior_given, tuple(families))
 
-    def _prior(self, stats: Statistics) -> ClassPrior:
+    def _prior(self, stats: SufficientStatistics) -> ClassPrior:
         prior = super()._prior(stats)
         return prior if self._prior_given else replace(prior, added=self._of_class(len(prior.p)))
 
@@ -636,13 +638,13 @@ class AODE(SemiNaive):
 # statistics by place --------------------------------------------------------------------------------------------------
 
 
-def _varying(stats: Statistics) -> list[Variable]:
+def _varying(stats: SufficientStatistics) -> list[Variable]:
     """The columns without those of one number."""
     return [v for v in stats.schema if v.discrete or not stats.moments.column(v.name).constant]
 
 
 def _by_place(
-    stats: Statistics, variable: Variable, parents: tuple[str, ...], above: tuple[Domain, ...]
+    stats: SufficientStatistics, variable: Variable, parents: tuple[str, ...], above: tuple[Domain, ...]
 ) -> ColumnMoments:
     """One column's moments by cell, from code order in the schema's order to place order in the parents' order."""
     name = in_order(stats.schema, parents)

@@ -58,7 +58,7 @@ class NumericRows:
         return pd.Series([self.classes[c] for c in self.y], dtype=object)
 
 
-def numbers(parts: Parts, names: Sequence[str]) -> NumericRows:
+def numeric_rows(parts: Parts, names: Sequence[str]) -> NumericRows:
     """The rows of a table taken apart that have all cells of the columns `names`; classes without such a row are gone.
 
     Raises TableError where fewer than two classes are left.
@@ -66,7 +66,7 @@ def numbers(parts: Parts, names: Sequence[str]) -> NumericRows:
     >>> from bayes_engine.table.roles import take_apart
     >>> from bayes_engine.table.schema import Schema
     >>> table = pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "a", "b"]})
-    >>> found = numbers(take_apart(table, Schema.from_dtypes(table).with_role("y", "target")), ["x"])
+    >>> found = numeric_rows(take_apart(table, Schema.from_dtypes(table).with_role("y", "target")), ["x"])
     >>> found.X.ravel().tolist(), found.y.tolist(), found.left_out
     ([1.0, 3.0], [0, 1], 1)
     """
@@ -90,7 +90,7 @@ def numbers(parts: Parts, names: Sequence[str]) -> NumericRows:
 # one line in the plane of two columns ---------------------------------------------------------------------------------
 
 
-class Turned(NamedTuple):
+class DirectionSeparation(NamedTuple):
     """Along a direction: J = `between`/`within`, both per row, and the `accuracy` of the nearest projected mean with
     the weight it gets `right`."""
 
@@ -123,7 +123,7 @@ class Projection:
     pair: tuple[int, int]
     w: Array
 
-    def along(self, degrees: float) -> Turned:
+    def along(self, degrees: float) -> DirectionSeparation:
         """What the direction at this angle leaves."""
         u = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
         within, between = float(u @ self.within @ u), float(u @ self.between @ u)
@@ -132,7 +132,7 @@ class Projection:
         right = float(weight[nearest == self.numbers.y].sum())
         rounding = ROUNDING * float(np.trace(self.within + self.between))
         J = between / within if within > rounding else float("inf") if between > rounding else 0.0
-        return Turned(J, within, between, right, right / float(weight.sum()))
+        return DirectionSeparation(J, within, between, right, right / float(weight.sum()))
 
 
 def project(data: NumericRows, *, standardized: bool | None = None) -> Projection:
@@ -195,7 +195,7 @@ Objective = Literal["ratio-trace", "trace-ratio"]
 
 
 @dataclass(frozen=True, eq=False)
-class Screen:
+class PlaneProjection:
     """All rows on two directions: `points` (n, 2), class `means` (C, 2), the `explained` share of each direction (of
     the spread for the principal axes, of that between the classes for the others), and the `accuracy` of the nearest
     projected mean on rows held out. `trace` is that of the trace-ratio iteration."""
@@ -207,16 +207,16 @@ class Screen:
     trace: tuple[float, ...] = ()
 
 
-class Screens(NamedTuple):
+class PlaneProjections(NamedTuple):
     """The same rows as Fisher, PCA and LDA show them, and how rows were held out."""
 
-    fisher: Screen
-    pca: Screen
-    lda: Screen
+    fisher: PlaneProjection
+    pca: PlaneProjection
+    lda: PlaneProjection
     scheme: Message
 
 
-def screens(data: NumericRows, objective: Objective = "ratio-trace", *, folds: int = 5) -> Screens:
+def plane_projections(data: NumericRows, objective: Objective = "ratio-trace", *, folds: int = 5) -> PlaneProjections:
     """Fisher's first two directions, the first two principal axes, and LDA's two discriminant coordinates, each of the
     columns in units of their spread (PCA and trace-ratio depend on the units).
 
@@ -226,7 +226,7 @@ def screens(data: NumericRows, objective: Objective = "ratio-trace", *, folds: i
         raise TableError("a plane needs three classes and two columns; two classes have one direction only")
     splits, scheme = _splits(data, folds)
 
-    def screen(make: Callable[[NumericRows], _Map]) -> Screen:
+    def screen(make: Callable[[NumericRows], _Map]) -> PlaneProjection:
         seen = make(data)
         points = seen.of(data.X)
         guesses = np.empty(len(data.y), dtype=np.intp)
@@ -236,9 +236,11 @@ def screens(data: NumericRows, objective: Objective = "ratio-trace", *, folds: i
             there = _means(fold.of(part.X), part)
             guesses[test] = ((fold.of(data.X[test])[:, None, :] - there) ** 2).sum(axis=2).argmin(axis=1)
         accuracy = float(data.weight[guesses == data.y].sum() / data.weight.sum())
-        return Screen(points, _means(points, data), seen.explained, accuracy, seen.trace)
+        return PlaneProjection(points, _means(points, data), seen.explained, accuracy, seen.trace)
 
-    return Screens(screen(lambda part: _fisher_map(part, objective)), screen(_pca_map), screen(_lda_map), scheme)
+    return PlaneProjections(
+        screen(lambda part: _fisher_map(part, objective)), screen(_pca_map), screen(_lda_map), scheme
+    )
 
 
 class _Map(NamedTuple):
@@ -293,7 +295,7 @@ def _means(points: Array, data: NumericRows) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
+class PooledAnalysis:
     """Gaussian discriminant analysis with the covariances pooled by λ and shrunk by γ, and how it does on rows held
     out: `accuracy` and `log_loss` (nats, ∞ where a row left out leaves its class without a density)."""
 
@@ -303,7 +305,7 @@ class Pooled:
     scheme: Message
 
 
-def pooled_analysis(data: NumericRows, pooling: float, shrinkage: float = 0.0) -> Pooled:
+def pooled_analysis(data: NumericRows, pooling: float, shrinkage: float = 0.0) -> PooledAnalysis:
     """Friedman's regularized discriminant analysis on the rows: λ = 1 is LDA, λ = 0 is QDA.
 
     Raises TableError where a class has no covariance to invert.
@@ -314,7 +316,7 @@ def pooled_analysis(data: NumericRows, pooling: float, shrinkage: float = 0.0) -
         model.fit(frame, labels, data.weight)
         held = held_out(model, frame, labels, groups=data.groups, sample_weight=data.weight)
     accuracy, log_loss = _scores(held.log_posterior, held.truth, held.weight)
-    return Pooled(model, accuracy, log_loss, held.scheme)
+    return PooledAnalysis(model, accuracy, log_loss, held.scheme)
 
 
 class Assumptions(NamedTuple):
@@ -349,7 +351,7 @@ def _tried(test: Callable[[Any], T], given: Any) -> T | BayesEngineError:
 # before naive Bayes ---------------------------------------------------------------------------------------------------
 
 
-class Before(NamedTuple):
+class TransformedNaiveBayes(NamedTuple):
     """Gaussian naive Bayes after a step: `columns` it reads, the mean absolute `correlation` of two of them within the
     classes (NaN of one column), and on rows held out its `accuracy` and `log_loss` (nats)."""
 
@@ -359,7 +361,9 @@ class Before(NamedTuple):
     log_loss: float
 
 
-def before_naive_bayes(data: NumericRows, *, folds: int = 5) -> tuple[Mapping[str, Before], Message]:
+def transformed_naive_bayes(
+    data: NumericRows, *, folds: int = 5
+) -> tuple[Mapping[str, TransformedNaiveBayes], Message]:
     """Gaussian naive Bayes on the columns as they are ("raw"), turned onto their principal axes ("pca") and onto LDA's
     directions ("lda"); the step is learnt on the training rows alone. And how rows were held out.
 
@@ -385,7 +389,7 @@ def before_naive_bayes(data: NumericRows, *, folds: int = 5) -> tuple[Mapping[st
             log_p[test] = model.predict_log_proba(fold.of(data.X[test]))
         points = make(data).of(data.X)
         accuracy, log_loss = _scores(log_p, data.y, data.weight)
-        results[step] = Before(points.shape[1], _correlation(points, data), accuracy, log_loss)
+        results[step] = TransformedNaiveBayes(points.shape[1], _correlation(points, data), accuracy, log_loss)
     return results, scheme
 
 

@@ -27,7 +27,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 
@@ -217,7 +217,7 @@ class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[
         self.loss = loss
         self.direction = direction
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         checked(self.criterion, self.direction)
         model = self._settled(stats)
         judge = _Judge(left_out_terms(model, X, labels), labels, self.criterion, _loss(self.loss, model.classes_))
@@ -225,7 +225,7 @@ class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[
         self.kept_ = self.selection_.kept
         return stats
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         if not hasattr(self, "kept_"):
             raise ParameterError("the choice of columns needs the rows: call fit; or fit a NaiveBayes to the columns")
         prior, columns = self._factors(stats)

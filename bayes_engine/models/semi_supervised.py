@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import Decision
-from bayes_engine.em import STOPS, Runs, Stop, Stopping, random_memberships, runs
+from bayes_engine.em import STOPS, Runs, Stop, Stopping, random_responsibilities, runs
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.factors import Factor
 from bayes_engine.ledger import Ledger
@@ -30,7 +30,7 @@ from bayes_engine.models.hidden_labels import HiddenLabels
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.target import encode_target
 from bayes_engine.priors import checked_number, checked_whole, checked_word
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.schema import Variable, sort_levels
 
@@ -164,10 +164,10 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif by_labels and labelled.all():
             starts = [lambda: work.start(work.fixed(np.zeros((work.n, work.k))))]
         else:
-            starts = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * self.n_init
+            starts = [lambda: work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))] * self.n_init
         climbs = runs(starts, climb)
         if climbs.best is None and not given:
-            again = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * RESTARTS
+            again = [lambda: work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))] * RESTARTS
             more = runs(again, climb)
             climbs = Runs(more.traces, climbs.collapsed + more.collapsed)
         best = climbs.best
@@ -275,7 +275,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted().decide(X, loss, amount=amount)
 
     @property
-    def stats_(self) -> Statistics:
+    def stats_(self) -> SufficientStatistics:
         """Expected statistics: those `factor_` is estimated from."""
         return self._fitted().stats_
 

@@ -25,7 +25,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import tick
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
@@ -162,7 +162,7 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
         self.weights = weights
         self.max_iter = max_iter
 
-    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+    def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         checked_word("objective", self.objective, OBJECTIVES)
         checked_whole("max_iter", self.max_iter, 1)
         if self.largest is not None:
@@ -174,7 +174,7 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
             self._fit_weights(left, labels)
         return stats
 
-    def _estimate(self, stats: Statistics) -> Factor:
+    def _estimate(self, stats: SufficientStatistics) -> Factor:
         prior, columns = self._factors(stats)
         weights = self._weights(stats.schema.names)
         return Product((prior, *(WeightedFactor(part, weights[name]) for name, part in columns.items())))

@@ -26,7 +26,7 @@ _Part = TypeVar("_Part", Scatter, TermCounts)
 
 
 @dataclass(frozen=True)
-class Statistics:
+class SufficientStatistics:
     """Class weights (C,), counts and moments of a table, under `schema` with the classes in `target.levels`.
 
     `collect(A ⧺ B) == collect(A) + collect(B)`: + is associative and commutative, − takes rows away again. Domains
@@ -44,7 +44,7 @@ class Statistics:
     values: Values = field(default_factory=Values)
     texts: TextTerms = field(default_factory=TextTerms)
 
-    def __add__(self, other: Statistics) -> Statistics:
+    def __add__(self, other: SufficientStatistics) -> SufficientStatistics:
         a, b = _aligned(self, other)
         return replace(
             a,
@@ -58,7 +58,7 @@ class Statistics:
             texts=a.texts + b.texts,
         )
 
-    def __sub__(self, other: Statistics) -> Statistics:
+    def __sub__(self, other: SufficientStatistics) -> SufficientStatistics:
         a, b = _aligned(self, other)
         return replace(
             a,
@@ -72,7 +72,7 @@ class Statistics:
             texts=a.texts - b.texts,
         )
 
-    def scaled(self, weight: float) -> Statistics:
+    def scaled(self, weight: float) -> SufficientStatistics:
         """Every row counted `weight` times."""
         return replace(
             self,
@@ -86,7 +86,7 @@ class Statistics:
             texts=self.texts.scaled(weight),
         )
 
-    def under(self, schema: Schema, target: Variable) -> Statistics:
+    def under(self, schema: Schema, target: Variable) -> SufficientStatistics:
         """The same statistics under wider domains: new levels and classes come in with zero counts."""
         if schema == self.schema and target == self.target:
             return self
@@ -94,7 +94,7 @@ class Statistics:
         codes = {v.name: (_positions(self.schema[v.name], v, shift=1), 1 + len(v.levels)) for v in schema if v.discrete}
         to = (classes, len(target.levels))
         pivot = np.array([v.pivot for v in schema if v.numeric], dtype=float)
-        return Statistics(
+        return SufficientStatistics(
             schema,
             target,
             _widen(self.class_weight, to),
@@ -119,7 +119,7 @@ class Statistics:
         )
 
 
-def collect(table: Table, labels: Labels, target: Variable) -> Statistics:
+def collect(table: Table, labels: Labels, target: Variable) -> SufficientStatistics:
     """The statistics of an encoded table with its class memberships; `target.levels` names the classes in order.
 
     Raises TableError on an infinite cell.
@@ -133,7 +133,7 @@ def collect(table: Table, labels: Labels, target: Variable) -> Statistics:
     ([1.0, 2.0], [[0.0, 2.0, 0.0], [0.0, 2.0, 2.0]])
     """
     weight = labels.total(np.ones(table.n))
-    return Statistics(
+    return SufficientStatistics(
         table.schema,
         target,
         weight,
@@ -170,7 +170,7 @@ def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
     return replace(grown, levels=sort_levels(grown.levels)) if ordered else grown
 
 
-def _aligned(a: Statistics, b: Statistics) -> tuple[Statistics, Statistics]:
+def _aligned(a: SufficientStatistics, b: SufficientStatistics) -> tuple[SufficientStatistics, SufficientStatistics]:
     if a.schema == b.schema and a.target == b.target:
         return a, b
     if a.schema.names != b.schema.names:

@@ -36,7 +36,7 @@ from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
 from bayes_engine.models.selective import Selection, SelectiveNaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.weighted import WeightedNaiveBayes
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.store.validation import (
     check_calibrator,
     check_rows,
@@ -45,7 +45,7 @@ from bayes_engine.store.validation import (
     check_statistics,
 )
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.trace import Search
+from bayes_engine.structure.search_trace import SearchResult
 from bayes_engine.table.discretize import Split
 from bayes_engine.table.schema import Schema
 
@@ -78,7 +78,7 @@ def _put(model: Any, state: State) -> None:
 
 def _settle_counted(model: GenerativeClassifier, state: State) -> None:
     stats = state["stats_"]
-    if isinstance(stats, Statistics):
+    if isinstance(stats, SufficientStatistics):
         check_statistics(stats)
     else:
         check_rows(stats)
@@ -102,14 +102,14 @@ _CHOSEN: Mapping[str, Any] = {
     "learnt_": dict[str, float],
     "ledoit_wolf_": dict[Any, float],
     "parents_": dict[str, tuple[str, ...]],
-    "search_": Search | None,
+    "search_": SearchResult | None,
     "selection_": Selection,
     "trace_": tuple[float, ...],
 }
 """What a first fit chooses from its rows (`structural`), and what that is."""
 
 
-def _counted(cls: type[GenerativeClassifier], stats: type = Statistics) -> Form:
+def _counted(cls: type[GenerativeClassifier], stats: type = SufficientStatistics) -> Form:
     chosen = {name: hint for name, hint in _CHOSEN.items() if name in cls.structural}
     return Form(cls, {"stats_": stats, "n_features_in_": int}, {**_NAMED, **chosen}, _held, _settle_counted)
 
@@ -245,8 +245,8 @@ FORMS: Mapping[str, Form] = {
     "AODE": _counted(AODE),
     "BayesianNetwork": Form(
         BayesianNetwork,
-        {"schema_": Schema, "search_": Search | None, "runs_": Runs | None, "trace_": EMTrace | None},
-        {"stats_": Statistics, "network_": Network, "graph_": DAG},
+        {"schema_": Schema, "search_": SearchResult | None, "runs_": Runs | None, "trace_": EMTrace | None},
+        {"stats_": SufficientStatistics, "network_": Network, "graph_": DAG},
         _of_network,
         _settle_network,
     ),

@@ -24,7 +24,7 @@ from bayes_engine.models.lazy import StoredRows
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.look_up_tables import LevelTable, NormalTable
 from bayes_engine.models.network import BayesianNetwork
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Families
 from bayes_engine.stats.moments import Moments
 from bayes_engine.stats.scatter import Scatter
@@ -37,7 +37,7 @@ MOST_ACTIONS = 2000
 """Actions, and classes, of a loss matrix that travels."""
 
 
-def check_statistics(stats: Statistics) -> None:
+def check_statistics(stats: SufficientStatistics) -> None:
     """Everything that a fit guarantees of its statistics.
 
     >>> from bayes_engine import NaiveBayes

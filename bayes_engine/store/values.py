@@ -25,13 +25,13 @@ from bayes_engine.em import Collapse, EMStep, EMTrace, Runs
 from bayes_engine.errors import StoreError
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.models.calibrated import Isotonic, Platt, Temperature
-from bayes_engine.models.components import Components, MixtureParameters
 from bayes_engine.models.lazy import StoredRows
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.look_up_tables import LevelTable, NormalTable, RateTable, ReferenceCase
+from bayes_engine.models.mixture_components import Components, MixtureParameters
 from bayes_engine.models.selective import Selection, SelectionStep
 from bayes_engine.priors import Dirichlet
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
@@ -45,7 +45,7 @@ from bayes_engine.store.type_hints import field_hints, fits
 from bayes_engine.store.validation import check_record
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
-from bayes_engine.structure.trace import Candidate, Search, SearchStep, SearchTrace
+from bayes_engine.structure.search_trace import Candidate, SearchResult, SearchStep, SearchTrace
 from bayes_engine.table.discretize import Split
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable
@@ -81,12 +81,12 @@ RECORDS: Mapping[str, type] = {
     "Runs": Runs,
     "Scatter": Scatter,
     "Schema": Schema,
-    "Search": Search,
+    "Search": SearchResult,
     "SearchStep": SearchStep,
     "SearchTrace": SearchTrace,
     "Selection": Selection,
     "Split": Split,
-    "Statistics": Statistics,
+    "Statistics": SufficientStatistics,
     "Step": SelectionStep,
     "StoredRows": StoredRows,
     "Table": Table,

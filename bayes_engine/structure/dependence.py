@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import all_pairs
 from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.structure.tree import (
+from bayes_engine.structure.chow_liu import (
     Dependence,
     Edge,
     conditional_informations,
@@ -46,7 +46,7 @@ class Dependences:
         return {name: d.information * d.n / (self.n or 1.0) for name, d in self.with_class.items()}
 
 
-def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Dependences:
+def dependences(stats: SufficientStatistics, missing_is_level: bool, floor: float) -> Dependences:
     """Conditional and plain mutual information of all pairs from their tables (known cells, unsmoothed)."""
     first = 0 if missing_is_level else 1
     given_class: dict[Edge, Dependence] = {}

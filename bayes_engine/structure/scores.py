@@ -306,7 +306,7 @@ def members(mask: int) -> list[int]:
     return [j for j in range(mask.bit_length()) if mask >> j & 1]
 
 
-def bill(
+def decomposed_score(
     counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
 ) -> DecomposedScore:
     """What every family of the graph adds to its score. Nodes that the table does not have raise ParameterError.
@@ -316,7 +316,7 @@ def bill(
     >>> from bayes_engine.table.schema import Schema
     >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
     >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
-    >>> found = bill(counts, DAG(counts.names, [("rain", "wet")]))
+    >>> found = decomposed_score(counts, DAG(counts.names, [("rain", "wet")]))
     >>> round(found.score, 4), round(found.log_likelihood, 4), found.free
     (-6.2383, -4.1589, 3)
     """
@@ -324,7 +324,7 @@ def bill(
     return DecomposedScore(scorer.name, tuple(scorer.family(name, graph.parents[name]) for name in graph.nodes))
 
 
-def bill_of_change(
+def score_change(
     counts: FamilyCounts, graph: DAG, move: Move, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
 ) -> ScoreChange:
     """What one move made by hand changes. Raises ParameterError where the move cannot be made.
@@ -334,15 +334,15 @@ def bill_of_change(
     >>> from bayes_engine.table.schema import Schema
     >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
     >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
-    >>> change = bill_of_change(counts, DAG(counts.names), Move("add", "rain", "wet"))
+    >>> change = score_change(counts, DAG(counts.names), Move("add", "rain", "wet"))
     >>> [(f.after.child, round(f.delta, 4)) for f in change.families], change.graph.arcs
     ([('wet', 0.1699)], (('rain', 'wet'),))
     """
     after = move.applied(graph)
-    return ScoreChange(move, changes(scorer_of(counts, score, sample_size), graph.parents, move), after)
+    return ScoreChange(move, family_changes(scorer_of(counts, score, sample_size), graph.parents, move), after)
 
 
-def changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:
+def family_changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:
     """The families that a move touches, before and after it; `parents` are those of every node before.
 
     >>> import pandas as pd
@@ -350,7 +350,7 @@ def changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) 
     >>> from bayes_engine.table.schema import Schema
     >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nnyy")})
     >>> scorer = Scorer(FamilyCounts(encode(frame, Schema.from_dtypes(frame))), "bic")
-    >>> [change] = changes(scorer, {"rain": (), "wet": ()}, Move("add", "rain", "wet"))
+    >>> [change] = family_changes(scorer, {"rain": (), "wet": ()}, Move("add", "rain", "wet"))
     >>> change.after.parents, round(change.delta, 4)  # 4 log 2 − ½ log 4
     (('rain',), 2.0794)
     """

@@ -8,18 +8,18 @@ from typing import TypeVar
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.climb import ClimbSettings, hill_climb, k2
 from bayes_engine.structure.constraints import Constraints
-from bayes_engine.structure.exact import exact
-from bayes_engine.structure.fixed import given, naive_graph, tan_graph, tree_graph
+from bayes_engine.structure.exact_search import exact
+from bayes_engine.structure.fixed_structures import given, naive_graph, tan_graph, tree_graph
 from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb, k2
 from bayes_engine.structure.scores import ScoreName, Scorer, scorer_of
-from bayes_engine.structure.trace import (
+from bayes_engine.structure.search_trace import (
     Candidate,
-    Control,
     Method,
-    Progress,
-    Search,
+    SearchControl,
+    SearchProgress,
+    SearchResult,
     SearchStep,
     SearchTrace,
     Status,
@@ -27,9 +27,26 @@ from bayes_engine.structure.trace import (
 )
 
 __all__ = [
-    "METHODS", "Candidate", "ClimbSettings", "Constraints", "Control", "Method", "Progress", "Search",
-    "SearchOptions", "SearchStep", "SearchTrace", "Status", "exact", "given", "hill_climb", "k2", "naive_graph",
-    "search", "tan_graph", "tree_graph",
+    "METHODS",
+    "Candidate",
+    "ClimbSettings",
+    "Constraints",
+    "Method",
+    "SearchControl",
+    "SearchOptions",
+    "SearchProgress",
+    "SearchResult",
+    "SearchStep",
+    "SearchTrace",
+    "Status",
+    "exact",
+    "given",
+    "hill_climb",
+    "k2",
+    "naive_graph",
+    "search",
+    "tan_graph",
+    "tree_graph",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -37,7 +54,7 @@ METHODS: tuple[Method, ...] = ("hill-climb", "k2", "exact", "tree", "naive", "ta
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions(ClimbSettings, Control):
+class SearchOptions(ClimbSettings, SearchControl):
     """What a search may be told beside its method: where it starts, the `order`, `target` or `root` that some methods
     need, what the graph must keep to (`max_parents` is added to the constraints), and `sample_size` of the BDeu score;
     for climbing the settings, and for every search what controls it from outside."""
@@ -64,7 +81,7 @@ def search(
     *,
     method: Method = "hill-climb",
     options: SearchOptions = SearchOptions(),
-) -> Search:
+) -> SearchResult:
     """The structure that `method` finds: "hill-climb" (from `start`; restarts, tabu, rng, max_steps), "k2" (`order`),
     "exact", "tree" (`root`), "naive" and "tan" (`target`), "given" (`start`). Structures that are not searched for
     must keep to the constraints.

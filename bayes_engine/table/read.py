@@ -18,12 +18,12 @@ import pandas as pd
 from bayes_engine.errors import ReadError
 from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
-from bayes_engine.table.containers import arff, is_arff, is_parquet, parquet, written
 from bayes_engine.table.convert import ReadAs, convert, convert_column
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import Grid, cut
 from bayes_engine.table.notes import Note, Offer, listed, note
 from bayes_engine.table.numbers import Mark
+from bayes_engine.table.parquet_arff import arff, is_arff, is_parquet, parquet, written
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable
 from bayes_engine.table.workbooks import workbook
 

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
-from bayes_engine.table.containers import cell_text
 from bayes_engine.table.dialect import Grid, check_size
 from bayes_engine.table.notes import Note, note, offer
+from bayes_engine.table.parquet_arff import cell_text
 
 SPREAD = (2_000_000, 8, 20_000_000)
 """Cells, empty ones too, from the corner of a sheet to its farthest cell, up to which it is opened: always; for every

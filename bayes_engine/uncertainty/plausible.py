@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, UndefinedPosterior
-from bayes_engine.inference.directed import Directed
+from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.inference.elimination import Potential, Scope, log_partition
 from bayes_engine.language import Message
 from bayes_engine.ledger import Ledger, prior_shift
@@ -219,6 +219,6 @@ def _one_row(model: GenerativeClassifier, case: Any) -> Table:
 def _scopes(model: GenerativeClassifier, believed: Credible, table: Table) -> dict[str, Scope]:
     """The columns that have a term, each with those of its cells that are not known and summed out."""
     factor = model.factor_
-    if isinstance(factor, Directed):
+    if isinstance(factor, DirectedFactor):
         return {name: p.scope for _, _, terms in factor._pieces(table, None) for name, p in terms}
     return {name: () for name, belief in believed.columns.items() if belief.known(table)}

@@ -30,7 +30,7 @@ from bayes_engine.table.discretize import METHODS
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
-from bayes_engine.workbench.incoming.batch import free_names
+from bayes_engine.workbench.incoming.classified_file import free_names
 from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.cache import cached
 from pages.runtime.jobs import long_running

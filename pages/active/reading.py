@@ -13,7 +13,7 @@ from bayes_engine.language import _
 from bayes_engine.table.decode import first_lines
 from bayes_engine.table.notes import Note, Offer
 from bayes_engine.table.read import Reading
-from bayes_engine.workbench.incoming.pieces import Cells
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from pages.active.files import ENCODINGS, READING, File, Role, Upload
 from pages.active.second_file import SECOND_FILE
 from pages.runtime import jobs
@@ -26,7 +26,7 @@ SHORT = 6
 MOST = 60
 """How many are shown at all: a table of thousands of columns may have a note for each."""
 T = TypeVar("T")
-Read = TypeVar("Read", bound=Reading | Cells)
+Read = TypeVar("Read", bound=Reading | CellBlocks)
 
 
 def read_dropped(key: str, role: Role[T], then: Callable[[Upload[T]], None]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bayes_engine.workbench.incoming.pieces import Cells, FileForm, open_cells
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
 from pages.active.files import Overrides, Role
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State
 
 
-def look(name: str, content: bytes, wanted: Overrides = ()) -> Cells:
+def look(name: str, content: bytes, wanted: Overrides = ()) -> CellBlocks:
     """The cells of a file, read under these overrides. Raises ReadError where it is no table."""
     return open_cells(content, _form(wanted), name=name)
 

@@ -23,7 +23,7 @@ from bayes_engine.table.schema import Schema, Variable, recast
 from bayes_engine.workbench.doctor.finding import Mended, Repair
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.replay import treatments
-from bayes_engine.workbench.incoming.incoming import Treatment
+from bayes_engine.workbench.incoming.second_table import Treatment
 from pages.active.table_file import upload_in
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean

@@ -6,13 +6,13 @@ import unicodedata
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count
-from bayes_engine.workbench.derivation.texts import Said
+from bayes_engine.workbench.derivation.texts import TermEvidence
 from pages.runtime.escape import clean
 
 _TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
-def times(term: Said) -> str:
+def times(term: TermEvidence) -> str:
     """« × 2» where a term counts more than once."""
     return f" × {count(term.times)}" if term.times > 1 else ""
 

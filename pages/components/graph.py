@@ -1,9 +1,9 @@
 """A graph one can click: nodes that hold states with their bars, edges with their weights, all within reach of keys.
 Streamlit's `graphviz_chart` is a picture: nothing in it can be clicked.
 
-The places come from `bayes_engine.workbench.figures.layout`, in node units. The browser measures the words, gives every
-node the room it needs and fits the whole to the width it finds. Tab stops once at the edges and once at the nodes;
-arrow keys go from one to the next, up and down also through the states of a node; Enter or Space clicks.
+The places come from `bayes_engine.workbench.figures.graph_layout`, in node units. The browser measures the words,
+gives every node the room it needs and fits the whole to the width it finds. Tab stops once at the edges and once at
+the nodes; arrow keys go from one to the next, up and down also through the states of a node; Enter or Space clicks.
 """
 
 from __future__ import annotations

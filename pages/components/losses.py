@@ -16,7 +16,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import Ledger, Status
-from bayes_engine.workbench.incoming.paste import read_block
+from bayes_engine.workbench.incoming.pasted_losses import read_block
 from pages import active
 from pages.active import words
 from pages.components.component import component, is_number, last_message, read_message

@@ -25,7 +25,7 @@ import streamlit as st
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.workbench.figures.canvas import NATS, log_steps
+from bayes_engine.workbench.figures.posterior_grid import NATS, log_steps
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
 from pages.components.component import component, follower, is_number, last_message, read_message
 from pages.runtime.escape import clean
@@ -187,7 +187,7 @@ def plane(
 
 def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
     """The heavy part and its digest: head length (little-endian uint32), JSON head padded to an even length, then the
-    grid as `figures.canvas.log_steps` packs it, y upwards."""
+    grid as `figures.posterior_grid.log_steps` packs it, y upwards."""
     _check(view)
     body = log_steps(view.posterior, view.possible)
     head = {"key": key, "shape": view.posterior.shape, "nats": NATS, "points": _points(view.points)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.loss import judge
+from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_in, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
@@ -15,7 +15,7 @@ from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.incoming.batch import summed
+from bayes_engine.workbench.incoming.classified_file import summed
 from pages import active
 from pages.active import words
 from pages.components.losses import last_edit
@@ -231,7 +231,9 @@ def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid
     joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
     ledger = joints.at_prior(fitted.prior, active.prior_of_use(table))
     loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]
-    judged = judge(ledger, loss, amount=amounts if loss.by_amount is not None else None)  # else it changes no decision
+    judged = decide_ledger(
+        ledger, loss, amount=amounts if loss.by_amount is not None else None
+    )  # else it changes no decision
     truth = table.parts.y.iloc[rows].to_list()
     order = [joints.classes.index(c) for c in table.classes]
     return Points(

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import differences, score
-from bayes_engine.decision.curves import best_point, one_against_rest, prices, sweep
+from bayes_engine.decision.curves import best_point, error_costs, one_against_rest, threshold_sweep
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.calibrated import calibrate
@@ -122,8 +122,8 @@ def test_every_curve_has_its_figure_and_numbers(engine: dict, kind: str, columns
     loss = LossMatrix(engine["2 · LDA"].classes, engine["2 · LDA"].classes, LOSSES)
     first = loss.classes[0]
     for name, held in engine.items():
-        swept = sweep(one_against_rest(held, first))
-        priced = prices(loss, first, swept.share)
+        swept = threshold_sweep(one_against_rest(held, first))
+        priced = error_costs(loss, first, swept.share)
         assert priced is not None
         if kind == "roc":
             assert shown[name]["area"] == number(swept.area)

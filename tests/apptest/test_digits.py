@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working, derive
+from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.pixels import class_images
 from pages.active import in_use
 from pages.runtime.state import LONGEST, Spec, State, decode, encode
@@ -59,7 +59,7 @@ def test_the_map_beside_the_digit_is_the_ledger_and_its_sum_the_log_odds() -> No
     assert part["draw"]["ink"] == case.iloc[0].tolist()
     sheet = part["sheets"][1]
     assert (sheet["for"]["label"], sheet["against"]["label"]) == ("7", "8")
-    balance = weigh(worked.ledger, 7, 8)
+    balance = log_odds_terms(worked.ledger, 7, 8)
     weights = {worked.ledger.rows[w.position][0].child: w.nats for w in balance.weights}
     for name, nats in zip(NAMES, sheet["values"], strict=True):
         assert nats == pytest.approx(weights[name], abs=1e-12)
@@ -72,7 +72,7 @@ def test_the_map_beside_the_digit_is_the_ledger_and_its_sum_the_log_odds() -> No
 def test_the_two_classes_are_chosen_and_the_map_follows() -> None:
     at = opened("case", showing(FIRST, **{"for": 9, "against": 4}))
     worked, sheet = expected(X.iloc[[7]]), sent_to(at, "bayes_pixels")["sheets"][1]
-    total = weigh(worked.ledger, 9, 4).total
+    total = log_odds_terms(worked.ledger, 9, 4).total
     assert total is not None
     assert (sheet["for"]["label"], sheet["against"]["label"]) == ("9", "4")
     assert sum(sheet["values"]) == pytest.approx(total - math.log((180 + 1) / (181 + 1)), abs=1e-9)

@@ -17,8 +17,8 @@ from bayes_engine.errors import listen
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
 from bayes_engine.workbench.doctor.replay import treatments
-from bayes_engine.workbench.incoming.incoming import CellRules, Reception
-from bayes_engine.workbench.incoming.pieces import Cells
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks
+from bayes_engine.workbench.incoming.second_table import CellRules, Reception
 from pages import active
 from pages.active.files import File, Upload
 from pages.active.table_file import TABLE
@@ -399,7 +399,7 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     assert isinstance(here, active.FittableTable) and here.features.names == ("w", "when", "h")
     found, left = treatments(active.cells_as_read(state), here.schema, [r for _entry, r in here.repairs])
     file = pd.DataFrame({"w": ["yEs", "no"], "when": ["2020-01-11", "11/01/2020"], "h": ["-999", "171.5"]})
-    reception = Reception(Cells.of(file), here.features, here.target, rules=CellRules(treated=found))
+    reception = Reception(CellBlocks.of(file), here.features, here.target, rules=CellRules(treated=found))
     got = reception.take(file).frame
     assert got["w"].tolist() == [next(v for v in here.schema["w"].levels if v != "no"), "no"]
     assert [reception.take(file[at : at + 1]).frame["when"].item() for at in range(2)] == [10.0, 10.0]

@@ -220,11 +220,13 @@ def test_a_forged_link_opens_something() -> None:
 
 
 def test_the_film_is_what_the_trace_says() -> None:
-    from bayes_engine.workbench.figures.mixture import Film, side
+    from bayes_engine.workbench.figures.mixture import Film, axis_range
 
     X = load_dataset("watermelon3a").frame.iloc[:, :2].to_numpy(dtype=float)
     trace = GaussianMixture(2, random_state=0).fit(X).trace_
-    film = Film.of_mixture(trace, [s.responsibilities for s in trace.steps], X, (side(X[:, 0]), side(X[:, 1])))
+    film = Film.of_mixture(
+        trace, [s.responsibilities for s in trace.steps], X, (axis_range(X[:, 0]), axis_range(X[:, 1]))
+    )
     _digest, sent = film_bytes(film, "k")
     end = 4 + int.from_bytes(sent[:4], "little")
     assert end % 4 == 0  # a Float32Array must begin on a word

@@ -18,7 +18,7 @@ from bayes_engine.errors import TableError
 from bayes_engine.language import Message, _, set_language
 from bayes_engine.progress import Cancelled, steps
 from bayes_engine.table.read import Reading, read_table
-from bayes_engine.workbench.incoming.pieces import Cells, open_cells
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from pages.active import models, second_file, table_file
 from pages.active.files import Upload
 from pages.runtime import jobs
@@ -306,7 +306,7 @@ def table(app: AppTest) -> str:
     return app.session_state["state"].table
 
 
-def second(app: AppTest) -> Upload[Cells]:
+def second(app: AppTest) -> Upload[CellBlocks]:
     [upload] = app.session_state["files"]["second"].values()
     return upload
 

@@ -11,10 +11,10 @@ from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.models.rivals import of_numbers
+from bayes_engine.models.compared_classifiers import of_numbers
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.demonstrations import climb, numbers_drawn
-from bayes_engine.workbench.laboratory.excess import fitted_once
+from bayes_engine.workbench.laboratory.excess_risk import fitted_once
 from bayes_engine.workbench.laboratory.truth import bayes_risk, gaussians
 from pages.runtime.state import START, State
 from pages.views.laboratory import setup as lab

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
-from bayes_engine.inference.answer import answer
+from bayes_engine.inference.beliefs import node_beliefs
 from pages.active.network_file import NETWORK
 from pages.runtime.state import State, decode, encode
 from pages.views.network import source as sources
@@ -61,7 +61,7 @@ def test_the_page_opens_on_the_chest_clinic_with_its_priors() -> None:
 
 def test_a_finding_moves_every_bar_and_stands_in_the_address() -> None:
     app = edit(network(), lambda s: sources.toggled(s, PLACE["dysp"], 0))
-    expected = answer(load_network("asia").network, {"dysp": "yes"})
+    expected = node_beliefs(load_network("asia").network, {"dysp": "yes"})
     for name, posterior in expected.posterior.items():
         assert shares(app, name) == pytest.approx(posterior)
         assert [b["before"] for b in nodes(app)[name]["bars"]] == pytest.approx(expected.prior[name])
@@ -97,7 +97,7 @@ def test_impossible_findings_are_named_and_cleared() -> None:
 def test_the_most_probable_explanation_is_shown_with_its_probability() -> None:
     evidence = {"敲声": "浊响", "根蒂": "蜷缩"}
     app = network(net="watermelon", net_evidence=((2, 0), (4, 0)))
-    found = answer(load_network("watermelon").network, evidence)
+    found = node_beliefs(load_network("watermelon").network, evidence)
     table = written(app, "node")
     assert table["node"].tolist() == ["good melon", "sweetness", "colour"]
     assert table["in the explanation"].tolist() == ["good", "high", "green"]
@@ -182,7 +182,7 @@ def test_elimination_ends_at_the_exact_answer() -> None:
     app.slider(key="net_step").set_value(6).run()
     assert "**Multiply what is left:**" in text(app) and "= 0.4360" in text(app)
     result = next(d.value for d in app.dataframe if "P(q | e)" in d.value.columns)
-    exact = answer(load_network("asia").network, {"dysp": "yes"}).posterior["lung"]
+    exact = node_beliefs(load_network("asia").network, {"dysp": "yes"}).posterior["lung"]
     assert [float(v) for v in result["P(q | e)"]] == pytest.approx(exact, abs=5e-5)
     app.selectbox(key="net_order").set_value("own").run()
     app.multiselect(key="net_own_order").set_value([PLACE["either"]]).run()

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
 from bayes_engine.inference.gibbs import GibbsSettings
-from bayes_engine.workbench.derivation.gibbs_walk import compared, exact, row_of, walk
+from bayes_engine.workbench.derivation.gibbs_walk import compare_samplers, exact, row_of, walk
 from pages.runtime.state import State
 from pages.views.network import gibbs_walk
 from tests.apptest.opened import opened, showing
@@ -48,7 +48,7 @@ def test_the_numbers_are_the_engines(net: str) -> None:
     evidence = row_of(network, GIVEN[net])
     event = row_of(network, [(network.position[stored.info.target], 0)])
     truth = exact(network, evidence, event)
-    found = compared(network, evidence, event, truth, settings=GibbsSettings(sweeps=200, blocks="tied"), seed=1)
+    found = compare_samplers(network, evidence, event, truth, settings=GibbsSettings(sweeps=200, blocks="tied"), seed=1)
     table = app.dataframe[0].value
     one, many = found.textbook.event, found.improved.event
     assert one is not None and many is not None

@@ -17,8 +17,8 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import Move, bill, bill_of_change
-from bayes_engine.structure.search import Method, Search, SearchOptions, search
+from bayes_engine.structure.scores import Move, decomposed_score, score_change
+from bayes_engine.structure.search import Method, SearchOptions, SearchResult, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
@@ -43,7 +43,7 @@ def melons() -> FamilyCounts:
     return FamilyCounts(encode(dataset.frame[list(NAMES)], schema))
 
 
-def learned(method: Method = "hill-climb", **options: Any) -> Search:
+def learned(method: Method = "hill-climb", **options: Any) -> SearchResult:
     return search(melons(), "bic", method=method, options=SearchOptions(**{"max_parents": 3, **options}))
 
 
@@ -150,12 +150,12 @@ def test_a_graph_by_hand_its_bill_before_it_is_made_and_the_score_after() -> Non
     counts = melons()
     app.selectbox(key="learn_from").set_value(TEXTURE).run()
     app.selectbox(key="learn_to").set_value(GOOD).run()
-    change = bill_of_change(counts, DAG(NAMES), Move("add", "纹理", "好瓜"), "bic")
+    change = score_change(counts, DAG(NAMES), Move("add", "纹理", "好瓜"), "bic")
     assert f"**{gain(change.delta)}** nats" in said(app)
     assert nats(change.families[0].after.log_likelihood) in said(app)
     app.button(key=f"learn_add_{TEXTURE}_{GOOD}").click().run()
     assert drawn(app) == {("纹理", "好瓜")}
-    yours = bill(counts, DAG(NAMES, [("纹理", "好瓜")]), "bic")
+    yours = decomposed_score(counts, DAG(NAMES, [("纹理", "好瓜")]), "bic")
     assert app.metric[0].value == nats(yours.score)
     assert app.metric[0].delta == gain(yours.score - learned().score)
     assert app.metric[1].value == nats(learned().score)

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
-from bayes_engine.decision.boundaries import boundaries, known
-from bayes_engine.models.projection import before_naive_bayes, numbers, pooled_analysis, project
+from bayes_engine.decision.two_gaussians import boundaries, two_gaussians
+from bayes_engine.models.projection import numeric_rows, pooled_analysis, project, transformed_naive_bayes
 from bayes_engine.numerals import number
 from bayes_engine.table.roles import take_apart
 from pages.runtime import view_keys as keys
@@ -46,7 +46,7 @@ def drawn(app: AppTest) -> dict[str, Any]:
 def rows(name: str, *columns: str) -> Any:
     data = load_dataset(name)
     parts = take_apart(data.frame, data.schema)
-    return numbers(parts, columns or [v.name for v in parts.schema.features if v.numeric])
+    return numeric_rows(parts, columns or [v.name for v in parts.schema.features if v.numeric])
 
 
 # the line -------------------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_one_line_then_the_prior_splits_two_then_a_stretched_class_all() -> None
     app = opened("projection", MELONS)
     assert len(set(errors(app))) == 1 and "the three rules are one line" in said(app)
     app.button(key="scene_prior").click().run()
-    rules = boundaries(known(2.0, (1.0, 0.5), (1.0, 0.5), SCENES["prior"]["prior"]))
+    rules = boundaries(two_gaussians(2.0, (1.0, 0.5), (1.0, 0.5), SCENES["prior"]["prior"]))
     assert errors(app) == [f"{rule.error:.4%}" for rule in rules]
     assert errors(app)[0] != errors(app)[1] == errors(app)[2] and "stays optimal" in said(app)
     app.button(key="scene_stretch").click().run()
@@ -186,7 +186,7 @@ def test_assumptions_are_tested_in_words() -> None:
 
 def test_steps_before_naive_bayes() -> None:
     app = opened("projection", shown(State(table="wine", language="en"), section="naive"))
-    steps, _scheme = before_naive_bayes(rows("wine"))
+    steps, _scheme = transformed_naive_bayes(rows("wine"))
     table = app.dataframe[0].value
     assert table["log_loss"].tolist() == pytest.approx([one.log_loss for one in steps.values()])
     assert table["columns"].tolist() == [13, 13, 2]

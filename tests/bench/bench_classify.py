@@ -69,9 +69,9 @@ OURS = (
     COMMON
     + """
 from bayes_engine import LossMatrix, NaiveBayes
-from bayes_engine.workbench.incoming.batch import answers, score_file
-from bayes_engine.workbench.incoming.incoming import Reception
-from bayes_engine.workbench.incoming.pieces import open_cells
+from bayes_engine.workbench.incoming.classified_file import answers, score_file
+from bayes_engine.workbench.incoming.second_table import Reception
+from bayes_engine.workbench.incoming.file_blocks import open_cells
 from bayes_engine.table.write import WRITERS
 model = NaiveBayes().fit(head.drop(columns="id"), pd.Series(y, name="build"))
 start = time.process_time()

@@ -14,8 +14,8 @@ import pytest
 from sklearn.mixture import GaussianMixture as Theirs
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayes_engine.models.components import MixtureParameters
 from bayes_engine.models.mixture import GaussianMixture
+from bayes_engine.models.mixture_components import MixtureParameters
 
 ROWS, COLUMNS, COMPONENTS, STEPS = 100_000, 10, 8, 20
 FORMS = {"full": ("full", 0.2), "tied": ("tied", 0.5), "diagonal": ("diag", 0.5), "spherical": ("spherical", 0.5)}

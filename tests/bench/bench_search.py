@@ -25,11 +25,11 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from bayes_engine.exchange.bif import read_bif
-from bayes_engine.inference.forward import sample
+from bayes_engine.inference.forward_sampling import sample
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.climb import hill_climb
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import bill
+from bayes_engine.structure.hill_climbing import hill_climb
+from bayes_engine.structure.scores import decomposed_score
 from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema
 from tests.bench.bench_naive_bayes import Ratio, cpu
@@ -100,7 +100,7 @@ def climbing() -> tuple[list[Ratio], dict[str, list[float]]]:
     counts = counted(frame)
     scores = {
         "ours": [hill_climb(counted(frame[order])).score for order in orders],
-        "pyAgrum": [bill(counts, DAG(counts.names, map(tuple, arcs))).score for arcs in peer["arcs"]],
+        "pyAgrum": [decomposed_score(counts, DAG(counts.names, map(tuple, arcs))).score for arcs in peer["arcs"]],
     }
     what = f"hill climbing with BIC, alarm, {ROWS:,} rows"
     return [

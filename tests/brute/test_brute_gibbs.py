@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference import irreducibility, sweeps
-from bayes_engine.inference.forward import thresholds
+from bayes_engine.inference import gibbs_kernel, irreducibility
+from bayes_engine.inference.forward_sampling import thresholds
 from bayes_engine.inference.gibbs import (
     GibbsSettings,
     compile_gibbs,
@@ -21,7 +21,7 @@ from bayes_engine.inference.gibbs import (
     stuck_network,
     tied_blocks,
 )
-from bayes_engine.inference.sweeps import GibbsBlock, TransitionKernel
+from bayes_engine.inference.gibbs_kernel import GibbsBlock, TransitionKernel
 from bayes_engine.table.schema import Variable
 
 SIZES = (2, 3, 2, 2, 3, 2)
@@ -93,10 +93,10 @@ def sweep(kernel: TransitionKernel, states: np.ndarray) -> np.ndarray:
     return whole
 
 
-@pytest.mark.parametrize("scan", sweeps.SCANS)
+@pytest.mark.parametrize("scan", gibbs_kernel.SCANS)
 @pytest.mark.parametrize("block", [False, True])
 @pytest.mark.parametrize(("seed", "zeros"), [(0, 0.0), (1, 0.0), (2, 0.3), (3, 0.3)])
-def test_a_sweep_leaves_the_posterior_as_it_is(scan: sweeps.Scan, block: bool, seed: int, zeros: float) -> None:
+def test_a_sweep_leaves_the_posterior_as_it_is(scan: gibbs_kernel.Scan, block: bool, seed: int, zeros: float) -> None:
     net = network(seed, zeros)
     e = evidence(net, seed)
     hidden = [name for name, place in zip(net.names, e, strict=True) if place == HIDDEN]
@@ -112,8 +112,8 @@ def test_a_sweep_leaves_the_posterior_as_it_is(scan: sweeps.Scan, block: bool, s
         assert flow == pytest.approx(flow.T, abs=1e-14)  # detailed balance
 
 
-@pytest.mark.parametrize("scan", sweeps.SCANS)
-def test_the_right_answer_is_the_only_one_that_stays(scan: sweeps.Scan) -> None:
+@pytest.mark.parametrize("scan", gibbs_kernel.SCANS)
+def test_the_right_answer_is_the_only_one_that_stays(scan: gibbs_kernel.Scan) -> None:
     net = network(5)
     e = evidence(net, 5)
     states = every(net, e)
@@ -145,7 +145,7 @@ def test_drawing_from_tables_is_drawing_from_products(seed: int, monkeypatch: py
     net = network(seed, 0.2 * (seed % 2))
     e = evidence(net, seed)
     fast = compile_gibbs(net, e, scan="textbook")
-    monkeypatch.setattr(sweeps, "LARGEST", 1)
+    monkeypatch.setattr(gibbs_kernel, "LARGEST", 1)
     slow = compile_gibbs(net, e, scan="textbook")
     assert all(unit.tables for unit in fast.units) and not any(unit.tables for unit in slow.units)
     state = start(fast, np.random.default_rng(seed), 500, "consistent")
@@ -252,9 +252,9 @@ def test_too_many_states_are_not_called_connected(monkeypatch: pytest.MonkeyPatc
     assert found.kind == "unknown" and not found.ergodic and found.tied == ("first", "second")
 
 
-@pytest.mark.parametrize("how", sweeps.STARTS)
+@pytest.mark.parametrize("how", gibbs_kernel.STARTS)
 @pytest.mark.parametrize("seed", range(4))
-def test_chains_start_where_they_can(how: sweeps.Start, seed: int) -> None:
+def test_chains_start_where_they_can(how: gibbs_kernel.Start, seed: int) -> None:
     net = network(seed, 0.3)
     e = evidence(net, seed)
     kernel = compile_gibbs(net, e)
@@ -287,8 +287,8 @@ def test_a_start_without_enumeration_finds_possible_states(monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("begin", sweeps.STARTS)
-def test_errors_are_of_the_size_they_say(begin: sweeps.Start) -> None:
+@pytest.mark.parametrize("begin", gibbs_kernel.STARTS)
+def test_errors_are_of_the_size_they_say(begin: gibbs_kernel.Start) -> None:
     """Over 150 networks the estimates miss the enumerated marginals by one Monte-Carlo error, in the mean square."""
     z = []
     for seed in range(150):

@@ -16,7 +16,7 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.equivalence import cpdag
 from bayes_engine.structure.graph import DAG, Arc
-from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, bill
+from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
 from bayes_engine.structure.search import Constraints, exact, hill_climb, k2
 from bayes_engine.structure.separation import Trail, paths, separated, separation
 from bayes_engine.table.encode import encode
@@ -237,7 +237,7 @@ def test_equivalent_graphs_score_alike_but_under_k2() -> None:
         spread = 0.0
         for graph in dags()[::11]:
             alike = [g for g in orientations(FOUR, list(graph.arcs)) if equivalent(g, graph)]
-            totals = [bill(counts, g, scorer).score for g in alike]
+            totals = [decomposed_score(counts, g, scorer).score for g in alike]
             spread = max(spread, max(totals) - min(totals))
         assert (spread < 1e-8) == (score != "k2")
 
@@ -247,7 +247,7 @@ def test_equivalent_graphs_score_alike_but_under_k2() -> None:
 def test_the_exact_optimum_against_all_dags(score: ScoreName, seed: int) -> None:
     counts = counted(rows(10 + seed))
     scorer = Scorer(counts, score)
-    best = max(bill(counts, graph, scorer).score for graph in dags())
+    best = max(decomposed_score(counts, graph, scorer).score for graph in dags())
     found = exact(counts, score)
     assert found.status == "optimum" and found.score == pytest.approx(best, abs=1e-6)
     assert hill_climb(counts, score).score <= best + 1e-6
@@ -273,7 +273,7 @@ def test_the_constrained_optimum_against_all_dags(seed: int) -> None:
             return False
         return True
 
-    best = max(bill(counts, g).score for g in dags() if fits(g))
+    best = max(decomposed_score(counts, g).score for g in dags() if fits(g))
     assert exact(counts, constraints=rules).score == pytest.approx(best, abs=1e-6)
 
 

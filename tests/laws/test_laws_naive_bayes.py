@@ -19,7 +19,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.models.target import encode_target
 from bayes_engine.priors import Dirichlet
-from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode, observe
 from bayes_engine.table.schema import sort_levels
@@ -80,7 +80,7 @@ def joint(model: GenerativeClassifier, X: pd.DataFrame) -> np.ndarray:
     return model.predict_joint_log_proba(X)
 
 
-def stats_of(case: Case, rows: slice = slice(None)) -> Statistics:
+def stats_of(case: Case, rows: slice = slice(None)) -> SufficientStatistics:
     """Statistics of some rows, with the domains of those rows only."""
     X = case.X.iloc[rows]
     schema = observe(X, Schema.from_dtypes(X))
@@ -88,7 +88,7 @@ def stats_of(case: Case, rows: slice = slice(None)) -> Statistics:
     return collect(encode(X, schema), Labels(len(target.levels), codes), target)
 
 
-def canonical(stats: Statistics) -> list[np.ndarray]:
+def canonical(stats: SufficientStatistics) -> list[np.ndarray]:
     """All numbers of the statistics, levels sorted and offsets from 0."""
     schema = Schema(tuple(replace(v, levels=sort_levels(v.levels), pivot=0.0) for v in stats.schema))
     same = stats.under(schema, stats.target)

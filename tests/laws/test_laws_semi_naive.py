@@ -19,7 +19,7 @@ from bayes_engine.logspace import log_normalize
 from bayes_engine.models import one_dependence
 from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.priors import Dirichlet
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from tests.conftest import examples, left_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -103,7 +103,7 @@ def joint(model: Any, X: pd.DataFrame) -> np.ndarray:
     return found
 
 
-def canonical(stats: Statistics) -> list[np.ndarray]:
+def canonical(stats: SufficientStatistics) -> list[np.ndarray]:
     """All numbers of the statistics of pairs and cells, levels sorted and offsets from 0."""
     order = tuple(replace(v, levels=tuple(sorted(v.levels)), pivot=0.0) for v in stats.schema)
     same = stats.under(Schema(order), stats.target)
@@ -118,7 +118,7 @@ def canonical(stats: Statistics) -> list[np.ndarray]:
 @laws
 @given(cases(), st.integers(3, 5), st.integers(3, 5))
 def test_plus_is_commutative_and_associative_and_of_a_concatenation(case: Case, i: int, j: int) -> None:
-    def stats(rows: slice) -> Statistics:
+    def stats(rows: slice) -> SufficientStatistics:
         X = case.X.iloc[rows]
         schema = Schema.from_dtypes(case.X)  # kinds, not levels
         return TAN(discretize=None, schema=schema).partial_fit(X, case.y.iloc[rows], CLASSES).stats_  # its own pivots

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayes_engine.models.components import MixtureParameters
 from bayes_engine.models.mixture import GaussianMixture
+from bayes_engine.models.mixture_components import MixtureParameters
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 
 pytestmark = [

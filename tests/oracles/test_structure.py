@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.climb import hill_climb
-from bayes_engine.structure.exact import exact
+from bayes_engine.structure.exact_search import exact
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import SCORES, Scorer, bill
+from bayes_engine.structure.hill_climbing import hill_climb
+from bayes_engine.structure.scores import SCORES, Scorer, decomposed_score
 from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema
 
@@ -46,7 +46,7 @@ def test_the_scores_that_bnlearn_prints_for_learning_test() -> None:
     counts = counted("learning.test")
     graph = DAG(counts.names, [("A", "B"), ("A", "D"), ("C", "D"), ("B", "E"), ("F", "E")])
     printed = {"log-likelihood": -23832.13, "aic": -23873.13, "bic": -24006.73, "k2": -23958.70, "bdeu": -24028.09}
-    assert {name: round(bill(counts, graph, name).score, 2) for name in SCORES if name != "mdl"} == printed
+    assert {name: round(decomposed_score(counts, graph, name).score, 2) for name in SCORES if name != "mdl"} == printed
 
 
 @pytest.mark.parametrize("name", SAMPLES)

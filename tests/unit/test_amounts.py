@@ -22,13 +22,13 @@ from bayes_engine import (
     interview,
     risk_scorer,
 )
-from bayes_engine.decision.ask import outcomes, standing, value_of_everything
+from bayes_engine.decision.ask import decision_now, outcomes, value_of_everything
 from bayes_engine.decision.compare import differences
-from bayes_engine.decision.curves import one_against_rest, prices, risk_by_threshold, stakes, sweep
+from bayes_engine.decision.curves import cost_weights, error_costs, one_against_rest, risk_by_threshold, threshold_sweep
 from bayes_engine.decision.margins import refusal_for_error
 from bayes_engine.errors import LossError, TableError
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.incoming.batch import tally
+from bayes_engine.workbench.incoming.classified_file import decision_counts
 from tests.answered import as_csv, receive, score
 
 LOAN = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.6], [300, 0]]).with_amount([("good", "bad")])
@@ -115,10 +115,10 @@ def test_a_file_is_decided_at_its_own_amounts_and_a_bad_one_costs_its_row_only(l
     assert decision.action.tolist() == ["good", "bad", None, None, None]
     np.testing.assert_allclose(decision.risk[:2], [risk.min() for risk in own])
     assert decision.status.tolist() == [Status.OK] * 2 + [Status.UNREADABLE] * 3
-    count = tally(rows, decision, LOAN, ("good", "bad"), amount=sums)
+    count = decision_counts(rows, decision, LOAN, ("good", "bad"), amount=sums)
     assert (count.known, count.right, count.mean_loss) == (2, 2, 0.0)
     granted = scored.decide(LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.01], [9, 0]]), amount=sums)
-    wrong = tally(rows, granted, LOAN, ("good", "bad"), amount=sums)
+    wrong = decision_counts(rows, granted, LOAN, ("good", "bad"), amount=sums)
     assert wrong.mean_loss == pytest.approx(0.6 * 9000 / 2)
     written = as_csv(model, rows, scored, LOAN, ("good", "bad"), amount=sums).decode("utf-8-sig")
     assert [line.split(",")[4] for line in written.splitlines()[1:]] == ["good", "bad", "", "", ""]
@@ -177,7 +177,7 @@ def test_a_question_is_worth_what_it_saves_at_the_cases_amount(loans: Any) -> No
     X = X.assign(age=np.where(X["age"] > 38, "old", "young"))
     model, row = NaiveBayes().fit(X, y), X.iloc[[0]].assign(account=None)
     own = LOAN.at_amount(500.0)
-    for function, extra in ((ask, {}), (interview, {}), (standing, {}), (value_of_everything, {})):
+    for function, extra in ((ask, {}), (interview, {}), (decision_now, {}), (value_of_everything, {})):
         told = function(model, row, LOAN, amount=500.0, **extra)
         plain = function(model, row, own, **extra)
         assert repr(told) == repr(plain), function.__name__
@@ -197,12 +197,12 @@ def test_curves_price_every_row_at_its_own_amount(loans: Any) -> None:
         actions = np.where(p >= t, "good", "bad")
         paid = [LOAN.at_amount(m).cell(a, c) for m, a, c in zip(amount, actions, y, strict=True)]
         assert steps.at(t) == pytest.approx(np.mean(paid))
-    weight = stakes(LOAN, held, amount)
+    weight = cost_weights(LOAN, held, amount)
     assert weight is not None
     np.testing.assert_array_equal(weight, np.where(y == "bad", amount, 1.0))
     seen = one_against_rest(held, "good", amount=weight)
-    swept = sweep(seen)
-    priced = prices(LOAN, "good", swept.share)
+    swept = threshold_sweep(seen)
+    priced = error_costs(LOAN, "good", swept.share)
     assert priced is not None  # the ROC curve's prices, with rows weighed by their stakes, are the same risk
     np.testing.assert_allclose(priced.risk(swept) * weight.sum() / len(y), steps.risk, rtol=1e-9)
 
@@ -211,10 +211,10 @@ def test_stakes_are_the_amounts_or_do_not_exist(loans: Any) -> None:
     X, y, amount = loans
     held = held_out(NaiveBayes().fit(X, y), X, y)
     whole = LossMatrix(LOAN.actions, LOAN.classes, LOAN.table)
-    np.testing.assert_array_equal(stakes(whole, held, amount), amount)
-    assert stakes(LOAN.with_cell("good", "good", -5.0), held, amount) is None  # a right decision gains something
+    np.testing.assert_array_equal(cost_weights(whole, held, amount), amount)
+    assert cost_weights(LOAN.with_cell("good", "good", -5.0), held, amount) is None  # a right decision gains something
     with pytest.raises(TableError, match="the amount column has a missing"):
-        stakes(LOAN, held, np.where(np.arange(len(y)) == 3, np.nan, amount))
+        cost_weights(LOAN, held, np.where(np.arange(len(y)) == 3, np.nan, amount))
 
 
 def test_models_are_compared_at_each_rows_own_amount(loans: Any) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, poisson
 
 from bayes_engine import LossMatrix, NaiveBayes
-from bayes_engine.decision.ask import ask, interview, outcomes, standing, value_of_everything
+from bayes_engine.decision.ask import ask, decision_now, interview, outcomes, value_of_everything
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from tests.conftest import examples
@@ -73,7 +73,7 @@ def test_a_text_that_is_known_is_heard() -> None:
     talk = interview(model, row.assign(calls=0.0, mass=10.0), costs=10.0)
     assert talk.steps == ()
     np.testing.assert_allclose(talk.end.posterior, model.predict_proba(row)[0])
-    assert standing(model, row).action[0] == "a"
+    assert decision_now(model, row).action[0] == "a"
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0, 40.0, 1e5])

@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import score
-from bayes_engine.decision.curves import one_against_rest, sweep
+from bayes_engine.decision.curves import one_against_rest, threshold_sweep
 from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
@@ -40,7 +40,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN
 from bayes_engine.progress import watching
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.incoming.batch import reasons
+from bayes_engine.workbench.incoming.classified_file import reasons
 from tests.answered import receive
 from tests.answered import score as score_rows
 from tests.conftest import examples
@@ -163,11 +163,11 @@ def test_no_nan_ever_and_never_stays_never(seed: int, k: int, method: str, holes
 def test_a_calibrator_keeps_the_order_of_two_classes() -> None:
     log_p, truth, weight = told(200)
     held = HeldOut((0, 1), log_p, np.full((200, 2), 0.5), truth, weight, "")  # type: ignore[arg-type]
-    area = sweep(one_against_rest(held, 1)).area
+    area = threshold_sweep(one_against_rest(held, 1)).area
     for method in ("temperature", "platt"):
         after = calibrator(log_p, truth, weight, method)(log_p)
         moved = HeldOut((0, 1), after, held.prior, truth, weight, "")  # type: ignore[arg-type]
-        assert sweep(one_against_rest(moved, 1)).area == pytest.approx(area)
+        assert threshold_sweep(one_against_rest(moved, 1)).area == pytest.approx(area)
 
 
 def test_held_out_rows_are_calibrated_by_the_others() -> None:

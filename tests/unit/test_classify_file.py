@@ -22,9 +22,9 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.incoming.batch import SILENT, answers, results, tally, template_csv
-from bayes_engine.workbench.incoming.incoming import BadCell, CellRules, Reception
-from bayes_engine.workbench.incoming.pieces import Cells
+from bayes_engine.workbench.incoming.classified_file import SILENT, answers, decision_counts, results, template_csv
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks
+from bayes_engine.workbench.incoming.second_table import BadCell, CellRules, Reception
 from tests.answered import as_csv, receive, score
 
 TRAIN = pd.DataFrame({
@@ -181,7 +181,7 @@ def beside(cell: str, of: list[str], rules: CellRules = RULES) -> tuple[list[flo
     """What of a column of these cells, with one other among them, and of a doubtful one beside it becomes a number, and
     how many rows cannot be read."""
     cells = pd.DataFrame({"a": [*of * 20, cell], "b": "1,234"})
-    (rows,) = Reception(Cells.of(cells), TWO.schema_, TWO.target_, rules).blocks()
+    (rows,) = Reception(CellBlocks.of(cells), TWO.schema_, TWO.target_, rules).blocks()
     return rows.frame["a"].tolist()[:2], rows.frame["b"].tolist()[:1], int(rows.unreadable.sum())
 
 
@@ -200,7 +200,7 @@ def test_numbers_are_read_as_most_of_them_are_written(cell: str, of: list[str]):
 
 def test_a_number_with_leading_zeros_is_one_in_a_file_with_decimal_commas_too():
     cells = pd.DataFrame({"a": ["1,5", "2,5", "007", "2.5", "-inf"], "b": "1"})
-    (rows,) = Reception(Cells.of(cells), TWO.schema_, TWO.target_).blocks()
+    (rows,) = Reception(CellBlocks.of(cells), TWO.schema_, TWO.target_).blocks()
     np.testing.assert_array_equal(rows.frame["a"], [1.5, 2.5, 7.0, np.nan, -np.inf])
 
 
@@ -220,7 +220,7 @@ def test_labels_that_are_no_class_are_counted_apart():
     assert rows.truth.tolist() == [0, -2, 0, -1]
     assert "holds labels that are no class of the model: 'TRUE' (1); the classes are 'no', 'yes'" in said(rows)
     loss = LossMatrix(("no", "yes"), ("no", "yes"), [[0, 7], [3, 0]])
-    count = tally(rows, score(model(), rows).decide(LossMatrix.zero_one(("no", "yes"))), loss, ("no", "yes"))
+    count = decision_counts(rows, score(model(), rows).decide(LossMatrix.zero_one(("no", "yes"))), loss, ("no", "yes"))
     assert (count.known, count.right, count.mean_loss, count.undecided) == (2, 1, 1.5, 0)
     assert count.actions == {"no": 2, "yes": 2}
 
@@ -240,7 +240,7 @@ def test_blocks_give_the_same_as_one_pass(monkeypatch):
     rows = incoming(text)
     joint, zero_one = score(model(), rows).ledger.joint(), LossMatrix.zero_one(("no", "yes"))
     whole = as_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"))
-    for module in ("incoming", "pieces"):
+    for module in ("second_table", "file_blocks"):
         monkeypatch.setattr(f"bayes_engine.workbench.incoming.{module}.BLOCK", 15)
     assert [len(block) for block in rows.blocks()] == [5, 5, 5, 5, 3]
     np.testing.assert_array_equal(score(model(), rows).ledger.joint(), joint)

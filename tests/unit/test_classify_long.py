@@ -16,10 +16,10 @@ from bayes_engine.table.guard import guarded, unguarded
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.sheet import SheetWriter
 from bayes_engine.table.write import WRITERS
-from bayes_engine.workbench.incoming import batch, pieces
-from bayes_engine.workbench.incoming.batch import answers, results, score_file, tally
-from bayes_engine.workbench.incoming.incoming import LISTED, CellRules, IncomingFile, Reception, names_alike
-from bayes_engine.workbench.incoming.pieces import Cells, FileForm, open_cells
+from bayes_engine.workbench.incoming import classified_file, file_blocks
+from bayes_engine.workbench.incoming.classified_file import answers, decision_counts, results, score_file
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
+from bayes_engine.workbench.incoming.second_table import LISTED, CellRules, IncomingFile, Reception, names_alike
 from tests.answered import as_csv, as_file, receive, score
 
 TRAIN = pd.DataFrame({
@@ -44,15 +44,15 @@ def long_text(rows: int = 1000, mark: str = ".", cell: Callable[[int], str] = la
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "LEAST", 1 << 16)
-    monkeypatch.setattr(pieces, "PIECE", 1 << 15)
+    monkeypatch.setattr(file_blocks, "LEAST", 1 << 16)
+    monkeypatch.setattr(file_blocks, "PIECE", 1 << 15)
 
 
-def in_pieces(cells: Cells) -> bool:
-    return isinstance(cells._read, pieces._Rows)
+def in_pieces(cells: CellBlocks) -> bool:
+    return isinstance(cells._read, file_blocks._Rows)
 
 
-def whole(cells: Cells) -> pd.DataFrame:
+def whole(cells: CellBlocks) -> pd.DataFrame:
     return pd.concat(list(cells.blocks()))
 
 
@@ -215,7 +215,7 @@ def _of(fitted: NaiveBayes) -> tuple[Schema, Variable]:
 @pytest.mark.parametrize("kind", WRITERS)
 def test_half_a_character_spoils_no_file(kind: str) -> None:
     cells = pd.DataFrame({"height": ["170", "\udfff"], "note": ["=\ud800", "😀"]}, dtype=object)
-    rows, scored = score_file(MODEL, Reception(Cells.of(cells), MODEL.schema_, MODEL.target_))
+    rows, scored = score_file(MODEL, Reception(CellBlocks.of(cells), MODEL.schema_, MODEL.target_))
     back = _read(kind, as_file(kind, MODEL, rows, scored, ZERO_ONE, CLASSES))
     assert back["note"].tolist() == ["'=\ufffd" if kind == "csv" else "=\ufffd", "😀"]
     assert back["status"].tolist() == ["ok", "unusable cell"]
@@ -384,7 +384,7 @@ def test_a_long_csv_can_be_packed() -> None:
 def test_decisions_against_the_truth_with_strange_labels_apart() -> None:
     text = "height,tall\n160,no\n161,yes\n190,yes\n190,TRUE\n190,\n"
     rows = receive(read_table(text.encode(), typed=False).frame, MODEL.schema_, MODEL.target_)
-    count = tally(rows, score(MODEL, rows).decide(ZERO_ONE), ZERO_ONE, CLASSES)
+    count = decision_counts(rows, score(MODEL, rows).decide(ZERO_ONE), ZERO_ONE, CLASSES)
     assert count.confusion.tolist() == [[1, 1], [0, 1]]
     assert (count.known, count.right, count.strange) == (3, 2, 1)
 
@@ -410,25 +410,25 @@ def test_the_reason_of_a_text_names_its_loudest_words() -> None:
 
 
 def blocks(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    return Cells.of(cells).blocks(2)
+    return CellBlocks.of(cells).blocks(2)
 
 
 def test_wide_tables_come_in_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "BLOCK", pieces.BLOCK // 20)
+    monkeypatch.setattr(file_blocks, "BLOCK", file_blocks.BLOCK // 20)
     wide = pd.DataFrame({f"c{i}": ["1"] * 60 for i in range(1000)}, dtype="str")
-    most = pieces.BLOCK // 1000
+    most = file_blocks.BLOCK // 1000
     assert 1 < most < 60
-    assert [len(block) for block in Cells.of(wide).blocks()] == [min(most, 60 - at) for at in range(0, 60, most)]
+    assert [len(block) for block in CellBlocks.of(wide).blocks()] == [min(most, 60 - at) for at in range(0, 60, most)]
     assert [block.index.tolist() for block in blocks(wide.iloc[:3, :2])] == [[0, 1], [2]]
 
 
 def test_the_ledger_of_a_long_table_is_summed_a_block_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = pd.concat([TRAIN, pd.DataFrame({"height": [np.nan, np.inf, 172.0], "city": [None, "Oslo", "Paris"]})])
     expected = MODEL.explain(rows).summed()
-    monkeypatch.setattr(batch, "CELLS", 8)
+    monkeypatch.setattr(classified_file, "CELLS", 8)
     looks: list[int] = []
     with watching(lambda: looks.append(1) is not None, pace=0.0):
-        found = batch.summed(MODEL, rows)
+        found = classified_file.summed(MODEL, rows)
     assert len(looks) >= 3 and found.classes == expected.classes
     np.testing.assert_array_equal(found.joint(), expected.joint())
     np.testing.assert_array_equal(found.status, expected.status)

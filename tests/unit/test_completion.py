@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference import completion
-from bayes_engine.inference.completion import Completion
+from bayes_engine.inference import expected_counts
+from bayes_engine.inference.expected_counts import ExpectationStep
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.table.schema import Variable
 
@@ -38,12 +38,12 @@ def rows(model: Network, seed: int, n: int = 40) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("per_family", [0.0, 1e9])  # always by patterns; always by the tree
 def test_both_ways_count_alike(seed: int, per_family: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion, "PER_FAMILY", per_family)
-    monkeypatch.setattr(completion, "PER_CELL", 1.0)
+    monkeypatch.setattr(expected_counts, "PER_FAMILY", per_family)
+    monkeypatch.setattr(expected_counts, "PER_CELL", 1.0)
     model = network(seed)
     cells = rows(model, seed)
     weight = np.random.default_rng(seed).integers(0, 3, len(cells)).astype(float)
-    found = Completion.of(model, cells, weight).expected(model)
+    found = ExpectationStep.of(model, cells, weight).expected(model)
     whole = junction_tree(model).family_marginals(cells, weight)
     assert found.log_likelihood == pytest.approx(float(weight @ whole.log_evidence), abs=1e-9)
     for counts, name in zip(found.counts, model.names, strict=True):

@@ -15,17 +15,17 @@ from sklearn.calibration import calibration_curve
 
 from bayes_engine.decision.compare import MEASURES, compare, compare_risk, differences, score
 from bayes_engine.decision.curves import (
-    Prices,
+    ErrorCosts,
     RiskSteps,
-    Sweep,
+    ThresholdSweep,
     best_point,
     brier_parts,
     calibration,
     cost_curve,
+    error_costs,
     one_against_rest,
-    prices,
     risk_by_threshold,
-    sweep,
+    threshold_sweep,
 )
 from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out, resampled_means
 from bayes_engine.decision.loss import LossMatrix
@@ -62,7 +62,7 @@ def test_roc_and_precision_recall_are_scikit_learns(k: int, coarse: bool) -> Non
     held = rows(k=k, coarse=coarse)
     seen = one_against_rest(held, "ill")
     seen = seen._replace(score=seen.score.round(9))  # scikit-learn takes the last bit for a difference
-    found = sweep(seen)
+    found = threshold_sweep(seen)
     fpr, tpr, thresholds = metrics.roc_curve(
         seen.positive, seen.score, sample_weight=seen.weight, drop_intermediate=False
     )
@@ -131,7 +131,7 @@ def test_risk_against_threshold_is_the_mean_loss_at_every_threshold(
 
 def test_the_threshold_that_the_losses_ask_for_is_the_least_risk_rule() -> None:
     held = rows()
-    priced = prices(LOSS, "ill", 0.5)
+    priced = error_costs(LOSS, "ill", 0.5)
     assert priced is not None
     t = priced.threshold()
     assert t == pytest.approx(1.25 / (1.25 + 6.5))
@@ -142,9 +142,9 @@ def test_iso_risk_lines_hull_and_best_point_by_enumeration() -> None:
     for seed in range(5):
         held = rows(120, seed=seed)
         use = {"ill": 0.2, "well": 0.8}
-        found = sweep(one_against_rest(held, "ill", prior_of_use=use))
+        found = threshold_sweep(one_against_rest(held, "ill", prior_of_use=use))
         assert found.share == pytest.approx(0.2)
-        priced = prices(LOSS, "ill", found.share)
+        priced = error_costs(LOSS, "ill", found.share)
         assert priced is not None
         steps = risk_by_threshold(held, LOSS, "ill", prior_of_use=use)
         np.testing.assert_allclose(priced.risk(found), steps.risk, atol=1e-9)
@@ -164,7 +164,7 @@ def test_iso_risk_lines_hull_and_best_point_by_enumeration() -> None:
 
 
 def test_corners_draw_the_same_curve() -> None:
-    found = sweep(one_against_rest(rows(300, weighted=False), "ill"))
+    found = threshold_sweep(one_against_rest(rows(300, weighted=False), "ill"))
     at = found.corners
     assert len(at) < len(found.tpr)
     area = np.sum(np.diff(found.fpr[at]) * (found.tpr[at][1:] + found.tpr[at][:-1])) / 2
@@ -173,8 +173,8 @@ def test_corners_draw_the_same_curve() -> None:
 
 def test_an_amount_makes_curves_of_the_amount() -> None:
     held, amount = rows(150), np.random.default_rng(3).gamma(1.0, 100.0, 150)
-    found = sweep(one_against_rest(held, "ill", amount=amount))
-    priced = prices(LOSS, "ill", found.share)
+    found = threshold_sweep(one_against_rest(held, "ill", amount=amount))
+    priced = error_costs(LOSS, "ill", found.share)
     assert priced is not None
     scale = (held.weight * amount).sum() / held.weight.sum()
     np.testing.assert_allclose(
@@ -184,7 +184,7 @@ def test_an_amount_makes_curves_of_the_amount() -> None:
 
 def test_the_cost_curve_is_fnr_and_fpr_weighed_and_its_envelope_the_least_of_all_lines() -> None:
     held = rows(200)
-    found = sweep(one_against_rest(held, "ill"))
+    found = threshold_sweep(one_against_rest(held, "ill"))
     curve = cost_curve(found, 21)
     for pc, best, own in zip(*curve, strict=True):
         lines = (1.0 - found.tpr) * pc + found.fpr * (1.0 - pc)
@@ -221,7 +221,7 @@ def test_extreme_posteriors_leave_no_nan() -> None:
     assert np.isfinite(brier_parts(held)).all()
     assert calibration(held, "ill").notna().all(axis=None)
     assert calibration(held).notna().all(axis=None)
-    found = sweep(one_against_rest(held, "ill"))
+    found = threshold_sweep(one_against_rest(held, "ill"))
     assert len(np.unique(found.score)) == 12  # the ranking is that of the log-odds, where p no longer tells
     assert np.isfinite(found.threshold).all()
     assert np.isfinite(risk_by_threshold(held, LOSS, "ill").risk).all()
@@ -243,13 +243,13 @@ def test_NF57_what_cannot_be_drawn_is_said() -> None:
         one_against_rest(held, "dead")
     alone = HeldOut(held.classes, held.log_posterior, held.prior, np.zeros(20, dtype=np.intp), held.weight, Message(""))
     with pytest.raises(TableError, match="needs rows of the class and rows of the others"):
-        sweep(one_against_rest(alone, "ill"))
+        threshold_sweep(one_against_rest(alone, "ill"))
     with pytest.raises(ParameterError, match="do not price the action 'ill'"):
         risk_by_threshold(held, LossMatrix(("well", "ask"), ("ill", "well"), [[1, 0], [1, 1]]), "ill")
-    assert prices(LossMatrix(("well", "ask"), ("ill", "well"), [[1, 0], [1, 1]]), "ill", 0.5) is None
-    assert prices(LossMatrix.zero_one(("a", "b", "c")), "a", 0.5) is None
-    assert Prices(-1.0, 2.0, 0.0).threshold() is None
-    assert Prices(1.0, 0.0, 0.0).slope(0.5) == float("inf")
+    assert error_costs(LossMatrix(("well", "ask"), ("ill", "well"), [[1, 0], [1, 1]]), "ill", 0.5) is None
+    assert error_costs(LossMatrix.zero_one(("a", "b", "c")), "a", 0.5) is None
+    assert ErrorCosts(-1.0, 2.0, 0.0).threshold() is None
+    assert ErrorCosts(1.0, 0.0, 0.0).slope(0.5) == float("inf")
 
 
 def test_thinned_steps_keep_their_extremes() -> None:
@@ -355,7 +355,7 @@ def test_a_class_a_model_has_not_met_is_impossible_to_it() -> None:
 
 
 def test_a_sweep_speaks_of_the_right_side() -> None:
-    found = Sweep(np.array([np.inf, 1.0, -1.0]), np.array([0.0, 3.0, 4.0]), np.array([0.0, 1.0, 6.0]))
+    found = ThresholdSweep(np.array([np.inf, 1.0, -1.0]), np.array([0.0, 3.0, 4.0]), np.array([0.0, 1.0, 6.0]))
     assert (found.positives, found.negatives, found.share) == (4.0, 6.0, 0.4)
     assert found.precision.tolist() == [1.0, 0.75, 0.4]
 
@@ -365,8 +365,8 @@ def test_a_sweep_speaks_of_the_right_side() -> None:
 
 def test_figures_hold_the_curves_and_lines_of_the_right_slope() -> None:
     held = rows(300, weighted=False)
-    swept = sweep(one_against_rest(held, "ill"))
-    priced = prices(LOSS, "ill", swept.share)
+    swept = threshold_sweep(one_against_rest(held, "ill"))
+    priced = error_costs(LOSS, "ill", swept.share)
     assert priced is not None
     one, other = drawn.CurveStyle("one", 0, active=True), drawn.CurveStyle("other", 1, counterpart=True)
     figure = drawn.roc([(one, swept), (other, swept)], priced)

@@ -14,7 +14,7 @@ from scipy import optimize, stats
 from scipy.special import gammaln
 
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.models.rivals import of_numbers
+from bayes_engine.models.compared_classifiers import of_numbers
 from bayes_engine.workbench.derivation.demonstrations import (
     base_rate,
     climb,
@@ -26,7 +26,7 @@ from bayes_engine.workbench.derivation.demonstrations import (
     underflow,
 )
 from bayes_engine.workbench.figures import laboratory as figures
-from bayes_engine.workbench.laboratory.excess import learning_curve
+from bayes_engine.workbench.laboratory.excess_risk import learning_curve
 from bayes_engine.workbench.laboratory.truth import best_in_cells, gaussians, table_of
 
 

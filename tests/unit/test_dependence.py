@@ -13,11 +13,11 @@ import pytest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.models.one_dependence import SPODE, TAN
-from bayes_engine.structure.tree import Dependence
+from bayes_engine.structure.chow_liu import Dependence
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation.dependence import (
     LEVEL,
-    Judged,
+    PairTest,
     all_tested,
     clustered,
     contingency,
@@ -227,5 +227,5 @@ def test_a_tint_grows_with_the_term() -> None:
 
 def test_significance_is_by_the_corrected_p_value() -> None:
     one = Dependence(0.5, 9.0, 1, 0.01, 9.0)
-    assert Judged(one, 0.049).significant
-    assert not Judged(one, LEVEL).significant
+    assert PairTest(one, 0.049).significant
+    assert not PairTest(one, LEVEL).significant

@@ -25,8 +25,7 @@ from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation import latex, render
-from bayes_engine.workbench.derivation.averaged import as_misprinted, average, derive_member
-from bayes_engine.workbench.derivation.balance import odds_needed, weigh
+from bayes_engine.workbench.derivation.aode import as_misprinted, average, derive_member
 from bayes_engine.workbench.derivation.check import hint, mark, read_number, same
 from bayes_engine.workbench.derivation.derive import (
     Working,
@@ -41,6 +40,7 @@ from bayes_engine.workbench.derivation.derive import (
     without,
 )
 from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
+from bayes_engine.workbench.derivation.log_odds import log_odds_terms, odds_needed
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, misprints
 from bayes_engine.workbench.figures.contributions import BIT, ClassStyle, verdict, waterfall
 from tests.conftest import crossed
@@ -410,7 +410,7 @@ def test_no_exercise_from_a_table_of_missing_cells() -> None:
 
 def test_weights_add_up_to_the_log_odds(melons: Parts) -> None:
     ledger = fitted(melons).explain(melons.X.iloc[[0]])
-    balance = weigh(ledger, "是", "否")
+    balance = log_odds_terms(ledger, "是", "否")
     joint = dict(zip(ledger.classes, ledger.joint()[0], strict=True))
     assert balance.total == pytest.approx(joint["是"] - joint["否"])
     for most in (2, 4, 9, 20):
@@ -423,13 +423,15 @@ def test_weights_add_up_to_the_log_odds(melons: Parts) -> None:
 
 def test_never_seen_is_said_not_nan(melons: Parts) -> None:
     ledger = fitted(melons).explain(melons.X.iloc[[0]].assign(敲声="清脆"))
-    balance = weigh(ledger, "是", "否")
+    balance = log_odds_terms(ledger, "是", "否")
     assert [w.never for w in balance.weights if w.never] == [("是",)]
     assert balance.total == -math.inf
-    assert weigh(ledger, "否", "是").total == math.inf
+    assert log_odds_terms(ledger, "否", "是").total == math.inf
     X = pd.DataFrame({"u": ["a", "b"] * 2, "v": ["a", "b"] * 2, "w": ["c", "c", "d", "d"]})
     impossible = NaiveBayes(smoothing="none").fit(X, ["p", "q"] * 2)
-    assert weigh(impossible.explain(pd.DataFrame({"u": ["a"], "v": ["b"], "w": ["c"]})), "p", "q").total is None
+    assert (
+        log_odds_terms(impossible.explain(pd.DataFrame({"u": ["a"], "v": ["b"], "w": ["c"]})), "p", "q").total is None
+    )
 
 
 @given(st.lists(st.floats(-5, 5), min_size=4, max_size=4), st.floats(0.01, 0.99))
@@ -460,7 +462,7 @@ def bars(figure) -> dict[float, tuple[float, float]]:
 
 @pytest.mark.parametrize("bits", [False, True])
 def test_waterfall_bars_join(melons: Parts, bits: bool) -> None:
-    balance = weigh(fitted(melons).explain(melons.X.iloc[[0]]), "是", "否")
+    balance = log_odds_terms(fitted(melons).explain(melons.X.iloc[[0]]), "是", "否")
     drawn = bars(waterfall(balance, list("abcdefghi"), SIDES, bits=bits))
     unit = BIT if bits else 1.0
     end = 0.0
@@ -472,7 +474,7 @@ def test_waterfall_bars_join(melons: Parts, bits: bool) -> None:
 
 def test_waterfall_says_never_seen(melons: Parts) -> None:
     ledger = fitted(melons).explain(melons.X.iloc[[0]].assign(敲声="清脆"))
-    figure = waterfall(weigh(ledger, "是", "否"), list("abcdefghi"), SIDES, needed=math.log(5))
+    figure = waterfall(log_odds_terms(ledger, "是", "否"), list("abcdefghi"), SIDES, needed=math.log(5))
     said = [note.text for note in figure.layout.annotations]
     assert "never seen in good" in said
     assert "−∞" in said

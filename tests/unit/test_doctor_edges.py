@@ -17,11 +17,11 @@ from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import watching
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor import pairs
-from bayes_engine.workbench.doctor.classes import _normal, apart, covariances, errors_alone, zero_cells
+from bayes_engine.workbench.doctor.classes import _normal, class_intervals, covariances, errors_alone, zero_cells
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetRole
-from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within
+from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within_correlations
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
@@ -99,7 +99,7 @@ def test_a_column_alone_row_by_row(seed: int) -> None:
 
 
 def test_of_a_row_between_two_classes_an_error_is_one() -> None:
-    told = apart(np.array([1.0, 1.1, 5.0, 9.0, 9.1]), np.array([0, 0, 1, 2, 2]))
+    told = class_intervals(np.array([1.0, 1.1, 5.0, 9.0, 9.1]), np.array([0, 0, 1, 2, 2]))
     assert told is not None
     assert told.wrong == 1
 
@@ -109,7 +109,7 @@ def test_rows_of_which_each_is_a_class_are_not_told_by_a_number() -> None:
     classes = np.r_[[0, 0, 0], np.arange(1, 22)]
     frame = pd.DataFrame({"x": np.arange(24.0) ** 2 + 0.5, "y": [f"c{c}" for c in classes]})
     schema = Schema.from_dtypes(frame).with_role("y", "target")
-    assert apart(frame["x"].to_numpy(), classes) is not None
+    assert class_intervals(frame["x"].to_numpy(), classes) is not None
     assert not found(frame, schema, "leak")
 
 
@@ -192,9 +192,9 @@ def test_pairs_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> No
     again = examined_table(data.frame, data.schema)
     assert dependences(again, 0.1) == whole
     wine = load_dataset("wine")
-    parts = within(examined_table(wine.frame, wine.schema))
+    parts = within_correlations(examined_table(wine.frame, wine.schema))
     monkeypatch.undo()
-    at_once = within(examined_table(wine.frame, wine.schema))
+    at_once = within_correlations(examined_table(wine.frame, wine.schema))
     assert parts is not None and at_once is not None
     for mine, other in zip(parts[1:], at_once[1:], strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-12)

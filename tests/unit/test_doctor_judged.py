@@ -17,7 +17,7 @@ from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
-from bayes_engine.workbench.doctor.classes import apart, covariances
+from bayes_engine.workbench.doctor.classes import class_intervals, covariances
 from bayes_engine.workbench.doctor.columns import compact_days
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
@@ -146,11 +146,11 @@ def test_of_rows_apart_the_nearer_neighbour_decides_each_left_out() -> None:
     x = np.unique(random.normal(size=60).round(4))
     for y in ((x > 0.2).astype(int), np.digitize(x, [-0.5, 0.4])):
         gap = np.abs(x[:, None] - x[None, :]) + np.diag(np.full(len(x), np.inf))
-        told = apart(x, y)
+        told = class_intervals(x, y)
         assert told is not None
         assert told.wrong == int((y[gap.argmin(axis=1)] != y).sum())
         assert told.codes.tolist() == y.tolist()
-    assert apart(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 1, 1])) is None  # a tie
+    assert class_intervals(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 1, 1])) is None  # a tie
 
 
 def test_an_identifier_of_levels_that_decides_by_group_is_a_leak() -> None:

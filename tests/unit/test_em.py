@@ -14,13 +14,13 @@ from bayes_engine.em import (
     Collapse,
     EMModel,
     EMTrace,
-    Expected,
+    ExpectedStatistics,
     ObjectiveFell,
     Stopping,
     em,
     largest_change,
-    memberships,
-    random_memberships,
+    random_responsibilities,
+    responsibilities,
     runs,
 )
 from bayes_engine.errors import ParameterError
@@ -29,11 +29,11 @@ HEADS = np.array([5.0, 9.0, 8.0, 4.0, 7.0])
 """Do & Batzoglou 2008, figure 1: five rounds of ten tosses, each with one of two coins."""
 
 
-def expect(p: Any, hard: bool) -> Expected[Any]:
+def expect(p: Any, hard: bool) -> ExpectedStatistics[Any]:
     joint = HEADS[:, None] * np.log(p) + (10 - HEADS)[:, None] * np.log(1 - p)
-    found = memberships(joint, hard=hard)
+    found = responsibilities(joint, hard=hard)
     r = found.responsibilities
-    return Expected((HEADS @ r, 10 * r.sum(axis=0)), found.log_likelihood, found.q, found.entropy, r)
+    return ExpectedStatistics((HEADS @ r, 10 * r.sum(axis=0)), found.log_likelihood, found.q, found.entropy, r)
 
 
 def estimate(stats: Any) -> Any:
@@ -132,7 +132,7 @@ def test_memberships(n: int, k: int, random: Any) -> None:
     joint = np.array([[random.choice([-np.inf, random.uniform(-800, 5)]) for _ in range(k)] for _ in range(n)])
     joint[:, 0] = np.where(np.isneginf(joint).all(axis=1), -3.0, joint[:, 0])
     weight = np.array([random.choice([0.0, 0.5, 2.0]) for _ in range(n)])
-    soft, hard = memberships(joint, weight=weight), memberships(joint, hard=True, weight=weight)
+    soft, hard = responsibilities(joint, weight=weight), responsibilities(joint, hard=True, weight=weight)
     assert not np.isnan(soft.responsibilities).any() and soft.entropy >= -1e-12
     np.testing.assert_allclose(soft.responsibilities.sum(axis=1), 1.0, rtol=1e-12)
     assert hard.q <= soft.log_likelihood + 1e-9 and hard.entropy == 0 and hard.log_likelihood == soft.log_likelihood
@@ -143,7 +143,7 @@ def test_memberships(n: int, k: int, random: Any) -> None:
 
 
 def test_a_row_without_any_class_has_no_likelihood_and_no_membership() -> None:
-    found = memberships(np.array([[-np.inf, -np.inf], [0.0, -np.inf]]))
+    found = responsibilities(np.array([[-np.inf, -np.inf], [0.0, -np.inf]]))
     assert found.responsibilities.tolist() == [[0.0, 0.0], [1.0, 0.0]]
     assert found.log_likelihood == -np.inf and found.entropy == 0.0
 
@@ -165,7 +165,7 @@ def test_runs_keep_the_best_and_put_collapses_aside() -> None:
 
 
 def test_starts_are_seeded() -> None:
-    a, b = (random_memberships(np.random.default_rng(3), 5, 2) for _ in range(2))
+    a, b = (random_responsibilities(np.random.default_rng(3), 5, 2) for _ in range(2))
     assert (a == b).all()
     assert largest_change(a, a + np.array([0.25, -0.5])) == pytest.approx(0.5)
 

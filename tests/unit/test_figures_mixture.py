@@ -10,53 +10,61 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayes_engine.errors import TableError
-from bayes_engine.models.hiding import hidden_rows, hide
+from bayes_engine.models.hidden_label_runs import hidden_rows, run_with_hidden_labels
 from bayes_engine.models.mixture import GaussianMixture
-from bayes_engine.models.mixture_climb import at_step, bills, climb, nearest_rows, one_hot, reached, supervised
+from bayes_engine.models.mixture_runs import (
+    at_step,
+    information_criteria,
+    nearest_rows,
+    objective_reached,
+    one_hot,
+    run_em,
+    supervised_step,
+)
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.mixture import (
     ComponentEllipses,
     Film,
-    bill,
+    axis_range,
+    criteria_by_components,
     drawn_rows,
     end_state,
     ends,
     filled,
-    minds,
     only,
-    side,
+    responsibility_bands,
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 
 def test_a_climb_is_the_run_of_the_mixture_itself() -> None:
-    run = climb(IRIS, 3, "kmeans", tol=1e-9, max_iter=500)
+    run = run_em(IRIS, 3, "kmeans", tol=1e-9, max_iter=500)
     assert run.objective == pytest.approx(-180.18548, abs=1e-5)
     assert run.collapse is None
-    assert reached(IRIS, 3, "kmeans", tol=1e-9, max_iter=500) == run.objective
+    assert objective_reached(IRIS, 3, "kmeans", tol=1e-9, max_iter=500) == run.objective
     again = GaussianMixture(3, init=run.trace.steps[0].parameters, tol=1e-9).fit(IRIS)
     assert again.trace_.last.log_likelihood == pytest.approx(run.objective, abs=1e-9)
 
 
 def test_a_collapse_is_followed_to_the_step_before_it() -> None:
     X = IRIS[:, 2:]
-    run = climb(X, 8, "random", seed=3)
+    run = run_em(X, 8, "random", seed=3)
     assert "has collapsed on" in str(run.collapse)
-    assert reached(X, 8, "random", seed=3) is None
+    assert objective_reached(X, 8, "random", seed=3) is None
     assert run.trace.n_iter == 15
     values = [step.objective for step in run.trace.steps]
     assert all(later >= before - 1e-9 for before, later in pairwise(values))
     begin = run.trace.steps[0].parameters
-    assert climb(X, 8, begin, max_iter=15).collapse is None
-    assert climb(X, 8, begin, max_iter=16).collapse is not None
+    assert run_em(X, 8, begin, max_iter=15).collapse is None
+    assert run_em(X, 8, begin, max_iter=16).collapse is not None
 
 
 def test_responsibilities_of_a_step_are_those_of_the_trace_also_hard_and_with_missing_cells() -> None:
     X = IRIS.copy()
     X[::7, 1] = np.nan
     for hard in (False, True):
-        run = climb(X, 3, "random", seed=1, hard=hard, max_iter=5)
+        run = run_em(X, 3, "random", seed=1, hard=hard, max_iter=5)
         for step in run.trace.steps:
             assert np.allclose(at_step(run.model, step.parameters, X), step.responsibilities, atol=1e-9)
 
@@ -65,7 +73,7 @@ def test_responsibilities_of_a_step_are_those_of_the_trace_also_hard_and_with_mi
 def test_labels_seen_the_m_step_is_the_classifier(form: str) -> None:
     X = IRIS.copy()
     X[0, 0] = np.nan
-    found = supervised(X, SPECIES, 3, form)
+    found = supervised_step(X, SPECIES, 3, form)
     assert found.difference < 1e-12
     assert found.alike == len(found.rows) == 149
     shares = GaussianMixture(3, covariance=form, init=one_hot(SPECIES, 3), max_iter=0).fit(IRIS).weights_
@@ -76,28 +84,28 @@ def test_a_class_without_a_complete_row_is_refused() -> None:
     X = IRIS.copy()
     X[SPECIES == 1, 2] = np.nan
     with pytest.raises(TableError, match="class 2 has no complete row"):
-        supervised(X, SPECIES, 3, "full")
+        supervised_step(X, SPECIES, 3, "full")
     with pytest.raises(TableError, match="no row is complete"):
         nearest_rows(np.array([[np.nan, 1.0]]), (0, 1), [(0.0, 0.0)])
 
 
 def test_bills_end_where_there_are_too_few_rows() -> None:
-    found = bills(np.array([[0.0], [0.1], [0.3], [5.0], [5.2]]), 8, prior="inverse-wishart")
+    found = information_criteria(np.array([[0.0], [0.1], [0.3], [5.0], [5.2]]), 8, prior="inverse-wishart")
     assert found.table.index.tolist() == [1, 2, 3, 4, 5]
 
 
 def test_the_supervised_fit_speaks_of_columns_and_classes_by_their_names() -> None:
     X, codes = np.array([[1.5, 2.5], [2.25, 1.25], [3.1, 9.75]]), np.array([0, 1, 0])
     with pytest.raises(TableError, match=r"class 'a' .* columns <b>x</b>, \$y\$"):
-        supervised(X, codes, 2, "full", columns=["<b>x</b>", "$y$"], classes=["z", "a"])
+        supervised_step(X, codes, 2, "full", columns=["<b>x</b>", "$y$"], classes=["z", "a"])
     with pytest.raises(TableError, match="class a has no complete row"):
-        supervised(X[:1], codes[:1], 2, "full", columns=["x", "y"], classes=["z", "a"])
+        supervised_step(X[:1], codes[:1], 2, "full", columns=["x", "y"], classes=["z", "a"])
 
 
 @pytest.mark.parametrize("form", ["full", "tied", "diagonal"])
 def test_classes_not_in_sorted_order_change_nothing(form: str) -> None:
-    found = supervised(IRIS, SPECIES, 3, form, columns=list("abcd"), classes=["z", "m", "a"])
-    plain = supervised(IRIS, SPECIES, 3, form)
+    found = supervised_step(IRIS, SPECIES, 3, form, columns=list("abcd"), classes=["z", "m", "a"])
+    plain = supervised_step(IRIS, SPECIES, 3, form)
     assert found.difference < 1e-12
     assert found.alike == plain.alike == 150
 
@@ -105,7 +113,7 @@ def test_classes_not_in_sorted_order_change_nothing(form: str) -> None:
 def test_hiding_every_label_is_a_mixture_and_hiding_none_the_supervised_fit() -> None:
     X = pd.DataFrame(IRIS, columns=list("abcd"))
     y = pd.Series(pd.Categorical.from_codes(SPECIES, ["x", "y", "z"]))
-    seen = hide(X, y, hidden_rows(150, 0.0, 0), NaiveBayes())
+    seen = run_with_hidden_labels(X, y, hidden_rows(150, 0.0, 0), NaiveBayes())
     plain = NaiveBayes().fit(X, y)
     assert np.allclose(seen.model.predict_joint_log_proba(X), plain.predict_joint_log_proba(X), atol=1e-12)
     assert len(seen.shares) == 1
@@ -113,7 +121,9 @@ def test_hiding_every_label_is_a_mixture_and_hiding_none_the_supervised_fit() ->
     lengths = IRIS[:, 2].reshape(3, 50)  # fifty of each species, one after the other
     assert mean == pytest.approx(lengths.mean(axis=1))
     assert variance == pytest.approx(lengths.var(axis=1))
-    blind = hide(X, y, hidden_rows(150, 1.0, 0), NaiveBayes(alpha=0.0, smoothing="none"), random_state=0)
+    blind = run_with_hidden_labels(
+        X, y, hidden_rows(150, 1.0, 0), NaiveBayes(alpha=0.0, smoothing="none"), random_state=0
+    )
     assert not blind.named
     diagonal = GaussianMixture(3, covariance="diagonal", init=blind.shares[-1]).fit(IRIS)
     assert diagonal.trace_.last.log_likelihood == pytest.approx(blind.trace.last.log_likelihood, abs=1e-3)
@@ -125,9 +135,11 @@ def test_a_sample_for_drawing_is_no_sample_for_hiding() -> None:
 
 
 def test_figures_hold_the_numbers_they_are_given() -> None:
-    run = climb(IRIS[:, 2:], 3, "kmeans")
+    run = run_em(IRIS[:, 2:], 3, "kmeans")
     x = IRIS[:, 2:]
-    film = Film.of_mixture(run.trace, [s.responsibilities for s in run.trace.steps], x, (side(x[:, 0]), side(x[:, 1])))
+    film = Film.of_mixture(
+        run.trace, [s.responsibilities for s in run.trace.steps], x, (axis_range(x[:, 0]), axis_range(x[:, 1]))
+    )
     drawn = end_state(film)
     assert len(drawn.data) == 1 + 3 * 4
     theta = run.trace.last.parameters
@@ -135,9 +147,9 @@ def test_figures_hold_the_numbers_they_are_given() -> None:
     square = np.einsum("ni,ij,nj->n", outer, np.linalg.inv(theta.full()[0]), outer)
     assert np.allclose(square, 4.0)  # two standard deviations
     assert ends([-3.0, None, -1.0], ["k", "0", "1"], 2).data[0].y == (-2.0, 0.0)
-    table = bills(x, 3).table
-    assert list(bill(table, 2).data[0].y) == table["bic"].tolist()
-    picture = minds([np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])], [1], ["row"]).data[0].z
+    table = information_criteria(x, 3).table
+    assert list(criteria_by_components(table, 2).data[0].y) == table["bic"].tolist()
+    picture = responsibility_bands([np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])], [1], ["row"]).data[0].z
     assert picture[0][0][:3] == pytest.approx((0, 114, 178))
     assert tuple(picture[0][-1][:3]) == pytest.approx((213, 94, 0))
 

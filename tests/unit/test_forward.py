@@ -10,7 +10,7 @@ import pytest
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference.forward import BLOCK, likelihood_weighting, resampled, sample, weighted_sample
+from bayes_engine.inference.forward_sampling import BLOCK, likelihood_weighting, resampled, sample, weighted_sample
 from bayes_engine.table.schema import Variable
 
 

@@ -400,9 +400,9 @@ def test_wrong_arguments_are_named() -> None:
 
 
 def test_a_block_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayes_engine.inference import sweeps
+    from bayes_engine.inference import gibbs_kernel
 
-    monkeypatch.setattr(sweeps, "LARGEST", 100)
+    monkeypatch.setattr(gibbs_kernel, "LARGEST", 100)
     net = asia()
     with pytest.raises(ParameterError, match="drawing 'tub', 'lung', 'either' together needs a table of 256 cells"):
         compile_gibbs(net, np.full(8, HIDDEN), blocks=[("lung", "tub", "either")])

@@ -10,11 +10,11 @@ import pytest
 from bayes_engine.datasets import load_network
 from bayes_engine.errors import ImpossibleEvidence
 from bayes_engine.factors.network import HIDDEN, Network
-from bayes_engine.inference.forward import likelihood_weighting
+from bayes_engine.inference.forward_sampling import likelihood_weighting
 from bayes_engine.inference.gibbs import GibbsSettings, compile_gibbs, conditional, stuck_network
 from bayes_engine.workbench.derivation.gibbs_walk import (
     communicating_classes,
-    compared,
+    compare_samplers,
     exact,
     has_zeros,
     line_of,
@@ -69,7 +69,7 @@ def test_the_walk_is_the_beginning_of_the_textbooks_run(name: str) -> None:
     network, evidence = stored.network, stored.network.places(dict(stored.info.evidence))
     event = row_of(network, [(network.position[stored.info.target], 0)])
     film = walk(network, evidence, event, 40, seed=3)
-    run = compared(
+    run = compare_samplers(
         network, evidence, event, None, settings=GibbsSettings(sweeps=200, chains=4, burn_in=0), seed=3
     ).textbook
     assert run.event is not None and (film.hits == run.event.draws[: film.sweeps, 0]).all()
@@ -116,8 +116,12 @@ def test_an_islands_answer_may_ask_for_nodes_outside_it() -> None:
 def test_a_stuck_chain_stays_and_a_block_sets_it_free() -> None:
     network = stuck_network()
     evidence, event = network.places({"equal": "yes"}), network.places({"first": "heads"})
-    stuck = compared(network, evidence, event, 0.7, settings=GibbsSettings(sweeps=300, chains=16, blocks=None), seed=1)
-    free = compared(network, evidence, event, 0.7, settings=GibbsSettings(sweeps=300, chains=16, blocks="tied"), seed=1)
+    stuck = compare_samplers(
+        network, evidence, event, 0.7, settings=GibbsSettings(sweeps=300, chains=16, blocks=None), seed=1
+    )
+    free = compare_samplers(
+        network, evidence, event, 0.7, settings=GibbsSettings(sweeps=300, chains=16, blocks="tied"), seed=1
+    )
     assert stuck.textbook.event is not None and stuck.textbook.event.estimate in (0.0, 1.0)
     assert stuck.improved.status == stuck.textbook.status == "cannot be ergodic"
     assert free.improved.event is not None and free.improved.status == "converged"
@@ -134,7 +138,7 @@ def test_less_noise_means_slower_mixing() -> None:
     evidence, event = (stuck_network().places(v) for v in ({"equal": "yes"}, {"first": "heads"}))
     memories = []
     for noise in (0.2, 0.02):
-        found = compared(
+        found = compare_samplers(
             softened(stuck_network(), noise), evidence, event, 0.7, settings=GibbsSettings(sweeps=500), seed=2
         ).improved
         assert found.event is not None
@@ -147,7 +151,7 @@ def test_the_figure_ends_at_the_estimates() -> None:
     target = load_network("sprinkler").info.target
     evidence, event = row_of(network, []), row_of(network, [(network.position[target], 0)])
     truth = exact(network, evidence, event)
-    found = compared(network, evidence, event, truth, settings=GibbsSettings(sweeps=200, chains=8), seed=4)
+    found = compare_samplers(network, evidence, event, truth, settings=GibbsSettings(sweeps=200, chains=8), seed=4)
     lines = [trace for trace in estimates(found).data if trace.mode == "lines" and trace.showlegend is None]
     assert found.textbook.event is not None and found.improved.event is not None
     ends = [trace.y[-1] for trace in lines]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.workbench.figures.layout import FULL, Places, circle, layered, tree
+from bayes_engine.workbench.figures.graph_layout import FULL, Places, circle, layered, tree
 
 NAMES = [f"x{k:02}" for k in range(14)]
 

@@ -26,7 +26,7 @@ from bayes_engine.workbench.derivation.conditionals import model_size
 from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.render import behind, most_discriminating, to_markdown, to_text
-from bayes_engine.workbench.incoming.batch import results
+from bayes_engine.workbench.incoming.classified_file import results
 from tests.answered import as_csv, receive, score
 from tests.conftest import crossed
 

@@ -13,10 +13,10 @@ from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.decision.margins import (
     FlipMargin,
     FlipMargins,
+    decision_intervals,
     flip_margins,
     implied_losses,
     refusal_for_error,
-    stands,
 )
 from bayes_engine.errors import LossError, ParameterError, UndefinedPosterior
 from bayes_engine.priors import with_share
@@ -172,7 +172,7 @@ def test_the_least_change_makes_the_decision_and_none_is_smaller(
 def test_margins_of_many_rows_are_those_of_each(problem: tuple[np.ndarray, LossMatrix, Any]) -> None:
     p, loss, prior = problem
     rows = np.array([np.roll(p, i) for i in range(len(p))])
-    together = stands(rows, loss, decide(rows, loss).position, np.array(list(prior.values())))
+    together = decision_intervals(rows, loss, decide(rows, loss).position, np.array(list(prior.values())))
     assert together.prior_low is not None and together.above is not None
     for n, row in enumerate(rows):
         one = flip_margins(row, loss, prior)

@@ -16,18 +16,18 @@ from sklearn.datasets import load_iris
 
 from bayes_engine.em import Collapse
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError, UndefinedPosterior
-from bayes_engine.models import component_forms
-from bayes_engine.models.component_forms import Full, problem
-from bayes_engine.models.components import (
+from bayes_engine.models import mixture_em_steps
+from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.models.mixture_components import (
     FORMS,
     Components,
     MixtureParameters,
-    begin,
     default_prior,
     standardized,
+    starting_parameters,
     to_standard,
 )
-from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.models.mixture_em_steps import FullCovarianceSteps, em_steps
 from tests.conftest import crossed
 
 FAITHFUL = Path(__file__).with_name("old_faithful.csv")
@@ -111,8 +111,8 @@ def test_NF44_every_step_climbs(iris: Any, form: Any, hard: bool, prior: Any, sh
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_q_from_the_statistics_is_q_from_the_rows(iris: Any, form: Any, share: float) -> None:
     rows = standardized(holes(iris, share))
-    work: Any = problem(rows, form, np.zeros(4))
-    theta = begin(work, "random", 3, np.random.default_rng(0))
+    work: Any = em_steps(rows, form, np.zeros(4))
+    theta = starting_parameters(work, "random", 3, np.random.default_rng(0))
     found = work.expect(theta)
     np.testing.assert_allclose(work.complete(found.stats, theta), found.q, rtol=1e-12)
 
@@ -123,10 +123,10 @@ def test_tight_components_take_the_careful_way_to_the_same_numbers(
     iris: Any, form: Any, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = standardized(holes(iris, share))
-    work: Any = problem(rows, form, np.zeros(4))
-    theta = begin(work, "random", 3, np.random.default_rng(0))
+    work: Any = em_steps(rows, form, np.zeros(4))
+    theta = starting_parameters(work, "random", 3, np.random.default_rng(0))
     quick = work.expect(theta)
-    monkeypatch.setattr(component_forms, "TIGHT", 1e9)
+    monkeypatch.setattr(mixture_em_steps, "TIGHT", 1e9)
     careful = work.expect(theta)
     np.testing.assert_allclose(quick.responsibilities, careful.responsibilities, rtol=1e-9, atol=1e-12)
     for a, b in zip(work.estimate(quick.stats), work.estimate(careful.stats), strict=True):
@@ -158,7 +158,7 @@ def test_weights_are_repeats(iris: Any, form: Any, share: float, prior: Any) -> 
     repeats = np.repeat(X, weight, axis=0)
     repeated = GaussianMixture(3, init=np.repeat(start, weight, axis=0), tol=1e-9, **common).fit(repeats)
     rows = standardized(repeats)
-    work: Any = problem(rows, form, np.zeros(4), default_prior(rows, 3, form) if prior else None)
+    work: Any = em_steps(rows, form, np.zeros(4), default_prior(rows, 3, form) if prior else None)
     d, n = rows.z.shape  # the mean of |z|² is d at most
 
     def close(ours: Components, theirs: Components, rounding: float) -> None:
@@ -451,12 +451,12 @@ def test_the_prior_is_the_data_s_own(faithful: pd.DataFrame) -> None:
     prior = default_prior(rows, 4, "full")
     assert prior.freedom == 4
     np.testing.assert_allclose(prior.matrix, np.corrcoef(faithful.T) / 4, rtol=1e-12)
-    work = Full(rows, "full", np.zeros(2), prior)
+    work = FullCovarianceSteps(rows, "full", np.zeros(2), prior)
     theta = work.estimate(work.gathered(np.full((272, 4), 0.25)))
     np.testing.assert_allclose(theta.spread[0], (68 * rows.covariance + prior.matrix) / (68 + 4 + 2 + 1), rtol=1e-12)
 
 
 def test_an_empty_component_has_collapsed(faithful: pd.DataFrame) -> None:
-    work = Full(standardized(faithful.to_numpy(float)), "full", np.zeros(2))
+    work = FullCovarianceSteps(standardized(faithful.to_numpy(float)), "full", np.zeros(2))
     with pytest.raises(Collapse, match="component 2 has no row left"):
         work.estimate(work.gathered(np.eye(2)[np.zeros(272, dtype=int)]))

@@ -9,14 +9,14 @@ import pytest
 from bayes_engine import NaiveBayes, Schema, Variable
 from bayes_engine.errors import NotASubset, SchemaMismatch, TableError
 from bayes_engine.factors import normal_log_density, variance_estimate
-from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import encode
 
 
-def one_column(values: np.ndarray, codes: np.ndarray, pivot: float | None = None) -> Statistics:
+def one_column(values: np.ndarray, codes: np.ndarray, pivot: float | None = None) -> SufficientStatistics:
     frame = pd.DataFrame({"x": values})
     schema = Schema.from_dtypes(frame) if pivot is None else Schema((Variable("x", "continuous", pivot=pivot),))
     target = Variable("class", "categorical", ("a", "b"))
@@ -87,7 +87,7 @@ def test_statistics_of_other_columns_do_not_merge() -> None:
     with pytest.raises(SchemaMismatch, match=r"column 'x' \(continuous\) does not match column 'x' \(categorical\)"):
         stats + text
     other = one_column(np.array([1.0, 2.0]), np.array([0, 1]))
-    renamed = Statistics(
+    renamed = SufficientStatistics(
         Schema((Variable("z", "continuous"),)), other.target, other.class_weight, other.counts, other.moments
     )
     with pytest.raises(SchemaMismatch, match=r"statistics of the columns \('x',\) and \('z',\) do not merge"):

@@ -14,9 +14,9 @@ from bayes_engine.datasets import load_dataset, load_network, network_names, par
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError
 from bayes_engine.exchange import read_bif, write_bif
 from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
-from bayes_engine.factors.edits import bad_rows, normalized, numbers_of, with_tables
+from bayes_engine.factors.cpt_edits import bad_rows, normalized, numbers_of, with_tables
 from bayes_engine.factors.network import Network
-from bayes_engine.inference.answer import Together, answer, together
+from bayes_engine.inference.beliefs import JointBelief, joint_belief, node_beliefs
 from bayes_engine.inference.gibbs import stuck_network
 from bayes_engine.workbench.figures.network import joint_table
 
@@ -34,7 +34,7 @@ def test_every_network_says_what_it_is(name: str) -> None:
 
 
 def test_asia_has_the_marginals_of_lauritzen_and_spiegelhalter() -> None:
-    prior = answer(load_network("asia").network, {}).prior
+    prior = node_beliefs(load_network("asia").network, {}).prior
     found = {name: round(p[0], 6) for name, p in prior.items()}
     assert found == {
         "asia": 0.01, "tub": 0.0104, "smoke": 0.5, "lung": 0.055, "bronc": 0.45, "either": 0.064828,
@@ -49,7 +49,7 @@ def test_asia_has_the_marginals_of_lauritzen_and_spiegelhalter() -> None:
     ("burglary", {"john": "yes", "mary": "yes"}, "burglary", 0.2842),  # Russell & Norvig, 14.4
 ])  # fmt: skip
 def test_the_books_own_answers(name: str, evidence: dict[str, str], node: str, p: float) -> None:
-    assert round(answer(load_network(name).network, evidence).posterior[node][0], 4) == p
+    assert round(node_beliefs(load_network(name).network, evidence).posterior[node][0], 4) == p
 
 
 def test_the_watermelon_tables_follow_from_the_table_of_melons() -> None:
@@ -110,7 +110,7 @@ def enumerated(network: Network, evidence: dict[str, str]) -> tuple[list[tuple[i
 def test_an_answer_is_the_enumeration(evidence: dict[str, str]) -> None:
     network = load_network("asia").network
     every, joint = enumerated(network, evidence)
-    found = answer(network, evidence)
+    found = node_beliefs(network, evidence)
     assert math.isclose(math.exp(found.log_evidence), joint.sum(), rel_tol=1e-12)
     for j, name in enumerate(network.names):
         p = [joint[[c[j] == k for c in every]].sum() / joint.sum() for k in range(network.sizes[j])]
@@ -121,7 +121,7 @@ def test_an_answer_is_the_enumeration(evidence: dict[str, str]) -> None:
 
 
 def test_findings_are_certain_and_changes_come_farthest_first() -> None:
-    found = answer(load_network("asia").network, {"dysp": "yes", "asia": "yes"})
+    found = node_beliefs(load_network("asia").network, {"dysp": "yes", "asia": "yes"})
     assert found.posterior["dysp"] == (1.0, 0.0) and found.posterior["asia"] == (1.0, 0.0)
     rises = [c.after - c.before for c in found.changes]
     assert rises == sorted(rises, reverse=True) and found.changes[0].node == "bronc"
@@ -129,7 +129,7 @@ def test_findings_are_certain_and_changes_come_farthest_first() -> None:
 
 
 def test_impossible_findings_name_the_smallest_conflict() -> None:
-    found = answer(load_network("asia").network, {"smoke": "yes", "tub": "yes", "xray": "yes", "either": "no"})
+    found = node_beliefs(load_network("asia").network, {"smoke": "yes", "tub": "yes", "xray": "yes", "either": "no"})
     assert not found.possible and found.posterior == {} and found.changes == ()
     assert found.conflict is not None and found.conflict.findings == (("tub", "yes"), ("either", "no"))
 
@@ -137,24 +137,26 @@ def test_impossible_findings_name_the_smallest_conflict() -> None:
 def test_two_nodes_together_are_the_enumeration() -> None:
     network = load_network("asia").network
     every, joint = enumerated(network, {"dysp": "yes"})
-    found = together(network, "lung", "bronc", {"dysp": "yes"})
+    found = joint_belief(network, "lung", "bronc", {"dysp": "yes"})
     a, b = network.axes(("lung", "bronc"))
     for i, j in itertools.product(range(2), range(2)):
         p = joint[[c[a] == i and c[b] == j for c in every]].sum() / joint.sum()
         assert math.isclose(found.p[i, j], p, rel_tol=1e-10)
     assert not found.independent
-    assert together(network, "asia", "smoke", {}).independent
+    assert joint_belief(network, "asia", "smoke", {}).independent
     figure = joint_table(found, [["yes", "no"], ["yes", "no"]], ["cancer", "bronchitis"], dark=True)
     assert "(" in figure.data[0].text[0][0]
     assert (
         "("
-        not in joint_table(together(network, "asia", "smoke", {}), [["y", "n"], ["y", "n"]], "ab").data[0].text[0][0]
+        not in joint_table(joint_belief(network, "asia", "smoke", {}), [["y", "n"], ["y", "n"]], "ab")
+        .data[0]
+        .text[0][0]
     )
 
 
 def test_many_cells_are_shaded_against_the_most_probable_and_stand_apart_whatever_their_names() -> None:
     p = np.full((26, 2), 1 / 52)
-    pair = Together("letter", "wet", p, p.sum(axis=1), p.sum(axis=0), 0.0)
+    pair = JointBelief("letter", "wet", p, p.sum(axis=1), p.sum(axis=0), 0.0)
     figure = joint_table(pair, [["same"] * 26, ["same"] * 2], ["letter", "wet"])
     assert figure.data[0].zmax == 1 / 52
     assert figure.layout.height < 700
@@ -191,7 +193,7 @@ def test_edited_tables_replace_only_what_is_whole() -> None:
     assert numbers_of(with_tables(network, [(0, half)]).cpts[0]) == half
     assert with_tables(network, [(0, broken)]) is network
     assert with_tables(network, [(0, (1.0,))]) is network
-    assert answer(with_tables(network, [(0, half)]), {}).prior["cloudy"] == pytest.approx((0.3, 0.7))
+    assert node_beliefs(with_tables(network, [(0, half)]), {}).prior["cloudy"] == pytest.approx((0.3, 0.7))
 
 
 @pytest.mark.parametrize("name", network_names())

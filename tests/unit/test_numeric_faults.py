@@ -14,7 +14,7 @@ import pytest
 from scipy import special, stats
 
 from bayes_engine import BayesianNetwork, NaiveBayes
-from bayes_engine.decision.compare import score, surprises
+from bayes_engine.decision.compare import rows_held_impossible, score
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors.gaussian import NormalPosterior
@@ -146,9 +146,9 @@ def test_NF56_a_true_class_held_impossible_is_infinite_and_its_row_named() -> No
     """Of the last two rows, each is the only one of its class with z: left out, z speaks for the other class alone."""
     frame, y = pd.DataFrame({"a": list("xxxxyyyyzz")}), pd.Series(list("ppppqqqqqp"))
     held = held_out(NaiveBayes(smoothing="none").fit(frame, y), frame, y)
-    assert surprises(held).tolist() == [8, 9]
+    assert rows_held_impossible(held).tolist() == [8, 9]
     assert score(held)["log_loss"] == np.inf
-    assert not surprises(held_out(NaiveBayes().fit(frame, y), frame, y)).size
+    assert not rows_held_impossible(held_out(NaiveBayes().fit(frame, y), frame, y)).size
 
 
 def test_NF57_one_class_is_no_curve() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import LossError
-from bayes_engine.workbench.incoming.paste import read_block
+from bayes_engine.workbench.incoming.pasted_losses import read_block
 
 NAMES = ["ill", "well"]
 BOTH = ((0.0, 5.0), (1.0, 0.0))

@@ -15,10 +15,10 @@ from bayes_engine import LossMatrix, NaiveBayes
 from bayes_engine.errors import ReadError
 from bayes_engine.table import decode, dialect
 from bayes_engine.table.read import read_table
-from bayes_engine.workbench.incoming import pieces
-from bayes_engine.workbench.incoming.batch import score_file
-from bayes_engine.workbench.incoming.incoming import Reception
-from bayes_engine.workbench.incoming.pieces import Cells, FileForm, open_cells
+from bayes_engine.workbench.incoming import file_blocks
+from bayes_engine.workbench.incoming.classified_file import score_file
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
+from bayes_engine.workbench.incoming.second_table import Reception
 from tests import pollock
 from tests.answered import as_csv
 from tests.conftest import crossed, examples, slowly
@@ -33,8 +33,8 @@ def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def cut_small(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(pieces, "LEAST", -1)
-    monkeypatch.setattr(pieces, "PIECE", size)
+    monkeypatch.setattr(file_blocks, "LEAST", -1)
+    monkeypatch.setattr(file_blocks, "PIECE", size)
     monkeypatch.setattr(dialect, "_STRETCH", size)
     monkeypatch.setattr(decode, "_CHUNK", size)
 
@@ -54,8 +54,8 @@ def agree(data: bytes, **how: object) -> None:
         return reading.frame, reading.report, reading.recipe
 
     def in_pieces() -> tuple[pd.DataFrame, object, object]:
-        cells: Cells = open_cells(data, FileForm(**how))  # type: ignore[arg-type]
-        assert isinstance(cells._read, pieces._Rows)
+        cells: CellBlocks = open_cells(data, FileForm(**how))  # type: ignore[arg-type]
+        assert isinstance(cells._read, file_blocks._Rows)
         frame = pd.concat(list(cells.blocks(3)))
         assert len(frame) == len(cells) and frame.index.tolist() == list(range(len(cells)))
         return frame, cells.report, cells.recipe
@@ -274,8 +274,8 @@ def test_a_line_of_more_cells_than_any_table_is_refused_before_it_is_cut(line: b
 @pytest.mark.parametrize("empty", ["", ",,,\n", ", , ,\n"])
 def test_rows_of_nothing_are_not_read_one_by_one(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    rows = pieces._Records.rows
-    monkeypatch.setattr(pieces._Records, "rows", lambda own, *at: asked.append(1) or rows(own, *at))  # type: ignore[func-returns-value]
+    rows = file_blocks._Records.rows
+    monkeypatch.setattr(file_blocks._Records, "rows", lambda own, *at: asked.append(1) or rows(own, *at))  # type: ignore[func-returns-value]
     text = "size,city,note,when\n" + "1,Oslo,x,y\n" * 30_000 + (empty or ",Oslo,x\n") * 30_000
     cells = open_cells(text.encode())
     assert len(cells) == (30_000 if empty else 60_000)
@@ -302,7 +302,7 @@ def test_the_results_of_pieces_are_those_of_the_whole(write: Callable[[list[str]
     reading = read_table(data, typed=False)
     loss = LossMatrix.zero_one(tuple(MODEL.classes_))
     told = []
-    for cells in (open_cells(data), Cells.of(reading.frame, reading.report, reading.recipe)):
+    for cells in (open_cells(data), CellBlocks.of(reading.frame, reading.report, reading.recipe)):
         received, scored = score_file(MODEL, Reception(cells, MODEL.schema_, MODEL.target_))
         told.append((as_csv(MODEL, received, scored, loss, loss.classes), received.bad, received.notes))
     assert told[0] == told[1]

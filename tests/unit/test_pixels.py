@@ -12,8 +12,8 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 import bayes_engine
 from bayes_engine import AODE, TAN, LinearDiscriminantAnalysis, NaiveBayes, load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import derive
+from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.pixels import PixelWeights, class_images, pixel_weights
 
 DIGITS = load_dataset("digits")
@@ -89,7 +89,7 @@ def test_pixels_and_the_rest_are_the_log_odds(model: Any) -> None:
     model.fit(X[columns], y)
     case = X[columns].iloc[[1423]].assign(p33=np.nan)
     worked = derive(model, case)
-    found = pixel_weights(weigh(worked.ledger, 8, 9), worked.ledger, columns)
+    found = pixel_weights(log_odds_terms(worked.ledger, 8, 9), worked.ledger, columns)
     joint = model.predict_joint_log_proba(case)[0]
     assert found.pixels + found.rest == pytest.approx(joint[8] - joint[9], abs=1e-9)
     assert len(found.nats) == 32

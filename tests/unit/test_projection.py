@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from scipy.stats import ncx2, norm
 
 from bayes_engine import FisherDiscriminant, LinearDiscriminantAnalysis, load_dataset
-from bayes_engine.decision.boundaries import Quadric, TwoGaussians, boundaries, error_rate, known
+from bayes_engine.decision.two_gaussians import Quadric, TwoGaussians, boundaries, error_rate, two_gaussians
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.fisher import principal_axes
 from bayes_engine.models.projection import (
     NumericRows,
     assumptions,
-    before_naive_bayes,
-    numbers,
+    numeric_rows,
+    plane_projections,
     pooled_analysis,
     project,
-    screens,
+    transformed_naive_bayes,
 )
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions, three_boundaries
@@ -38,7 +38,7 @@ def parts_of(name: str) -> Parts:
 
 def numeric(name: str) -> NumericRows:
     parts = parts_of(name)
-    return numbers(parts, [v.name for v in parts.schema.features if v.numeric])
+    return numeric_rows(parts, [v.name for v in parts.schema.features if v.numeric])
 
 
 # three boundaries -----------------------------------------------------------------------------------------------------
@@ -46,14 +46,14 @@ def numeric(name: str) -> NumericRows:
 
 @given(st.floats(0.2, 5.0), shapes, shapes)
 def test_equal_priors_make_fisher_and_lda_one_whatever_the_covariances(distance: float, a: tuple, b: tuple) -> None:
-    fisher, lda, bayes = boundaries(known(distance, a, b))
+    fisher, lda, bayes = boundaries(two_gaussians(distance, a, b))
     np.testing.assert_array_equal(fisher.quadric.b, lda.quadric.b)
     assert fisher.quadric.c == lda.quadric.c and fisher.error == lda.error >= bayes.error - 1e-9
 
 
 @given(st.floats(0.2, 5.0), shapes, st.floats(0.05, 0.95))
 def test_equal_covariances_make_lda_bayes_s_rule_at_any_prior(distance: float, a: tuple, prior: float) -> None:
-    fisher, lda, bayes = boundaries(known(distance, a, a, prior))
+    fisher, lda, bayes = boundaries(two_gaussians(distance, a, a, prior))
     np.testing.assert_allclose(bayes.quadric.A, 0.0, atol=1e-12)
     np.testing.assert_allclose(bayes.quadric.b, lda.quadric.b, rtol=1e-6, atol=1e-9)
     assert bayes.quadric.c == pytest.approx(lda.quadric.c, abs=1e-7)
@@ -66,7 +66,7 @@ def test_equal_covariances_make_lda_bayes_s_rule_at_any_prior(distance: float, a
 def test_a_line_s_error_is_the_closed_form_and_none_is_below_bayes_s(
     distance: float, a: tuple, b: tuple, prior: float
 ) -> None:
-    classes = known(distance, a, b, prior)
+    classes = two_gaussians(distance, a, b, prior)
     rules = boundaries(classes)
     for rule in (rules.fisher, rules.lda):
         w, c = rule.quadric.b, rule.quadric.c
@@ -77,7 +77,7 @@ def test_a_line_s_error_is_the_closed_form_and_none_is_below_bayes_s(
 
 @pytest.mark.parametrize("past", [1e-2, 1e-4, 1e-6, -1e-9])
 def test_a_line_that_passes_close_by_a_mean_has_its_exact_error(past: float) -> None:
-    classes = known(0.53125, (1.0, 0.0), (2.0, 0.3), 0.4)
+    classes = two_gaussians(0.53125, (1.0, 0.0), (2.0, 0.3), 0.4)
     w = np.array([1.0, 0.2])
     c = past - float(w @ classes.means[1])
     z = [(w @ m + c) / np.sqrt(w @ S @ w) for m, S in zip(classes.means, classes.covariances, strict=True)]
@@ -92,7 +92,7 @@ def test_a_curve_that_passes_close_by_a_mean_has_its_exact_error() -> None:
 
 
 def test_bayes_s_error_by_the_sum_over_a_grid() -> None:
-    classes = known(2.0, (1.0, 0.5), (2.6, -0.4), 0.3)
+    classes = two_gaussians(2.0, (1.0, 0.5), (2.6, -0.4), 0.3)
     side = np.linspace(-14, 14, 1401)
     x = np.stack(np.meshgrid(side, side), axis=-1)
     densities = [
@@ -106,12 +106,12 @@ def test_bayes_s_error_by_the_sum_over_a_grid() -> None:
 
 
 def test_a_mean_on_the_boundary_and_a_rule_that_never_decides_one_class() -> None:
-    classes = known(2.0, (1.0, 0.0), (1.0, 0.0))
+    classes = two_gaussians(2.0, (1.0, 0.0), (1.0, 0.0))
     through_the_mean = Quadric(np.zeros((2, 2)), np.array([1.0, 0.0]), 1.0)
     assert error_rate(through_the_mean, classes) == pytest.approx(0.5 * 0.5 + 0.5 * norm.cdf(-2), abs=1e-6)
     assert error_rate(Quadric(np.zeros((2, 2)), np.zeros(2), 1.0), classes) == pytest.approx(0.5)
     with pytest.raises(ParameterError, match=r"prior=1\.0 is no probability between 0 and 1"):
-        known(2.0, (1.0, 0.0), (1.0, 0.0), 1.0)
+        two_gaussians(2.0, (1.0, 0.0), (1.0, 0.0), 1.0)
     with pytest.raises(ParameterError, match="eigenvalues above zero"):
         TwoGaussians(np.zeros((2, 2)), np.ones((2, 2, 2)))
 
@@ -120,7 +120,7 @@ def test_a_mean_on_the_boundary_and_a_rule_that_never_decides_one_class() -> Non
 
 
 def test_the_melons_as_the_textbook_projects_them() -> None:
-    found = project(numbers(parts_of("watermelon3a"), ["密度", "含糖率"]))
+    found = project(numeric_rows(parts_of("watermelon3a"), ["密度", "含糖率"]))
     np.testing.assert_allclose(found.w, [-0.14650982, -0.73871557], atol=5e-9)
     assert found.along(found.fisher).right == 12
     assert np.tan(np.radians(found.fisher)) == pytest.approx(0.73871557 / 0.14650982)
@@ -129,7 +129,7 @@ def test_the_melons_as_the_textbook_projects_them() -> None:
 
 @pytest.mark.parametrize("standardized", [False, True])
 def test_j_of_an_angle_does_not_depend_on_the_units_at_its_best(standardized: bool) -> None:
-    rows = numbers(parts_of("penguins"), ["bill_length_mm", "body_mass_g"])
+    rows = numeric_rows(parts_of("penguins"), ["bill_length_mm", "body_mass_g"])
     assert rows.left_out == 2
     found = project(rows, standardized=standardized)
     J = criterion_by_angle(np.arange(0, 180, 0.25), found.within, found.between)
@@ -142,9 +142,9 @@ def test_j_of_an_angle_does_not_depend_on_the_units_at_its_best(standardized: bo
 
 
 def test_units_that_differ_much_are_taken_out_unless_told() -> None:
-    rows = numbers(parts_of("penguins"), ["bill_length_mm", "body_mass_g"])
+    rows = numeric_rows(parts_of("penguins"), ["bill_length_mm", "body_mass_g"])
     assert (project(rows).scale > 1).all() and (project(rows, standardized=False).scale == 1).all()
-    assert (project(numbers(parts_of("iris"), ["sepal length", "petal length"])).scale == 1).all()
+    assert (project(numeric_rows(parts_of("iris"), ["sepal length", "petal length"])).scale == 1).all()
 
 
 def test_columns_that_determine_one_another_and_one_with_a_single_value() -> None:
@@ -165,7 +165,7 @@ def test_columns_that_determine_one_another_and_one_with_a_single_value() -> Non
 
 
 def test_lda_s_line_is_that_of_the_two_nearest_classes() -> None:
-    rows = numbers(parts_of("iris"), ["petal length", "petal width"])
+    rows = numeric_rows(parts_of("iris"), ["petal length", "petal width"])
     found = project(rows)
     assert [rows.classes[c] for c in found.pair] == ["versicolor", "virginica"]
     w = LinearDiscriminantAnalysis().fit(rows.X, rows.labels).discriminant("virginica", "versicolor")[0]
@@ -175,9 +175,9 @@ def test_lda_s_line_is_that_of_the_two_nearest_classes() -> None:
 def test_a_class_without_a_whole_row_is_gone() -> None:
     frame = pd.DataFrame({"x": [1.0, 2.0, np.nan], "z": [1.0, 1.0, 1.0], "y": ["a", "b", "c"]})
     parts = take_apart(frame, load_dataset("iris").schema.__class__.from_dtypes(frame).with_role("y", "target"))
-    assert numbers(parts, ["x"]).classes == ("a", "b")
+    assert numeric_rows(parts, ["x"]).classes == ("a", "b")
     with pytest.raises(TableError, match=r"only 1 class has a row without a missing cell in x"):
-        numbers(take_apart(frame.iloc[[0, 2]], parts.schema), ["x"])
+        numeric_rows(take_apart(frame.iloc[[0, 2]], parts.schema), ["x"])
 
 
 # all columns ----------------------------------------------------------------------------------------------------------
@@ -185,13 +185,13 @@ def test_a_class_without_a_whole_row_is_gone() -> None:
 
 def test_fisher_and_lda_show_one_plane_with_ratio_trace_and_trace_ratio_climbs() -> None:
     iris = numeric("iris")
-    ratio, trace = screens(iris), screens(iris, "trace-ratio")
+    ratio, trace = plane_projections(iris), plane_projections(iris, "trace-ratio")
     np.testing.assert_allclose(ratio.fisher.points, ratio.lda.points, atol=1e-8)
     np.testing.assert_allclose(ratio.fisher.explained, [0.9912, 0.0088], atol=5e-5)
     assert ratio.fisher.accuracy == ratio.lda.accuracy == pytest.approx(0.98) and ratio.pca.accuracy < 0.9
     assert len(trace.fisher.trace) > 2 and (np.diff(trace.fisher.trace) >= -1e-12).all()
     with pytest.raises(TableError, match="three classes and two columns"):
-        screens(numeric("watermelon3a"))
+        plane_projections(numeric("watermelon3a"))
 
 
 def test_the_dial_ends_in_lda_and_qda() -> None:
@@ -212,27 +212,29 @@ def test_the_assumptions_of_iris_and_of_too_few_rows() -> None:
 
 
 def test_a_step_before_naive_bayes() -> None:
-    steps, scheme = before_naive_bayes(numeric("penguins"))
+    steps, scheme = transformed_naive_bayes(numeric("penguins"))
     assert str(scheme) == "5 folds, stratified" and [one.columns for one in steps.values()] == [4, 4, 2]
     assert steps["lda"].log_loss < steps["pca"].log_loss < steps["raw"].log_loss
     assert steps["lda"].correlation < steps["pca"].correlation < steps["raw"].correlation
-    one_by_one, alone = before_naive_bayes(numeric("watermelon3a"))
+    one_by_one, alone = transformed_naive_bayes(numeric("watermelon3a"))
     assert str(alone) == "each row held out in turn" and np.isnan(one_by_one["lda"].correlation)
 
 
 def test_figures_hold_what_they_are_given() -> None:
-    classes = known(2.0, (1.0, 0.5), (2.0, 0.0), 0.5)
+    classes = two_gaussians(2.0, (1.0, 0.5), (2.0, 0.0), 0.5)
     labels = {name: name for name in ("first", "second", "fisher", "lda", "bayes")}
     drawn = {t.name: t for t in three_boundaries(classes, boundaries(classes), labels).data if t.name}
     assert (
         drawn["bayes"].type == "contour" and drawn["fisher"].x == drawn["lda"].x and drawn["fisher"].y == drawn["lda"].y
     )
     iris = numeric("iris")
-    figure = on_two_directions(screens(iris).pca, iris.y.tolist(), [("a", 0), ("b", 1), ("c", 2)], axes=("x", "y"))
+    figure = on_two_directions(
+        plane_projections(iris).pca, iris.y.tolist(), [("a", 0), ("b", 1), ("c", 2)], axes=("x", "y")
+    )
     assert [len(t.x) for t in figure.data] == [50, 50, 50, 3]
-    many = np.tile(screens(iris).pca.points, (8, 1))
+    many = np.tile(plane_projections(iris).pca.points, (8, 1))
     labels_of_three, eight = [("a", 0), ("b", 1), ("c", 2)], np.tile(iris.y, 8).tolist()
-    figure = on_two_directions(replace(screens(iris).pca, points=many), eight, labels_of_three, axes=("", ""))
+    figure = on_two_directions(replace(plane_projections(iris).pca, points=many), eight, labels_of_three, axes=("", ""))
     assert sum(len(t.x) for t in figure.data[:3]) == MOST_ROWS
     assert list(along_the_dial([0.0, 1.0], [0.3, 0.2], (0.5, 0.25), title="loss").data[1].x) == [0.5]
 
@@ -248,4 +250,4 @@ def test_what_cannot_be_done_is_said_of_columns_by_their_names() -> None:
     X = np.array([[1.5, 2.5, 0.5], [2.25, 1.25, 0.6], [3.1, 9.75, 0.2]])
     few = NumericRows(("<b>x</b>", "$y$", "密度"), ("a", "b", "c"), X, np.arange(3), np.ones(3), None, np.arange(3), 0)
     with pytest.raises(TableError, match=r"<b>x</b>, \$y\$, 密度"):
-        screens(few)
+        plane_projections(few)

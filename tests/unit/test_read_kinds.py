@@ -18,8 +18,8 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
-from bayes_engine.workbench.incoming import pieces
-from bayes_engine.workbench.incoming.pieces import FileForm, open_cells
+from bayes_engine.workbench.incoming import file_blocks
+from bayes_engine.workbench.incoming.file_blocks import FileForm, open_cells
 from tests.conftest import crossed
 from tests.unit.test_read_hostile import packed
 from tests.unit.test_read_otherwise import said
@@ -34,7 +34,7 @@ TOWNS = "city,height,label\n" + "".join(f"{c},{h},{y}\n" for h, _, c, y in BODY)
 @pytest.fixture(autouse=True)
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long texts are read in pieces: what is said here of a short one holds for them too."""
-    monkeypatch.setattr(pieces, "LEAST", -1)
+    monkeypatch.setattr(file_blocks, "LEAST", -1)
 
 
 def same_in_pieces(data: bytes, **told: Any) -> None:

@@ -15,16 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table import assemble, containers
+from bayes_engine.table import assemble, parquet_arff
 from bayes_engine.table.convert import convert_column
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.numbers import is_number
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import Style, read_mixed
-from bayes_engine.workbench.incoming import pieces
-from bayes_engine.workbench.incoming.incoming import FileTally, Reception
-from bayes_engine.workbench.incoming.pieces import Cells, open_cells
+from bayes_engine.workbench.incoming import file_blocks
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
+from bayes_engine.workbench.incoming.second_table import FileTally, Reception
 from tests.unit.test_read_hostile import book, packed
 from tests.unit.test_read_otherwise import offers, said, taken
 
@@ -104,7 +104,7 @@ def test_grouped_and_wanted_numbers_say_it_too() -> None:
 
 
 def test_rows_to_classify_count_them_over_all_blocks() -> None:
-    cells = Cells.of(pd.DataFrame({"size": ["1", "1e-400", "big", "5e-999", "3", "9007199254740993.5"]}))
+    cells = CellBlocks.of(pd.DataFrame({"size": ["1", "1e-400", "big", "5e-999", "3", "9007199254740993.5"]}))
     reception = Reception(cells, Schema((Variable("size", "continuous"),)), Variable("y", "binary", ("n", "y")))
     for rows in (1, 2, 6):
         found = assembled(reception, rows)
@@ -167,7 +167,7 @@ def test_telephone_numbers_to_classify_are_read_as_the_column_was() -> None:
     for read_as, expected in (("auto", ["+15551234567", "15551234567"]), ("number", [15551234567, 15551234567])):
         schema = column(["+15551234567", "+15551234568"] * 6, types={"x": read_as}).schema
         asked = Schema(tuple(v for v in schema if v.role == "feature"))
-        reception = Reception(Cells.of(second), asked, Variable("y", "binary", ("u", "v")))
+        reception = Reception(CellBlocks.of(second), asked, Variable("y", "binary", ("u", "v")))
         assert reception.take(next(iter(reception.cells.blocks(9))), FileTally()).frame["x"].tolist() == expected
 
 
@@ -414,7 +414,7 @@ def test_arff_says_of_names_given_twice_and_of_dates_that_are_none() -> None:
 
 
 def test_an_arff_file_to_be_classified_keeps_its_cells_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "ROWS", 2)
+    monkeypatch.setattr(parquet_arff, "ROWS", 2)
     heads = b"@relation r\n@attribute a numeric\n@attribute b {u,v}\n@attribute d date\n@data\n"
     text = heads + b"1.50,u,2024-01-05\n% a remark\n?,v,?\nmuch,w,soon\n1e3, 'u' ,2024-1-5 % behind it\n"
     whole = read_table(text, typed=False).frame
@@ -427,7 +427,7 @@ def test_an_arff_file_to_be_classified_keeps_its_cells_as_they_are_written(monke
     frame = read_table(weighed).frame
     assert frame["weight"].tolist() == [1.0, 1.0, 0.5, 1.0] and frame["a"].tolist() == [1, 2, 3, 4]
     assert read_table(weighed, typed=False).frame["weight"].tolist() == ["1", "1", "0.5", "1"]
-    monkeypatch.setattr(pieces, "LEAST", 0)
+    monkeypatch.setattr(file_blocks, "LEAST", 0)
     for file in (text, weighed, weighed.decode().encode("utf-16")):
         whole, cells = read_table(file, typed=False, name="t.arff"), open_cells(file, name="t.arff")
         pd.testing.assert_frame_equal(pd.concat(cells.blocks()), whole.frame)

@@ -12,7 +12,7 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure import scores
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import SCORES, Move, ScoreName, Scorer, bill, bill_of_change
+from bayes_engine.structure.scores import SCORES, Move, ScoreName, Scorer, decomposed_score, score_change
 from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema, Variable
 
@@ -74,7 +74,7 @@ def test_a_level_without_rows_costs_all_the_same() -> None:
 @pytest.mark.parametrize("score", SCORES)
 def test_a_bill_adds_up(score: ScoreName) -> None:
     graph = DAG("abcd", [("a", "b"), ("a", "d"), ("b", "d")])
-    found = bill(counted(), graph, score)
+    found = decomposed_score(counted(), graph, score)
     assert found.score == pytest.approx(found.log_likelihood - found.penalty, abs=1e-9)
     assert found.free == 1 + 4 + 1 + 12
     price = {"aic": 1.0, "bic": 0.5 * math.log(60), "mdl": 0.5 * math.log(60), "log-likelihood": 0.0}.get(score)
@@ -87,19 +87,21 @@ def test_a_bill_adds_up(score: ScoreName) -> None:
 @pytest.mark.parametrize("move", [Move("add", "c", "b"), Move("delete", "a", "d"), Move("reverse", "b", "d")])
 def test_the_bill_of_a_change_is_the_difference_of_two_bills(score: ScoreName, move: Move) -> None:
     counts, graph = counted(), DAG("abcd", [("a", "b"), ("a", "d"), ("b", "d")])
-    change = bill_of_change(counts, graph, move, score)
-    assert change.delta == pytest.approx(bill(counts, change.graph, score).score - bill(counts, graph, score).score)
+    change = score_change(counts, graph, move, score)
+    assert change.delta == pytest.approx(
+        decomposed_score(counts, change.graph, score).score - decomposed_score(counts, graph, score).score
+    )
     assert len(change.families) == (2 if move.operation == "reverse" else 1)
 
 
 def test_moves_that_cannot_be_made_say_why() -> None:
     graph = DAG("abc", [("a", "b"), ("b", "c")])
     with pytest.raises(ParameterError, match="a → b is already in the graph"):
-        bill_of_change(counted(), graph, Move("add", "a", "b"))
+        score_change(counted(), graph, Move("add", "a", "b"))
     with pytest.raises(ParameterError, match="a → c is not in the graph"):
-        bill_of_change(counted(), graph, Move("delete", "a", "c"))
+        score_change(counted(), graph, Move("delete", "a", "c"))
     with pytest.raises(ParameterError, match="close a cycle: a → b → c → a"):
-        bill_of_change(counted(), graph, Move("add", "c", "a"))
+        score_change(counted(), graph, Move("add", "c", "a"))
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -150,6 +152,8 @@ def test_scores_by_name_and_size() -> None:
 def test_the_sign_is_the_books_with_a_minus() -> None:
     """Zhou, eq. 7.28–7.31: s(B|D) = f(θ)|B| − LL(B|D), MDL with f(θ) = ½ log m."""
     counts, graph = counted(), DAG("abcd", [("a", "d")])
-    likelihood = bill(counts, graph, "log-likelihood").score
-    assert -bill(counts, graph, "mdl").score == pytest.approx(0.5 * math.log(60) * (1 + 2 + 1 + 4) - likelihood)
+    likelihood = decomposed_score(counts, graph, "log-likelihood").score
+    assert -decomposed_score(counts, graph, "mdl").score == pytest.approx(
+        0.5 * math.log(60) * (1 + 2 + 1 + 4) - likelihood
+    )
     assert likelihood < 0

@@ -11,16 +11,16 @@ import pytest
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, bill
+from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
 from bayes_engine.structure.search import (
     METHODS,
     ClimbSettings,
     Constraints,
-    Control,
     Method,
-    Progress,
-    Search,
+    SearchControl,
     SearchOptions,
+    SearchProgress,
+    SearchResult,
     exact,
     hill_climb,
     k2,
@@ -48,17 +48,17 @@ COUNTS = counted(sampled())
 NAMES = COUNTS.names
 
 
-def whole(found: Search, counts: FamilyCounts = COUNTS, score: ScoreName = "bic") -> None:
+def whole(found: SearchResult, counts: FamilyCounts = COUNTS, score: ScoreName = "bic") -> None:
     """A trace adds up at every step, and ends in the result."""
     trace = found.trace
     scores = [trace.start_score, *(step.score for step in trace.steps)]
     for k in range(len(trace.steps) + 1):
-        assert scores[k] == pytest.approx(bill(counts, trace.graph_after(k), score).score, abs=1e-6)
+        assert scores[k] == pytest.approx(decomposed_score(counts, trace.graph_after(k), score).score, abs=1e-6)
     for k, step in enumerate(trace.steps, start=1):
         assert step.delta == pytest.approx(scores[k] - scores[k - 1], abs=1e-6)
         assert step.move.applied(trace.graph_after(k - 1)) == trace.graph_after(k)
         for other in step.runners_up:
-            after = bill(counts, other.move.applied(trace.graph_after(k - 1)), score).score
+            after = decomposed_score(counts, other.move.applied(trace.graph_after(k - 1)), score).score
             assert other.delta == pytest.approx(after - scores[k - 1], abs=1e-6)
     assert trace.graph_after(len(trace.steps)) == found.graph
     assert scores[-1] == pytest.approx(found.score, abs=1e-6)
@@ -160,30 +160,30 @@ def test_a_start_must_keep_to_the_constraints() -> None:
 
 
 def test_a_budget_and_a_cancel_return_the_best_so_far() -> None:
-    assert hill_climb(COUNTS, control=Control(time_budget=0.0)).status == "time"
+    assert hill_climb(COUNTS, control=SearchControl(time_budget=0.0)).status == "time"
     calls = iter(range(10_000))
-    found = hill_climb(COUNTS, control=Control(cancel=lambda: next(calls) > 12))
+    found = hill_climb(COUNTS, control=SearchControl(cancel=lambda: next(calls) > 12))
     assert found.status == "cancelled" and 0 < len(found.trace.steps) < len(hill_climb(COUNTS).trace.steps)
     whole(found)
     assert hill_climb(COUNTS, settings=ClimbSettings(max_steps=2, tabu=0)).status == "steps"
     assert len(hill_climb(COUNTS, settings=ClimbSettings(max_steps=2, tabu=0)).trace.steps) == 2
-    out = exact(COUNTS, control=Control(time_budget=0.0))
+    out = exact(COUNTS, control=SearchControl(time_budget=0.0))
     assert out.status == "time" and out.graph == hill_climb(COUNTS).graph
-    assert k2(COUNTS, NAMES, control=Control(time_budget=0.0)).graph.arcs == ()
+    assert k2(COUNTS, NAMES, control=SearchControl(time_budget=0.0)).graph.arcs == ()
     with pytest.raises(ParameterError, match="below 0"):
-        hill_climb(COUNTS, control=Control(time_budget=-1.0))
+        hill_climb(COUNTS, control=SearchControl(time_budget=-1.0))
 
 
 def test_progress_is_told() -> None:
-    told: list[Progress] = []
-    found = hill_climb(COUNTS, control=Control(progress=told.append))
+    told: list[SearchProgress] = []
+    found = hill_climb(COUNTS, control=SearchControl(progress=told.append))
     assert [p.done for p in told] == list(range(1, len(told) + 1))
     assert told[-1].score == pytest.approx(found.score, abs=1e-6)
     told.clear()
-    k2(COUNTS, NAMES, control=Control(progress=told.append))
+    k2(COUNTS, NAMES, control=SearchControl(progress=told.append))
     assert told[-1][:2] == (len(NAMES), len(NAMES))
     told.clear()
-    exact(COUNTS, control=Control(progress=told.append))
+    exact(COUNTS, control=SearchControl(progress=told.append))
     assert told[-1][:2] == (len(NAMES), len(NAMES))
 
 
@@ -231,7 +231,7 @@ def test_the_door_says_what_is_lacking() -> None:
 
 def test_chow_and_liu_have_the_best_likelihood_of_all_trees() -> None:
     counts = counted(sampled(d=4))
-    tree = bill(counts, search(counts, method="tree").graph, "log-likelihood").score
+    tree = decomposed_score(counts, search(counts, method="tree").graph, "log-likelihood").score
     best = exact(counts, "log-likelihood", constraints=Constraints(max_parents=1)).score
     assert tree == pytest.approx(best, abs=1e-6)
 

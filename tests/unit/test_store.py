@@ -60,7 +60,7 @@ from bayes_engine import (
 from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import set_language
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.store import MOST_BYTES, names, pack, unpack, values
 from bayes_engine.store.forms import FORMS
 from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
@@ -677,7 +677,7 @@ def refused_in_little_memory(load: Callable[[], Any], reason: str) -> str:
     return str(error.value)
 
 
-def with_statistics(stats: Statistics, name: str = "NaiveBayes") -> bytes:
+def with_statistics(stats: SufficientStatistics, name: str = "NaiveBayes") -> bytes:
     """A file with these statistics, whatever they are."""
     model, _X, _y = fitted(name)
     false = pickle.loads(pickle.dumps(model))  # noqa: S301

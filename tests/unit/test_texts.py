@@ -18,9 +18,9 @@ from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule, term_places
 from bayes_engine.workbench.derivation import latex, render
-from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working, derive
 from bayes_engine.workbench.derivation.likelihoods import WordTable, likelihood
+from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.texts import (
     TextRead,
     absent_terms,
@@ -148,7 +148,7 @@ def test_a_weight_of_the_column_weighs_every_word() -> None:
 
 def test_the_opened_balance_has_the_same_total() -> None:
     working = worked(fitted("bernoulli", "pairs"), PRIZE)
-    balance = weigh(working.ledger, "spam", "ham")
+    balance = log_odds_terms(working.ledger, "spam", "ham")
     found, names = opened(balance, {1: read_text(working.steps[1], 0, 1)})
     assert found.total == pytest.approx(balance.total, abs=1e-9)
     assert sum(term is None for _read, term in names.values()) == 1

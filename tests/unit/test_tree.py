@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.structure.tree import (
+from bayes_engine.structure.chow_liu import (
     conditional_information,
     directed,
     gaussian_information,

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 from sklearn.linear_model import LogisticRegression
 
-from bayes_engine.decision.boundaries import TwoGaussians, boundaries
+from bayes_engine.decision.decision_boundaries import boundary_segments, decision_changes, log_posterior
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.rule import changes, frontier, log_posterior
+from bayes_engine.decision.two_gaussians import TwoGaussians, boundaries
 from bayes_engine.errors import LossError, ParameterError
 from bayes_engine.models.classic import GaussianNB
-from bayes_engine.models.rivals import of_levels, of_numbers
-from bayes_engine.workbench.laboratory.excess import fitted_to_population, learning_curve
+from bayes_engine.models.compared_classifiers import of_levels, of_numbers
+from bayes_engine.workbench.laboratory.excess_risk import fitted_to_population, learning_curve
 from bayes_engine.workbench.laboratory.truth import (
     SIZE,
     GaussianTruth,
@@ -349,23 +349,23 @@ def on_frontier(truth: GaussianTruth, pieces: NDArray[Any], loss: LossMatrix) ->
 def test_the_frontier_lies_where_two_decisions_cost_the_same() -> None:
     truth = gaussians(MEANS, STRETCHED, [0.3, 0.7])
     loss = LossMatrix(("1", "2"), truth.classes, [[0.0, 4.0], [1.0, 0.0]])
-    pieces = frontier(truth.log_joint, loss, (-4, 4), (-4, 4))
+    pieces = boundary_segments(truth.log_joint, loss, (-4, 4), (-4, 4))
     assert len(pieces) > 60
     assert on_frontier(truth, pieces, loss).max() < 0.01
     line = gaussians([[-1.0, 0.0], [1.0, 0.0]], [EYE, EYE])
-    straight = frontier(line.log_joint, zero_one(line), (-3, 3), (-2, 2), size=33)
+    straight = boundary_segments(line.log_joint, zero_one(line), (-3, 3), (-2, 2), size=33)
     assert np.allclose(straight[:, [0, 2]], 0.0, atol=1e-6)
     assert np.hypot(*(straight[:, 2:] - straight[:, :2]).T).sum() == pytest.approx(4.0)
 
 
 def test_a_truth_that_leaves_nothing_to_decide_has_no_frontier() -> None:
     truth = gaussians([[0.0, 0.0], [0.0, 0.0]], [EYE, EYE], [0.9, 0.1])
-    assert frontier(truth.log_joint, zero_one(truth), (-1, 1), (-1, 1)).shape == (0, 4)
+    assert boundary_segments(truth.log_joint, zero_one(truth), (-1, 1), (-1, 1)).shape == (0, 4)
 
 
 def test_a_sliver_of_refusal_between_two_nodes_is_found() -> None:
     loss = LossMatrix.zero_one(("1", "2")).with_refusal(0.45)
-    before, after, t, _of = changes(np.log([[0.9, 0.1]]), np.log([[0.1, 0.9]]), loss.table, pieces=16)
+    before, after, t, _of = decision_changes(np.log([[0.9, 0.1]]), np.log([[0.1, 0.9]]), loss.table, pieces=16)
     assert (before.tolist(), after.tolist()) == ([0, 2], [2, 1])
     odds = np.log(0.55 / 0.45)
     assert t == pytest.approx([0.5 - odds / (4 * np.log(3)), 0.5 + odds / (4 * np.log(3))], abs=1e-6)

@@ -17,8 +17,8 @@ from bayes_engine.table import workbooks
 from bayes_engine.table.read import read_table
 from bayes_engine.table.workbooks import Workbook, workbook
 from bayes_engine.table.write import WRITERS
-from bayes_engine.workbench.incoming import pieces
-from bayes_engine.workbench.incoming.pieces import open_cells
+from bayes_engine.workbench.incoming import file_blocks
+from bayes_engine.workbench.incoming.file_blocks import open_cells
 
 when = dt.datetime.fromisoformat
 TABLE = [["size", "city", "n"], *([i + 0.5, "Oslo" if i % 2 else "Rome", i] for i in range(8))]
@@ -167,7 +167,7 @@ def told_in_blocks(data: bytes) -> object:
     except ReadError as error:
         return str(error)
     rows = [values for block in found.blocks(2) for values in block.to_numpy(dtype=object).tolist()]
-    assert isinstance(found._read, pieces._Rows)
+    assert isinstance(found._read, file_blocks._Rows)
     return list(found.names), rows, found.report, found.recipe
 
 
@@ -192,7 +192,7 @@ def test_both_ways_are_one(kind: str, sliced: Callable[[], list[bytes]], monkeyp
     want = told(data)
     sliced()
     assert told(data) == want
-    monkeypatch.setattr(pieces, "LEAST", -1)
+    monkeypatch.setattr(file_blocks, "LEAST", -1)
     monkeypatch.setattr(workbooks, "ROWS", 2)
     assert told_in_blocks(data) == want
 
@@ -201,7 +201,7 @@ def test_both_ways_are_one(kind: str, sliced: Callable[[], list[bytes]], monkeyp
 def test_a_sheet_that_is_read_whole_is_cut_into_blocks_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = BOOKS[kind]()
     want = told(data)
-    monkeypatch.setattr(pieces, "LEAST", -1)
+    monkeypatch.setattr(file_blocks, "LEAST", -1)
     monkeypatch.setattr(workbooks, "ROWS", 2)
     assert told(data) == want
     assert told_in_blocks(data) == want

@@ -24,8 +24,8 @@ from bayes_engine.factors.gaussian import Density, GaussianLeaf, GaussianRule
 from bayes_engine.factors.leaf import Domain, Leaf, Numbers
 from bayes_engine.factors.sources import Fraction, Source, Summed
 from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.inference.averaged import Averaged, JointLeaf
-from bayes_engine.inference.directed import Directed
+from bayes_engine.inference.averaged import AveragedFactor, JointLeaf
+from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
@@ -33,7 +33,7 @@ from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.stats import families
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
@@ -215,8 +215,8 @@ def _as_its_own(source: Source) -> Density:
 def super_parents(model: GenerativeClassifier) -> tuple[str, ...]:
     """The columns that AODE averages over, most telling of the class first; none for another model."""
     factor = model.factor_
-    nats = information(model) if isinstance(factor, Averaged) else {}
-    names = [m.name for m in factor.members] if isinstance(factor, Averaged) else []
+    nats = information(model) if isinstance(factor, AveragedFactor) else {}
+    names = [m.name for m in factor.members] if isinstance(factor, AveragedFactor) else []
     return tuple(sorted(names, key=lambda name: -nats[name]))
 
 
@@ -277,7 +277,7 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
     """
     order = _order(model, classes)
     prior = _prior(model)
-    if isinstance(model.factor_, Directed) and model.factor_.above is not None:
+    if isinstance(model.factor_, DirectedFactor) and model.factor_.above is not None:
         p = tuple(model.prior_by_class[model.target_.levels[k]] for k in order)
         return WorkingStep(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
     nothing = Table(Schema(()), (), 1)
@@ -318,7 +318,7 @@ def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = Non
     >>> [(step.given[0].value, [round(p, 3) for p in step.factors]) for step in class_steps(model)]
     [('x', [0.833, 0.167]), ('y', [0.333, 0.667])]
     """
-    above = model.factor_.above if isinstance(model.factor_, Directed) else None
+    above = model.factor_.above if isinstance(model.factor_, DirectedFactor) else None
     if above is None:
         return ()
     order, steps = _order(model, classes), []
@@ -427,9 +427,9 @@ def model_size(model: GenerativeClassifier) -> Size:
     if isinstance(factor, Product):
         joint = cells(every)  # a selection leaves columns out, but the table has them
         return naive._replace(joint_cells=joint.joint_cells, joint_free=joint.joint_free, gaussian=total("gaussian"))
-    members = factor.members if isinstance(factor, Averaged) else ()
-    own: Sequence[Leaf] = factor.families if isinstance(factor, Directed) else every
-    above = factor.above if isinstance(factor, Directed) else None
+    members = factor.members if isinstance(factor, AveragedFactor) else ()
+    own: Sequence[Leaf] = factor.families if isinstance(factor, DirectedFactor) else every
+    above = factor.above if isinstance(factor, DirectedFactor) else None
     own = [f for m in members for f in m.families] if members else own
     tables = [cast(TableLeaf, f) for f in own if f.variable.discrete]
     of_class = k - 1 if above is None else above.free
@@ -517,7 +517,7 @@ def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
     classes their marginals."""
     factor = model.factor_
     if isinstance(model, SemiNaive):
-        naive = factor.naive if isinstance(factor, Averaged) else SemiNaive._directed(model, model.stats_, {})
+        naive = factor.naive if isinstance(factor, AveragedFactor) else SemiNaive._directed(model, model.stats_, {})
         return (naive.prior, *naive.families)
     assert isinstance(factor, Product)
     if isinstance(model, NaiveBayesWrapper):
@@ -544,7 +544,7 @@ def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[Ga
 
 def _prior(model: GenerativeClassifier) -> ClassPrior:
     factor = model.factor_
-    return factor.prior if isinstance(factor, Directed | Averaged) else cast(ClassPrior, _parts(model)[0])
+    return factor.prior if isinstance(factor, DirectedFactor | AveragedFactor) else cast(ClassPrior, _parts(model)[0])
 
 
 def _leaf_of(model: GenerativeClassifier, column: str, super_parent: str | None) -> Leaf:
@@ -557,9 +557,9 @@ def _leaf_of(model: GenerativeClassifier, column: str, super_parent: str | None)
 
 def _leaves(model: GenerativeClassifier, super_parent: str | None) -> tuple[Leaf, ...]:
     factor = model.factor_
-    if isinstance(factor, Directed):
+    if isinstance(factor, DirectedFactor):
         return factor.families
-    if not isinstance(factor, Averaged) or not factor.members:
+    if not isinstance(factor, AveragedFactor) or not factor.members:
         return _parts(model)[1:]
     member = next((m for m in factor.members if m.name == super_parent), factor.members[0])
     # under a class prior that is not the rows' own P(c, x_i) is P(c) P(x_i | c)
@@ -567,7 +567,7 @@ def _leaves(model: GenerativeClassifier, super_parent: str | None) -> tuple[Leaf
     return (given if member.given else JointLeaf(member, factor.prior), *member.families)
 
 
-def _standing(stats: Statistics, domain: Domain, given: Mapping[str, Any]) -> Any:
+def _standing(stats: SufficientStatistics, domain: Domain, given: Mapping[str, Any]) -> Any:
     """The value a parent is held at: the one given, if it is one, otherwise the most frequent."""
     name, values = domain.variable.name, choices(domain)
     if name in given and given[name] in values:
@@ -580,7 +580,7 @@ def _code(variable: Variable, value: Any) -> int:
     return MISSING if value is None else 1 + variable.levels.index(value)
 
 
-def _left_out(stats: Statistics, column: str, held: tuple[Cell, ...]) -> Array:
+def _left_out(stats: SufficientStatistics, column: str, held: tuple[Cell, ...]) -> Array:
     """(C,) the weight of the rows whose cell is missing, where the parents have these values; none where that was not
     counted (a number under three parents)."""
     variable = stats.schema[column]
@@ -596,7 +596,7 @@ def _left_out(stats: Statistics, column: str, held: tuple[Cell, ...]) -> Array:
     return np.maximum(everything - _at(known, [codes[n] for n in name]), 0.0)
 
 
-def _tallied(stats: Statistics, codes: Mapping[str, int]) -> Array:
+def _tallied(stats: SufficientStatistics, codes: Mapping[str, int]) -> Array:
     """(C,) the weight of each class with these codes."""
     name = families.in_order(stats.schema, tuple(codes))
     if not name:

@@ -20,7 +20,7 @@ from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.progress import steps
 from bayes_engine.stats.families import in_order
 from bayes_engine.stats.multiple_tests import holm
-from bayes_engine.structure.tree import TIE, Dependence, Edge, TreeStep, directed, ranked, terms_of
+from bayes_engine.structure.chow_liu import TIE, Dependence, Edge, TreeStep, directed, ranked, terms_of
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import Cell
 
@@ -33,7 +33,7 @@ SPARSE = 5.0
 # all pairs ------------------------------------------------------------------------------------------------------------
 
 
-class Judged(NamedTuple):
+class PairTest(NamedTuple):
     """A dependence with its p-value by Holm's correction for all pairs that can be tested."""
 
     found: Dependence
@@ -48,10 +48,10 @@ class Pair(NamedTuple):
     """Two columns, in the schema's order, and what they say of each other given the class and overall."""
 
     edge: Edge
-    given_class: Judged
-    overall: Judged
+    given_class: PairTest
+    overall: PairTest
 
-    def of(self, overall: bool) -> Judged:
+    def of(self, overall: bool) -> PairTest:
         return self.overall if overall else self.given_class
 
 
@@ -70,7 +70,7 @@ def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
     tested = []
     for of in (computed.given_class, computed.overall):
         own = [of[e] for e in edges]
-        tested.append({e: Judged(d, p) for e, d, p in zip(edges, own, holm_of(own), strict=True)})
+        tested.append({e: PairTest(d, p) for e, d, p in zip(edges, own, holm_of(own), strict=True)})
     order = ranked({e: computed.given_class[e].information for e in edges})
     return tuple(Pair(e, tested[0][e], tested[1][e]) for e in order)
 
@@ -87,7 +87,7 @@ def holm_of(dependences: Sequence[Dependence]) -> list[float]:
 
 
 @dataclass(frozen=True)
-class Map:
+class DependenceMap:
     """The dependence of every two of `names`, in nats: `nats` (d, d) below the diagonal, NaN elsewhere; `significant`
     (d, d) where it is so after Holm's correction; `most`, the largest, given the class or overall."""
 
@@ -104,28 +104,28 @@ class Map:
         return max(i, j), min(i, j)
 
 
-def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> Map:
+def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> DependenceMap:
     """The map of these columns in this order.
 
-    >>> one = Judged(Dependence(0.7, 14.0, 1, 2e-4, 10.0), 2e-4)
+    >>> one = PairTest(Dependence(0.7, 14.0, 1, 2e-4, 10.0), 2e-4)
     >>> map_of([Pair(("a", "b"), one, one)], ["b", "a"]).nats.tolist()
     [[nan, nan], [0.7, nan]]
     """
     d = len(names)
-    drawn = Map(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
+    drawn = DependenceMap(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
     most = 0.0
     for pair in steps(pairs):
         if (place := drawn.place(pair.edge)) is not None:
             drawn.nats[place] = pair.of(overall).found.information
             drawn.significant[place] = pair.of(overall).significant
             most = max(most, *(pair.of(o).found.information for o in (False, True)))
-    return Map(drawn.names, drawn.nats, drawn.significant, most)
+    return DependenceMap(drawn.names, drawn.nats, drawn.significant, most)
 
 
 def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[str]:
     """At most so many of the names, in their order: those that a strong pair, given the class, has.
 
-    >>> one, two = (Judged(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.2))
+    >>> one, two = (PairTest(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.2))
     >>> strongest([Pair(("b", "c"), two, two), Pair(("a", "c"), one, one)], "abc", 2)
     ['b', 'c']
     """
@@ -138,7 +138,7 @@ def clustered(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = Fa
     """The names with those that say much of each other side by side: the leaves of average linkage, in their best
     order (Bar-Joseph, Gifford & Jaakkola 2001).
 
-    >>> far, near = (Judged(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.9))
+    >>> far, near = (PairTest(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.9))
     >>> clustered([Pair(("a", "b"), far, far), Pair(("a", "c"), near, near), Pair(("b", "c"), far, far)], "abc")
     ['b', 'c', 'a']
     """

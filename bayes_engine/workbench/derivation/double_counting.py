@@ -17,16 +17,16 @@ import pandas as pd
 from sklearn.base import clone
 
 from bayes_engine.decision.evaluate import HeldOut, held_out
-from bayes_engine.inference.averaged import Averaged
+from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
-from bayes_engine.structure.tree import conditional_information
+from bayes_engine.structure.chow_liu import conditional_information
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.derivation.balance import Balance, Weight
-from bayes_engine.workbench.incoming.batch import free_names
+from bayes_engine.workbench.derivation.log_odds import EvidenceWeight, LogOddsTerms
+from bayes_engine.workbench.incoming.classified_file import free_names
 
 # one case -------------------------------------------------------------------------------------------------------------
 
@@ -68,12 +68,12 @@ class DoubleCounting:
         same = [e for e in self.edges if e.nats * self.nats > 0]
         return max(same, key=lambda e: abs(e.nats), default=None)
 
-    def balance(self) -> Balance:
+    def balance(self) -> LogOddsTerms:
         """Naive Bayes's log-odds, less each edge (position 1 and on), less the rest: the tree's."""
-        steps = [Weight(0, self.naive), *(Weight(1 + i, -e.nats) for i, e in enumerate(self.edges))]
+        steps = [EvidenceWeight(0, self.naive), *(EvidenceWeight(1 + i, -e.nats) for i, e in enumerate(self.edges))]
         if abs(self.rest) > 1e-9:
-            steps.append(Weight(1 + len(self.edges), -self.rest))
-        return Balance(self.for_, self.against, tuple(steps))
+            steps.append(EvidenceWeight(1 + len(self.edges), -self.rest))
+        return LogOddsTerms(self.for_, self.against, tuple(steps))
 
 
 def counted_twice(
@@ -160,7 +160,7 @@ def _other_pairs(
     """The pairs that are no edge: log P(x_j|c, x_i) is read from the mean's SPODE of x_i, x_i being the one nearer to
     the tree's root (the two directions differ by smoothing alone)."""
     factor, table = mean.factor_, mean._encode(case)
-    assert isinstance(factor, Averaged)
+    assert isinstance(factor, AveragedFactor)
     place = {family.variable.name: i for i, family in enumerate(tree.factor_.upward)}
     pairs = []
     for member in factor.members:

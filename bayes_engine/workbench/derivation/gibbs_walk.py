@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference.forward import Places, weighted_sample
+from bayes_engine.inference.forward_sampling import Places, weighted_sample
 from bayes_engine.inference.gibbs import Event, GibbsRun, GibbsSettings, Update, gibbs, updates
+from bayes_engine.inference.gibbs_kernel import TransitionKernel, compile_gibbs, start
 from bayes_engine.inference.irreducibility import irreducibility, sliced, tied_nodes
 from bayes_engine.inference.junction_tree import junction_tree
-from bayes_engine.inference.sweeps import TransitionKernel, compile_gibbs, start
 from bayes_engine.logspace import Array, exp
 
 SHOWN = 1200
@@ -110,7 +110,7 @@ class Walk:
 
 
 def walk(network: Network, evidence: Places, event: Places, sweeps: int, seed: int) -> Walk:
-    """The textbook's chain of `compared` with this seed, as far as SHOWN updates go; whole sweeps.
+    """The textbook's chain of `compare_samplers` with this seed, as far as SHOWN updates go; whole sweeps.
 
     >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network()
@@ -169,7 +169,7 @@ class SamplerComparison:
     weighted: WeightedRunningEstimate
 
 
-def compared(
+def compare_samplers(
     network: Network,
     evidence: Places,
     event: Places,

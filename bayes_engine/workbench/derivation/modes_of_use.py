@@ -16,7 +16,7 @@ from bayes_engine.models.costs import MODES_OF_USE, Cost, ModeOfUse
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.collect import SufficientStatistics
 
 
 class Agreement(NamedTuple):
@@ -124,7 +124,7 @@ def each_without(
         return Without(*(posterior_of(one, case) for one in used))
 
 
-def moved_numbers(before: Statistics, after: Statistics) -> pd.DataFrame:
+def moved_numbers(before: SufficientStatistics, after: SufficientStatistics) -> pd.DataFrame:
     """The numbers kept that differ between two statistics of one table, one a row: column (None: the class), entry
     ("count", "missing", and of a column of numbers "n", "mean" and "squares", the sum of squared deviations), level,
     class, before, after.

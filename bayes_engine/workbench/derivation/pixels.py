@@ -12,9 +12,9 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.workbench.derivation.balance import Balance
 from bayes_engine.workbench.derivation.conditionals import GaussianConditionals, LevelConditionals, conditional
 from bayes_engine.workbench.derivation.likelihoods import Rates, likelihood
+from bayes_engine.workbench.derivation.log_odds import LogOddsTerms
 
 FAR = 3.0
 """A weight so many times the 95th percentile of all is drawn in full colour, and so is any beyond."""
@@ -42,14 +42,14 @@ class PixelWeights(NamedTuple):
         return float(min(sizes.max(), FAR * (np.quantile(sizes, 0.95) or sizes.max())))
 
 
-def pixel_weights(balance: Balance, ledger: Ledger, names: Sequence[str]) -> PixelWeights:
+def pixel_weights(balance: LogOddsTerms, ledger: Ledger, names: Sequence[str]) -> PixelWeights:
     """The weights of a balance by pixel: `names` are the pixels' columns, row by row.
 
     >>> from bayes_engine import NaiveBayes
-    >>> from bayes_engine.workbench.derivation.balance import weigh
+    >>> from bayes_engine.workbench.derivation.log_odds import log_odds_terms
     >>> X = pd.DataFrame({"p0": [0, 0, 1, 1], "p1": [0, 1, 0, 1]}).astype(str)
     >>> ledger = NaiveBayes().fit(X, list("nnyy")).explain(X.iloc[[2]])
-    >>> found = pixel_weights(weigh(ledger, "y", "n"), ledger, ["p0", "p1", "p2"])
+    >>> found = pixel_weights(log_odds_terms(ledger, "y", "n"), ledger, ["p0", "p1", "p2"])
     >>> [v if v is None else round(v, 4) for v in found.nats], found.rest
     ([1.0986, 0.0, None], 0.0)
     """

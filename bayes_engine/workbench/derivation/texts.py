@@ -17,12 +17,12 @@ from bayes_engine.factors.text import Words
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.text import TermPlace, TextRule, term_places
-from bayes_engine.workbench.derivation.balance import Balance, Weight
 from bayes_engine.workbench.derivation.derive import WorkingStep, bare
 from bayes_engine.workbench.derivation.likelihoods import WordTable, column_factors
+from bayes_engine.workbench.derivation.log_odds import EvidenceWeight, LogOddsTerms
 
 
-class Said(NamedTuple):
+class TermEvidence(NamedTuple):
     """A term that the model knows, what it adds to log p(text|for)/p(text|against) in nats, all its `times` together,
     and where its probability was counted in the two classes; `never`: the places (0, 1) of those where it is 0."""
 
@@ -60,7 +60,7 @@ class TextRead:
 
     column: str
     text: str
-    terms: tuple[Said, ...]
+    terms: tuple[TermEvidence, ...]
     units: tuple[TextUnit, ...]
     absent: float | None
     weight: float = 1.0
@@ -104,8 +104,9 @@ def read_text(step: WorkingStep, for_: int, against: int) -> TextRead:
     first, second = pair
     assert isinstance(first, Words) and isinstance(second, Words)
     words = {
-        a.term: Said(a.term, a.times, float(_difference(a.log_value, b.log_value, weight)), (a.source, b.source),
-                     tuple(k for k, t in enumerate((a, b)) if np.isneginf(t.log_value)))
+        a.term: TermEvidence(
+            a.term, a.times, float(_difference(a.log_value, b.log_value, weight)), (a.source, b.source),
+            tuple(k for k, t in enumerate((a, b)) if np.isneginf(t.log_value)))
         for a, b in zip(first.terms, second.terms, strict=True)
     }  # fmt: skip
     asked = step.variable.likelihood == "bernoulli"
@@ -117,7 +118,7 @@ def read_text(step: WorkingStep, for_: int, against: int) -> TextRead:
 
 
 def _units(
-    rule: TextRule, text: str, places: Sequence[TermPlace], order: Mapping[str, int], terms: Sequence[Said]
+    rule: TextRule, text: str, places: Sequence[TermPlace], order: Mapping[str, int], terms: Sequence[TermEvidence]
 ) -> tuple[TextUnit, ...]:
     smallest = replace(rule, analyzer="word" if rule.analyzer == "word" else "char", ngrams=(1, 1))
     units = term_places(smallest, text)
@@ -143,20 +144,24 @@ def _units(
     )
 
 
-def opened(balance: Balance, reads: Mapping[int, TextRead]) -> tuple[Balance, dict[int, tuple[TextRead, Said | None]]]:
+def opened(
+    balance: LogOddsTerms, reads: Mapping[int, TextRead]
+) -> tuple[LogOddsTerms, dict[int, tuple[TextRead, TermEvidence | None]]]:
     """The balance with a weight for every term of the texts `reads` (by the position of their rows) instead of one for
     the whole text, and for the position of each such weight the text and the term; None stands for all absent ones.
 
     >>> a = Fraction(1.0, 2.0, 0.0, 2)
-    >>> read = TextRead("text", "hi you", (Said("hi", 1.0, 0.5, (a, a)), Said("you", 1.0, -0.2, (a, a))), (), None)
-    >>> balance, names = opened(Balance("spam", "ham", (Weight(0, -1.0), Weight(1, 0.3))), {1: read})
+    >>> terms = (TermEvidence("hi", 1.0, 0.5, (a, a)), TermEvidence("you", 1.0, -0.2, (a, a)))
+    >>> read = TextRead("text", "hi you", terms, (), None)
+    >>> whole = LogOddsTerms("spam", "ham", (EvidenceWeight(0, -1.0), EvidenceWeight(1, 0.3)))
+    >>> balance, names = opened(whole, {1: read})
     >>> [(w.nats, names[w.position][1].term if w.position in names else "") for w in balance.weights]
     [(-1.0, ''), (0.5, 'hi'), (-0.2, 'you')]
     """
     free = max((w.position for w in balance.weights), default=0) + 1
     sides = (balance.for_, balance.against)
-    weights: list[Weight] = []
-    names: dict[int, tuple[TextRead, Said | None]] = {}
+    weights: list[EvidenceWeight] = []
+    names: dict[int, tuple[TextRead, TermEvidence | None]] = {}
     for weight in balance.weights:
         read = reads.get(weight.position)
         if read is None:
@@ -167,11 +172,13 @@ def opened(balance: Balance, reads: Mapping[int, TextRead]) -> tuple[Balance, di
             names[place] = (read, term)
             nats = (read.absent or 0.0) if term is None else term.nats
             never = () if term is None else tuple(sides[k] for k in term.never)
-            weights.append(Weight(place, nats, never))
+            weights.append(EvidenceWeight(place, nats, never))
     return replace(balance, weights=tuple(weights)), names
 
 
-def absent_terms(model: GenerativeClassifier, read: TextRead, for_: Any, against: Any, n: int = 12) -> list[Said]:
+def absent_terms(
+    model: GenerativeClassifier, read: TextRead, for_: Any, against: Any, n: int = 12
+) -> list[TermEvidence]:
     """Of the terms that do not stand in a text the n that say most by that, where it counts that they do not.
 
     >>> from bayes_engine import NaiveBayes
@@ -192,7 +199,9 @@ def absent_terms(model: GenerativeClassifier, read: TextRead, for_: Any, against
     nats = _difference(factor.terms.absent[a], factor.terms.absent[b], read.weight)
     rest = [v for v in np.argsort(-np.abs(nats), kind="stable").tolist() if factor.counts.names[v] not in here][:n]
     return [
-        Said(factor.counts.names[v], 0.0, float(nats[v]), (factor.term_fraction(a, v), factor.term_fraction(b, v)))
+        TermEvidence(
+            factor.counts.names[v], 0.0, float(nats[v]), (factor.term_fraction(a, v), factor.term_fraction(b, v))
+        )
         for v in rest
     ]
 

@@ -188,7 +188,7 @@ def levels_of_numbers(x: Array) -> NDArray[np.intp]:
     return codes
 
 
-class Apart(NamedTuple):
+class ClassIntervals(NamedTuple):
     """Numbers on which every class has an interval of its own: (n,) its place as `codes`, and the rows that are decided
     `wrong` where each is left out and goes with the nearer of its neighbours."""
 
@@ -196,12 +196,12 @@ class Apart(NamedTuple):
     wrong: int
 
 
-def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
+def class_intervals(x: Array, y: NDArray[np.intp]) -> ClassIntervals | None:
     """The intervals of the classes on known numbers; None where two classes overlap.
 
-    >>> apart(np.array([4.9, 5.1, 7.0, 3.0]), np.array([0, 1, 1, 0]))
-    Apart(codes=array([0, 1, 1, 0]), wrong=2)
-    >>> apart(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]))
+    >>> class_intervals(np.array([4.9, 5.1, 7.0, 3.0]), np.array([0, 1, 1, 0]))
+    ClassIntervals(codes=array([0, 1, 1, 0]), wrong=2)
+    >>> class_intervals(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]))
     """
     order = np.argsort(x, kind="stable")
     values, classes = x[order], y[order]
@@ -218,7 +218,7 @@ def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
         alike = 0 <= kin < len(x) and classes[kin] == classes[position]
         if not alike or abs(values[position] - values[other]) < abs(values[position] - values[kin]):
             wrong.add(position)  # once, though it has neighbours of two classes
-    return Apart(codes, len(wrong))
+    return ClassIntervals(codes, len(wrong))
 
 
 def leaks(examined: ExaminedTable) -> Iterator[Finding]:
@@ -244,7 +244,9 @@ def leaks(examined: ExaminedTable) -> Iterator[Finding]:
             known, own, y, n = np.ones(examined.n, dtype=bool), codes, examined.y, examined.n
             rows = np.bincount(y, minlength=examined.k)
         wrong, base = errors_alone(own, y, examined.k), n - int(rows.max())
-        intervals = apart(examined.numbers[name][known], y) if name in examined.numbers and there > 1 else None
+        intervals = (
+            class_intervals(examined.numbers[name][known], y) if name in examined.numbers and there > 1 else None
+        )
         if intervals is not None:  # a threshold: its neighbours are few among the rows, but close
             own, wrong = intervals.codes, min(wrong, intervals.wrong)
         share = rows[rows > 0] / n

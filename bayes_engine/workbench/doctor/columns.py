@@ -15,7 +15,7 @@ from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.multiple_tests import holm
-from bayes_engine.structure.tree import information
+from bayes_engine.structure.chow_liu import information
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, TOO_LARGE, ExaminedTable, as_numbers, contingency

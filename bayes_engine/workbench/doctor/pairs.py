@@ -17,7 +17,7 @@ from bayes_engine.logspace import Array, exp, log
 from bayes_engine.progress import steps, tick
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.stats.multiple_tests import holm
-from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
+from bayes_engine.structure.chow_liu import Dependence, conditional_informations, gaussian_information, information
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
 from bayes_engine.workbench.doctor.outliers import without_strays
@@ -208,7 +208,7 @@ def _correlations(products: Array, squares: Array, of_others: Array) -> Array:
     return np.asarray(np.clip(np.divide(products, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0))
 
 
-class Within(NamedTuple):
+class WithinCorrelations(NamedTuple):
     """Correlations given the class of the columns `names`, (d, d) each: `pooled` around the class means, `n` the rows
     that they rest on, `lost` −½ Σ n_c log(1 − r_c²) in nats over the classes that have more than three rows, which are
     the `degrees` of freedom."""
@@ -220,21 +220,21 @@ class Within(NamedTuple):
     degrees: Array
 
 
-def within(examined: ExaminedTable) -> Within | None:
+def within_correlations(examined: ExaminedTable) -> WithinCorrelations | None:
     """Correlations of the numbers within classes; None where there are fewer than two columns with any spread.
 
     >>> from bayes_engine import load_dataset
     >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
     >>> seen = examined_table(iris.frame, iris.schema)
-    >>> found = within(seen)
+    >>> found = within_correlations(seen)
     >>> found.names[2:], round(float(found.pooled[2, 3]), 4)
     (('petal length', 'petal width'), 0.4845)
     """
     return examined.once("within", lambda: _within(examined))
 
 
-def _within(examined: ExaminedTable) -> Within | None:
+def _within(examined: ExaminedTable) -> WithinCorrelations | None:
     spread = (n for n, x in examined.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf))
     names = tuple(islice(spread, WIDE))
     if len(names) < 2:
@@ -252,7 +252,7 @@ def _within(examined: ExaminedTable) -> Within | None:
         enough = there > 3  # of two rows r is always 1
         lost += np.where(enough, -0.5 * there * log(np.maximum(1.0 - r**2, 1e-12)), 0.0)
         n, degrees, products, squares = n + there, degrees + enough, products + of_class, squares + around
-    return Within(names, _correlations(products, squares, squares.T), n, lost, degrees)
+    return WithinCorrelations(names, _correlations(products, squares, squares.T), n, lost, degrees)
 
 
 class Collinear(NamedTuple):
@@ -276,7 +276,7 @@ def inflation(examined: ExaminedTable) -> Collinear | None:
     >>> inflation(seen).vif.round(2).tolist()
     [2.87, 1.64, 2.74, 1.54]
     """
-    correlations = within(examined)
+    correlations = within_correlations(examined)
     if correlations is None:
         return None
     known = np.diagonal(correlations.n)
@@ -406,7 +406,7 @@ def all_looked_at(examined: ExaminedTable) -> bool:
 
 def _pairs(examined: ExaminedTable) -> list[DependentPair]:
     """All that share WEAK nats and more; p-values are adjusted for the others as well."""
-    levels, numbers, n = _with_levels(examined), within(examined), max(examined.n, 1)
+    levels, numbers, n = _with_levels(examined), within_correlations(examined), max(examined.n, 1)
     i, j = np.triu_indices(len(numbers.names) if numbers else 0, 1)
     lost, degrees = (a[i, j] for a in (numbers.lost, numbers.degrees)) if numbers else np.zeros((2, 0))
     p = holm(np.r_[[d.p_value for d in levels.values()], chdtrc(np.maximum(degrees, 1.0), 2.0 * lost)])

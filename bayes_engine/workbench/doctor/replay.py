@@ -12,7 +12,7 @@ from bayes_engine.workbench.doctor.columns import same_spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE
 from bayes_engine.workbench.doctor.finding import Repair
 from bayes_engine.workbench.doctor.repair import when
-from bayes_engine.workbench.incoming.incoming import Treatment
+from bayes_engine.workbench.incoming.second_table import Treatment
 
 
 def treatments(

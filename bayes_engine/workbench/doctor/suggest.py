@@ -28,7 +28,7 @@ from bayes_engine.workbench.doctor.pairs import (
     all_looked_at,
     dependences,
     discriminable,
-    within,
+    within_correlations,
 )
 
 THREE = 3
@@ -193,7 +193,7 @@ def _discriminants(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]
     """LDA or QDA, by Box's M, where all columns are complete numbers."""
     if not discriminable(examined):
         return
-    d, comparison, together = len(examined.numbers), covariances(examined), within(examined)
+    d, comparison, together = len(examined.numbers), covariances(examined), within_correlations(examined)
     r = 0.0
     if together is not None:
         off = np.abs(together.pooled - np.diag(np.diagonal(together.pooled)))

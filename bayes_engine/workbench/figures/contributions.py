@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from bayes_engine.language import _
 from bayes_engine.numerals import certain, signed
-from bayes_engine.workbench.derivation.balance import Balance
+from bayes_engine.workbench.derivation.log_odds import LogOddsTerms
 from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, template
 
 BIT = math.log(2.0)
@@ -26,7 +26,7 @@ class ClassStyle(NamedTuple):
 
 
 def waterfall(
-    balance: Balance,
+    balance: LogOddsTerms,
     labels: Sequence[str],
     sides: tuple[ClassStyle, ClassStyle],
     *,
@@ -148,7 +148,7 @@ def _brief(value: float) -> str:
     return f"1 − {1.0 - value:.0e}" if 0.5 < value < 1 else certain(value, 3)
 
 
-def _stairs(balance: Balance, unit: float) -> tuple[list[float], list[float]]:
+def _stairs(balance: LogOddsTerms, unit: float) -> tuple[list[float], list[float]]:
     """Where each bar begins and ends; one without an end leaves the sum where it was."""
     starts, ends, height = [], [], 0.0
     for weight in balance.weights:
@@ -158,7 +158,7 @@ def _stairs(balance: Balance, unit: float) -> tuple[list[float], list[float]]:
     return starts, ends
 
 
-def _span(places: list[float], balance: Balance) -> tuple[float, float]:
+def _span(places: list[float], balance: LogOddsTerms) -> tuple[float, float]:
     """The ends of the axis: all places, with room for the numbers beside the bars and for bars without an end."""
     low, high = min(places), max(places)
     reach = (high - low) or 1.0

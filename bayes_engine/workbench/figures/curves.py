@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bayes_engine.decision.curves import CostCurve, Prices, RiskSteps, Sweep, best_point
+from bayes_engine.decision.curves import CostCurve, ErrorCosts, RiskSteps, ThresholdSweep, best_point
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.decision.regions import Axis, Plane
 from bayes_engine.language import _
@@ -85,7 +85,11 @@ def calibration(
 
 
 def roc(
-    curves: Sequence[tuple[CurveStyle, Sweep]], priced: Prices | None, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, ThresholdSweep]],
+    priced: ErrorCosts | None,
+    *,
+    height: int = 430,
+    dark: bool = False,
 ) -> go.Figure:
     """ROC curves, exact; of the active model also the convex hull. Where the losses have two prices: its point of least
     risk, and lines along which the risk is the same, the one through that point full."""
@@ -122,7 +126,7 @@ def roc(
     return _framed(figure, dark, height)
 
 
-def _iso_risk(figure: go.Figure, swept: Sweep, priced: Prices, dark: bool) -> None:
+def _iso_risk(figure: go.Figure, swept: ThresholdSweep, priced: ErrorCosts, dark: bool) -> None:
     """The line of least risk through the best point, dearer ones below it, and the point."""
     slope, best = priced.slope(swept.share), best_point(swept, priced)
     x, y, risk = float(swept.fpr[best]), float(swept.tpr[best]), float(priced.risk(swept)[best])
@@ -149,7 +153,9 @@ def _iso_risk(figure: go.Figure, swept: Sweep, priced: Prices, dark: bool) -> No
     )  # fmt: skip
 
 
-def precision_recall(curves: Sequence[tuple[CurveStyle, Sweep]], *, height: int = 430, dark: bool = False) -> go.Figure:
+def precision_recall(
+    curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, height: int = 430, dark: bool = False
+) -> go.Figure:
     """Precision against recall, a step a threshold; the dotted line is what calling everybody positive has."""
     figure = go.Figure()
     base = curves[0][1].share
@@ -259,7 +265,7 @@ class PlaneLabels(NamedTuple):
     y_levels: Sequence[str] = ()
 
 
-def planes(
+def decision_planes(
     drawn: Sequence[tuple[str, Plane]], loss: LossMatrix, points: Points, names: PlaneLabels, *, dark: bool = False
 ) -> go.Figure:
     """Decision regions of models side by side over the same two features, with the rows."""

@@ -16,7 +16,7 @@ from plotly.subplots import make_subplots
 
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.workbench.derivation.dependence import Map
+from bayes_engine.workbench.derivation.dependence import DependenceMap
 from bayes_engine.workbench.figures.theme import INK, MUTED, template
 
 SCALE = (("#ECE8F4", "#B7A6D6", "#7A5FA8", "#3F2A73"), ("#262231", "#4E4170", "#8A72BE", "#D8CCF6"))
@@ -27,7 +27,9 @@ WIDTH = 540
 """About so many pixels stand for the cells."""
 
 
-def dependence_map(dependences: Map, labels: Sequence[str], *, chosen: tuple[int, int] | None, dark: bool) -> go.Figure:
+def dependence_map(
+    dependences: DependenceMap, labels: Sequence[str], *, chosen: tuple[int, int] | None, dark: bool
+) -> go.Figure:
     """The lower triangle of the map, the columns' names on its stairs; a cell that is not significant is hollow. The
     (row, column) `chosen` is framed. A point's customdata are its row and column."""
     d = len(labels)
@@ -151,7 +153,7 @@ def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: 
     return figure
 
 
-def _rims(dependences: Map) -> Array:
+def _rims(dependences: DependenceMap) -> Array:
     """(5d, 5d) every cell as 5 × 5: empty gaps, the rim, and the hole, which is filled only where it is significant."""
     d = len(dependences.names)
     rim = np.zeros((5, 5), dtype=bool)
@@ -168,7 +170,7 @@ def _scale(dark: bool) -> list[tuple[float, str]]:
     return [(k / (len(stops) - 1), colour) for k, colour in enumerate(stops)]
 
 
-def _ink(dependences: Map, place: tuple[int, int], dark: bool) -> str:
+def _ink(dependences: DependenceMap, place: tuple[int, int], dark: bool) -> str:
     """What is legible on the cell: on a strong one the ink of the other ground."""
     strong = dependences.significant[place] and dependences.nats[place] > 0.5 * dependences.most
     return INK[not dark] if strong else INK[dark]

@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow, gaussian, log_gaussian
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, GROUND, INK, MUTED, colour_of, template
-from bayes_engine.workbench.laboratory.excess import LearningCurve
+from bayes_engine.workbench.laboratory.excess_risk import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayes_engine.em import EMTrace
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.models.components import Conditional
+from bayes_engine.models.mixture_components import Conditional
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, colour_of
 
 DRAWN = 600
@@ -38,10 +38,10 @@ class AxisRange(NamedTuple):
     high: float
 
 
-def side(values: Array) -> AxisRange:
+def axis_range(values: Array) -> AxisRange:
     """The range of a column with some air around it.
 
-    >>> side(np.array([0.0, 10.0, np.nan]))
+    >>> axis_range(np.array([0.0, 10.0, np.nan]))
     AxisRange(low=-0.7, high=10.7)
     """
     known = values[np.isfinite(values)]
@@ -225,7 +225,7 @@ def end_state(film: Film, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def bill(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> go.Figure:
+def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> go.Figure:
     """BIC, AIC and ICL over K, the least of each with a full mark; `chosen` is the K in use."""
     figure = go.Figure()
     for i, name in enumerate(("bic", "icl", "aic")):
@@ -248,7 +248,9 @@ def bill(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def minds(shares: Sequence[Array], truth: Sequence[int], names: Sequence[str], *, dark: bool = False) -> go.Figure:
+def responsibility_bands(
+    shares: Sequence[Array], truth: Sequence[int], names: Sequence[str], *, dark: bool = False
+) -> go.Figure:
     """Rows whose label is hidden, a band each: their responsibilities from the start (left) to the end, as a mixture of
     the classes' colours, and behind a gap the true class. `shares` are (rows, C) of every step."""
     inks = np.array([_rgb(colour_of(c, dark)) for c in range(shares[0].shape[1])])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from bayes_engine.inference.answer import Together
+from bayes_engine.inference.beliefs import JointBelief
 from bayes_engine.numerals import certain
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS, GROUND, template
 
@@ -19,14 +19,14 @@ BELIEF, SEEN = ("#5F86A6", "#7FA9CC"), ("#1F5F96", "#8CC4F2")
 
 
 def joint_table(
-    together: Together, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
+    together: JointBelief, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
 ) -> go.Figure:
     """P(a, b | e), shaded by probability; beneath each number, in brackets, the product of the margins where it is
     another. `levels` and `names` of a and of b are shown as they come.
 
     >>> import numpy as np
     >>> p = np.array([[0.72, 0.08], [0.04, 0.16]])
-    >>> pair = Together("rain", "wet", p, p.sum(axis=1), p.sum(axis=0), 0.2)
+    >>> pair = JointBelief("rain", "wet", p, p.sum(axis=1), p.sum(axis=0), 0.2)
     >>> joint_table(pair, [["no", "yes"], ["dry", "wet"]], ["rain", "grass"]).data[0].text[0][0]
     '0.7200<br>(0.6080)'
     """

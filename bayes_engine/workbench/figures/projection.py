@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bayes_engine.decision.boundaries import Boundaries, Quadric, TwoGaussians
+from bayes_engine.decision.two_gaussians import Boundaries, Quadric, TwoGaussians
 from bayes_engine.logspace import Array
-from bayes_engine.models.projection import Screen
+from bayes_engine.models.projection import PlaneProjection
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, GROUND, INK, MUTED, colour_of, template
 
 REACH = 5.5
@@ -80,7 +80,7 @@ def _line(rule: Quadric) -> list[list[float]]:
 
 
 def on_two_directions(
-    screen: Screen,
+    screen: PlaneProjection,
     truth: Sequence[int],
     classes: Sequence[tuple[str, int]],
     *,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from bayes_engine.language import _
-from bayes_engine.structure.trace import SearchTrace
+from bayes_engine.structure.search_trace import SearchTrace
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, template
 
 VIOLET = EXTRA_COLOURS[1]

@@ -18,8 +18,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from bayes_engine.decision.decision_boundaries import LogPosterior, decision_changes, least_risk_action
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.decision.rule import LogPosterior, changes, cheapest
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, exp, log, log_normalize, log_sum
@@ -388,7 +388,7 @@ class _Simulation:
 
     def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
         table = loss.for_classes(self.classes).table
-        action = cheapest(rule(self.X), table)
+        action = least_risk_action(rule(self.X), table)
         each = (table[action] * self.posterior).sum(axis=1)
         return Risk(float(each.mean()), float(3.0 * each.std() / len(each) ** 0.5), "simulation")
 
@@ -450,13 +450,13 @@ class _Scan:
         coarser ones are is the stated error of the fine one."""
         rows = np.arange(start, len(self.y), every) if len(self.y) > 1 else np.zeros(1, dtype=np.intp)
         x, logs, below = self.x[start::every], logs[rows][:, start::every], self.below[rows][:, start::every]
-        action = cheapest(logs, table)
+        action = least_risk_action(logs, table)
         left = np.concatenate([below, self.whole[rows][:, None]], axis=1)
         # every stretch as its left node decides, then what lies right of a change within it as the change decides
         total = float((table[action] * np.diff(left, axis=1)).sum()) + float((table[action[:, 0]] * below[:, 0]).sum())
         r, i = np.nonzero(action[:, :-1] != action[:, 1:])
         if len(r):
-            before, after, t, pair = changes(logs[r, i], logs[r, i + 1], table)
+            before, after, t, pair = decision_changes(logs[r, i], logs[r, i + 1], table)
             row = rows[r[pair]]
             place = x[i[pair]] + t * (x[1] - x[0])
             right = below[r[pair], i[pair] + 1] - self._below(row, place)

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.answers import Outcome
-from bayes_engine.decision.ask import Inquiry, Question, ask, outcomes, standing, value_of_everything
+from bayes_engine.decision.answer_distributions import Outcome
+from bayes_engine.decision.ask import Inquiry, Question, ask, decision_now, outcomes, value_of_everything
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
@@ -78,7 +78,7 @@ class Interview:
         """What would be decided after each of the answers."""
         table, steps = self.one.table, range(1, len(self.told) + 1)
         cases = pd.concat([active.case_frame(table, self.known(k)) for k in steps], ignore_index=True)
-        return standing(self.one.model, cases, self.loss, prior_of_use=active.prior_of_use(table))
+        return decision_now(self.one.model, cases, self.loss, prior_of_use=active.prior_of_use(table))
 
     @property
     def paid(self) -> float:

@@ -11,8 +11,8 @@ import streamlit as st
 from bayes_engine.datasets import Image
 from bayes_engine.language import _
 from bayes_engine.numerals import signed
-from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.pixels import PixelWeights, pixel_weights
 from pages.components import pixels
 from pages.components.component import is_number, last_message, read_message
@@ -30,7 +30,7 @@ def pixel_case(one: CaseInUse, image: Image, working: Working | None) -> None:
     if working is not None:
         sides = verdict.choose_sides(one, working)
         names = [working.classes[k] for k in sides]
-        weights = pixel_weights(weigh(working.ledger, *names), working.ledger, image.names)
+        weights = pixel_weights(log_odds_terms(working.ledger, *names), working.ledger, image.names)
 
     def drawn() -> None:
         cells = read_message(key, "drawn", lambda edit: read_ink(edit, image))
@@ -112,7 +112,7 @@ def _sum(one: CaseInUse, working: Working, sides: tuple[int, int], weights: Pixe
             "All pixels together {pixels} nats, prior and other terms {rest} nats: log-odds of {name} against {other} "
             "{total} nats."
         )
-    total = weigh(working.ledger, working.classes[sides[0]], working.classes[sides[1]]).total
+    total = log_odds_terms(working.ledger, working.classes[sides[0]], working.classes[sides[1]]).total
     text = template.format(
         pixels=signed(weights.pixels, 4),
         rest=signed(weights.rest, 4),

@@ -11,8 +11,8 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, signed
 from bayes_engine.uncertainty.plausible import Flips, LogOdds, Plausible, log_odds, plausible
-from bayes_engine.workbench.derivation.balance import odds_needed
 from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.log_odds import odds_needed
 from bayes_engine.workbench.figures.credible import bands, histogram_of
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active

@@ -13,7 +13,7 @@ from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import count, number, number_of_log
 from bayes_engine.workbench.derivation import latex, render
-from bayes_engine.workbench.derivation.averaged import Mean, SuperParent, as_misprinted, average, derive_member
+from bayes_engine.workbench.derivation.aode import Mean, SuperParent, as_misprinted, average, derive_member
 from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.runtime import view_keys as keys

@@ -13,10 +13,10 @@ import streamlit as st
 from bayes_engine.factors.sources import Fraction
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
-from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.texts import Said, TextRead, absent_terms, read_text, text_steps
+from bayes_engine.workbench.derivation.texts import TermEvidence, TextRead, absent_terms, read_text, text_steps
 from pages import active
 from pages.active.text_terms import quoted, shown, times, visible
 from pages.components import tables
@@ -163,13 +163,13 @@ def _beyond(read: TextRead | None) -> str:
     return template.format(n=f"{len(rest):,}", nats=signed(float(sum(u.nats for u in rest))))
 
 
-def _shown_terms(read: TextRead) -> tuple[Said, ...]:
+def _shown_terms(read: TextRead) -> tuple[TermEvidence, ...]:
     """The terms that the marked words speak of: they come first."""
     last = max((t for u in read.units[:MARKED] for t in u.terms), default=-1)
     return read.terms[: last + 1]
 
 
-def _term(term: Said, name: str, other: str) -> dict[str, Any]:
+def _term(term: TermEvidence, name: str, other: str) -> dict[str, Any]:
     """A term in words: what it adds, and the fraction behind it in either class."""
     nats = f"{signed(term.nats, 3)} {_('nats')}"
     if term.never:
@@ -211,7 +211,7 @@ def _said_of(read: TextRead | None, *, known: bool) -> str:
 def _odds(one: CaseInUse, working: Working, reads: Sequence[TextRead], sides: tuple[int, int]) -> str:
     """The sum: with the prior and the other columns the log-odds; and what goes into the address."""
     label, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
-    balance = weigh(working.ledger, *(working.classes[k] for k in sides))
+    balance = log_odds_terms(working.ledger, *(working.classes[k] for k in sides))
     total, rest = balance.total, float(sum(w.nats for w in balance.weights)) - sum(r.nats for r in reads)
     sentences = [_("Log-odds of {name} against {other}: {total} nats.").format(
         name=label, other=other, total="–" if total is None else signed(total, 3))]  # fmt: skip

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bayes_engine.decision.loss import judge
+from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.language import _
 from bayes_engine.models.one_dependence import AODE
-from bayes_engine.workbench.derivation.balance import Balance, odds_needed, weigh
 from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.log_odds import LogOddsTerms, log_odds_terms, odds_needed
 from bayes_engine.workbench.derivation.render import title_of
-from bayes_engine.workbench.derivation.texts import Said, TextRead, opened, read_text, text_steps
+from bayes_engine.workbench.derivation.texts import TermEvidence, TextRead, opened, read_text, text_steps
 from bayes_engine.workbench.figures.contributions import ClassStyle, verdict, waterfall
 from bayes_engine.workbench.figures.decisions import action_colours
 from bayes_engine.workbench.figures.theme import colour_of
@@ -41,7 +41,7 @@ def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
     ledger, table = working.ledger, one.table
-    decision = judge(ledger, working.loss)
+    decision = decide_ledger(ledger, working.loss)
     st.markdown("#### " + words.verdict(table, ledger, decision, _loudest(working)))
     drawn = _decisions_shown(working)
     actions = [working.loss.actions[i] for i in drawn]
@@ -85,7 +85,7 @@ def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> N
     the picture, which shows the many small contributions too."""
     k_for, k_against = sides(working) if drawn else choose_sides(one, working)
     largest, bits = current().seen(keys.ORDER) == "size", current().seen(keys.UNIT) == "bits"
-    balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
+    balance = log_odds_terms(working.ledger, working.classes[k_for], working.classes[k_against])
     telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
     balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
@@ -114,7 +114,7 @@ def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> N
     st.caption(_reading(one, working, balance))
 
 
-def _reading(one: CaseInUse, working: Working, balance: Balance) -> str:
+def _reading(one: CaseInUse, working: Working, balance: LogOddsTerms) -> str:
     """How to read the figure, with what its line stands for."""
     name, other = (md(one.table.class_(c), 24) for c in (balance.for_, balance.against))
     if isinstance(one.model, AODE):
@@ -138,7 +138,7 @@ def _reading(one: CaseInUse, working: Working, balance: Balance) -> str:
     return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
 
 
-def _of_text(one: CaseInUse, texts: int, read: TextRead, term: Said | None) -> str:
+def _of_text(one: CaseInUse, texts: int, read: TextRead, term: TermEvidence | None) -> str:
     """A term of a text on the figure; of several texts with the column's name."""
     word = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
     return plotly_text(word if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{word}", 34)

@@ -8,9 +8,9 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.table.roles import put
-from bayes_engine.workbench.incoming.batch import template_csv
-from bayes_engine.workbench.incoming.incoming import names_alike
-from bayes_engine.workbench.incoming.pieces import Cells
+from bayes_engine.workbench.incoming.classified_file import template_csv
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks
+from bayes_engine.workbench.incoming.second_table import names_alike
 from pages import active
 from pages.active import files, reading
 from pages.active.files import Upload
@@ -38,14 +38,14 @@ def _take() -> None:
     reading.read_dropped("second_file", SECOND_FILE, _in_use)
 
 
-def _in_use(upload: Upload[Cells]) -> None:
+def _in_use(upload: Upload[CellBlocks]) -> None:
     files.keep(upload)
     mark = upload.file.digest
     if SECOND_FILE.named(current()) != mark:
         change(lambda s: s.showing(keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)))
 
 
-def file_in_use() -> Upload[Cells] | None:
+def file_in_use() -> Upload[CellBlocks] | None:
     """The second file the state names, if this session has it, read as the state wants."""
     return files.in_use(SECOND_FILE, current())
 
@@ -90,7 +90,7 @@ def _needed(table: active.FittableTable) -> pd.DataFrame:
     return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 
 
-def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells]) -> None:
+def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> None:
     """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
     wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
     near = names_alike(upload.reading.names, wanted)

@@ -11,8 +11,9 @@ from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import Message
 from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.workbench.doctor.finding import Repair
-from bayes_engine.workbench.incoming.batch import Scored, Tally, score_file, tally
-from bayes_engine.workbench.incoming.incoming import (
+from bayes_engine.workbench.incoming.classified_file import DecisionCounts, ScoredRows, decision_counts, score_file
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks
+from bayes_engine.workbench.incoming.second_table import (
     CellRules,
     IncomingFile,
     Reception,
@@ -20,7 +21,6 @@ from bayes_engine.workbench.incoming.incoming import (
     names_alike,
     no_amounts,
 )
-from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
 from pages.active.files import Upload
 from pages.runtime import jobs
@@ -36,20 +36,20 @@ class Judged:
 
     table: active.FittableTable
     fitted: active.Fitted
-    upload: Upload[Cells]
+    upload: Upload[CellBlocks]
     rows: IncomingFile
-    scored: Scored
+    scored: ScoredRows
     loss: LossMatrix
     prior_of_use: Mapping[Any, float] | None
     decision: Decision
 
     @cached_property
-    def tally(self) -> Tally:
+    def tally(self) -> DecisionCounts:
         """How often each action was decided, and how it did where the file says what is true."""
-        return tally(self.rows, self.decision, self.loss, self.table.classes, amount=self.rows.amount)
+        return decision_counts(self.rows, self.decision, self.loss, self.table.classes, amount=self.rows.amount)
 
 
-def judge(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells]) -> Judged:
+def judge(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> Judged:
     """The file under the losses and the prior of use that stand.
 
     Raises SchemaMismatch where the file has none of the model's columns, or no amounts where the losses need them.
@@ -61,22 +61,22 @@ def judge(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cel
 
 
 def _scored_rows(
-    table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells], loss: LossMatrix
-) -> tuple[IncomingFile, Scored]:
+    table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks], loss: LossMatrix
+) -> tuple[IncomingFile, ScoredRows]:
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
     if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
         raise no_amounts(table.amount_column)
     return _scored(file_key(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
 
 
-def _names(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Cells]) -> set[str]:
+def _names(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> set[str]:
     """The columns that the file has, under the names the model knows."""
     names = upload.reading.names
     alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
     return {*names, *(alike if current().seen(keys.SECOND_ALIKE) else ())}
 
 
-def file_key(upload: Upload[Cells]) -> str:
+def file_key(upload: Upload[CellBlocks]) -> str:
     """The file, and how it is read."""
     decimal = dict(upload.overrides).get("decimal", "")
     return f"{upload.file.digest}|{hash(upload.reading.recipe):x}|{decimal}"
@@ -84,14 +84,14 @@ def file_key(upload: Upload[Cells]) -> str:
 
 @cached(max_entries=4)
 def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.FittableTable, _fitted: active.Fitted,
-            _upload: Upload[Cells]) -> tuple[IncomingFile, Scored]:  # fmt: skip
+            _upload: Upload[CellBlocks]) -> tuple[IncomingFile, ScoredRows]:  # fmt: skip
     model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
 
     treated, left = active.treatments_in_use(table)
 
-    def work() -> tuple[IncomingFile, Scored]:
+    def work() -> tuple[IncomingFile, ScoredRows]:
         rules = CellRules(
             unseen=model.unseen, missing=model.missing, units=units, tokens=tokens or None, treated=treated,
             decimal=dict(_upload.overrides).get("decimal") or None,

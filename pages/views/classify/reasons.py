@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bayes_engine.language import _
-from bayes_engine.workbench.incoming.batch import NOWHERE, SILENT
-from bayes_engine.workbench.incoming.incoming import Why
+from bayes_engine.workbench.incoming.classified_file import NOWHERE, SILENT
+from bayes_engine.workbench.incoming.second_table import Why
 from pages.active import words
 
 

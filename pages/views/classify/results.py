@@ -15,7 +15,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.table.sheet import too_long
 from bayes_engine.table.write import WRITERS
-from bayes_engine.workbench.incoming.batch import answers
+from bayes_engine.workbench.incoming.classified_file import answers
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md

@@ -9,8 +9,8 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
-from bayes_engine.workbench.incoming.batch import results
-from bayes_engine.workbench.incoming.incoming import Incoming
+from bayes_engine.workbench.incoming.classified_file import results
+from bayes_engine.workbench.incoming.second_table import Incoming
 from pages import active
 from pages.active import words
 from pages.runtime.escape import clean, md

@@ -13,7 +13,7 @@ import streamlit as st
 
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.evaluate import HeldOut
-from bayes_engine.decision.loss import judge
+from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
@@ -21,7 +21,6 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import certain, signed
 from bayes_engine.table.roles import Parts
-from bayes_engine.workbench.derivation.balance import odds_needed
 from bayes_engine.workbench.derivation.double_counting import (
     DoubleCounting,
     Example,
@@ -35,6 +34,7 @@ from bayes_engine.workbench.derivation.double_counting import (
     weight_lifters,
 )
 from bayes_engine.workbench.derivation.double_counting import counted_twice as recounted
+from bayes_engine.workbench.derivation.log_odds import odds_needed
 from bayes_engine.workbench.figures.comparison import CopiesCurve, copies, example, recount
 from bayes_engine.workbench.figures.contributions import ClassStyle
 from bayes_engine.workbench.figures.theme import colour_of
@@ -133,7 +133,7 @@ def _waterfall(table: active.FittableTable, found: DoubleCounting) -> None:
 def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
     """Posteriors and decisions of the two."""
     loss = active.case_losses(table)
-    decided = [judge(ledger, loss) for ledger in ledgers]
+    decided = [decide_ledger(ledger, loss) for ledger in ledgers]
     naive, tree = (dict(zip(ledger.classes, ledger.posterior()[0].tolist(), strict=True)) for ledger in ledgers)
     listed = sorted(table.classes, key=lambda c: -naive[c])[:6]
     shown = pd.DataFrame(

@@ -9,8 +9,8 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import certain, number
 from bayes_engine.workbench.derivation.dependence import Growth, Pair, posteriors_by_root
-from bayes_engine.workbench.figures.layout import Places, circle
-from bayes_engine.workbench.figures.layout import tree as tidy
+from bayes_engine.workbench.figures.graph_layout import Places, circle
+from bayes_engine.workbench.figures.graph_layout import tree as tidy
 from pages import active
 from pages.components.film import film_bar
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
-from bayes_engine.structure.tree import Dependence
+from bayes_engine.structure.chow_liu import Dependence
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.dependence import SPARSE, Contingency, Pair, contingency

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.models.components import FORMS
+from bayes_engine.models.mixture_components import FORMS
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md

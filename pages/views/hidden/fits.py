@@ -9,25 +9,25 @@ import pandas as pd
 
 from bayes_engine.errors import listen
 from bayes_engine.language import Message
-from bayes_engine.models.components import Conditional, Form
-from bayes_engine.models.hiding import Hiding, ceiling, hidden_rows, hide
+from bayes_engine.models.hidden_label_runs import HiddenLabelRun, ceiling, hidden_rows, run_with_hidden_labels
 from bayes_engine.models.mixture import GaussianMixture
-from bayes_engine.models.mixture_climb import (
-    Bills,
-    Climb,
-    Supervised,
+from bayes_engine.models.mixture_components import Conditional, Form
+from bayes_engine.models.mixture_runs import (
+    GaussianMixtureRun,
+    InformationCriteria,
+    SupervisedStep,
     at_step,
-    bills,
-    climb,
+    information_criteria,
     most_discriminating_columns,
     nearest_rows,
+    objective_reached,
     one_hot,
-    reached,
-    supervised,
+    run_em,
+    supervised_step,
 )
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.table.roles import Parts
-from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, drawn_rows, side
+from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -141,7 +141,7 @@ def axis_step(table: active.FittableTable, axis: int) -> float:
 # the mixture --------------------------------------------------------------------------------------------------------
 
 
-def mixture(table: active.FittableTable, run: MixtureRun) -> Climb:
+def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
     """The run. Raises what EM raises where there is not even a start."""
     return _mixture(table.key, run, table.parts)
 
@@ -162,12 +162,12 @@ def objective_by_start(table: active.FittableTable, run: MixtureRun) -> list[flo
     return [_reached(table.key, other, table.parts) for other in other_starts(run)]
 
 
-def criteria_by_components(table: active.FittableTable, run: MixtureRun) -> Bills:
+def criteria_by_components(table: active.FittableTable, run: MixtureRun) -> InformationCriteria:
     """BIC, AIC and ICL over the number of components."""
     return _bills(table.key, run.columns, run.form, run.prior, table.parts)
 
 
-def supervised_fit(table: active.FittableTable, run: MixtureRun) -> Supervised:
+def supervised_fit(table: active.FittableTable, run: MixtureRun) -> SupervisedStep:
     """The M step with every label seen, beside the classifier it is."""
     return _supervised(table.key, run.columns, run.form, table.parts)
 
@@ -179,7 +179,7 @@ def supervised_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film,
     drawn = drawn_rows(len(found.rows), 1, len(table.classes))
     rows = found.rows[drawn]
     certain = one_hot(true_classes(table, rows), len(table.classes))
-    sides = (side(x[:, 0]), side(x[:, 1]))
+    sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
     return Film.of_mixture(trace, [certain], x[rows], sides), rows.tolist()
 
 
@@ -191,7 +191,7 @@ def _matrix(parts: Parts, columns: tuple[int, ...]) -> tuple[Any, list[str]]:
 
 @cached(max_entries=64)
 def _side(key: str, name: str, _parts: Parts) -> Any:
-    return side(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
+    return axis_range(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
 
 
 def _begin(run: MixtureRun, x: Any, parts: Parts) -> Any:
@@ -204,16 +204,16 @@ def _begin(run: MixtureRun, x: Any, parts: Parts) -> Any:
 
 @cached(max_entries=64)
 @long_running(Message("climbing by EM"))
-def _mixture(key: str, run: MixtureRun, _parts: Parts) -> Climb:
+def _mixture(key: str, run: MixtureRun, _parts: Parts) -> GaussianMixtureRun:
     x = _matrix(_parts, run.columns)[0]
-    return climb(x, run.k, _begin(run, x, _parts), **_keywords(run))
+    return run_em(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
 @cached(max_entries=256)
 @long_running(Message("climbing by EM"))
 def _reached(key: str, run: MixtureRun, _parts: Parts) -> float | None:
     x = _matrix(_parts, run.columns)[0]
-    return reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
+    return objective_reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
 def _keywords(run: MixtureRun) -> dict[str, Any]:
@@ -237,23 +237,25 @@ def _mixture_film(key: str, run: MixtureRun, _parts: Parts) -> tuple[Film, list[
         at_step(found.model, s.parameters, x[rows]) if s.responsibilities is None else s.responsibilities[rows]
         for s in trace.steps
     ]
-    sides = (side(x[:, 0]), side(x[:, 1]))
+    sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
     return Film.of_mixture(trace, shares, x[rows], sides), rows.tolist()
 
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _bills(key: str, columns: tuple[int, ...], form: Form, prior: bool, _parts: Parts) -> Bills:
+def _bills(key: str, columns: tuple[int, ...], form: Form, prior: bool, _parts: Parts) -> InformationCriteria:
     x, _names = _matrix(_parts, columns)
-    return bills(x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None)
+    return information_criteria(
+        x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None
+    )
 
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _supervised(key: str, columns: tuple[int, ...], form: Form, _parts: Parts) -> Supervised:
+def _supervised(key: str, columns: tuple[int, ...], form: Form, _parts: Parts) -> SupervisedStep:
     x, names = _matrix(_parts, columns)
     levels = _parts.target.levels
-    return supervised(x, _codes(_parts), len(levels), form, columns=names, classes=levels)
+    return supervised_step(x, _codes(_parts), len(levels), form, columns=names, classes=levels)
 
 
 # hidden labels ------------------------------------------------------------------------------------------------------
@@ -284,7 +286,7 @@ def labels_in_use(table: active.FittableTable) -> HiddenLabels:
     )
 
 
-def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> Hiding:
+def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> HiddenLabelRun:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
     return _hiding(table.key, labels, table.parts)
 
@@ -306,9 +308,9 @@ def _estimator(labels: HiddenLabels, parts: Parts) -> NaiveBayes:
 
 @cached(max_entries=32)
 @long_running(Message("climbing by EM"))
-def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> Hiding:
+def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> HiddenLabelRun:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
-    return hide(
+    return run_with_hidden_labels(
         _parts.X,
         _parts.y,
         hidden,
@@ -339,7 +341,7 @@ def _hiding_film(key: str, labels: HiddenLabels, plane: tuple[str, ...], _parts:
         order = study.truth[rows].argsort(kind="stable")  # without a plane rows stand by their class
         return Film(study.trace, [r[order] for r in shares], weights), rows[order].tolist()
     x = _parts.X[list(plane)].to_numpy(dtype="float64", na_value=float("nan"))
-    sides = (side(x[:, 0]), side(x[:, 1]))
+    sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
     shape = ComponentEllipses(*study.plane(plane[0], plane[1]))
     return Film(study.trace, shares, weights, x[rows, 0], x[rows, 1], sides, shape), rows.tolist()
 

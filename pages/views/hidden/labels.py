@@ -7,10 +7,10 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.models.hiding import Hiding
-from bayes_engine.models.mixture_climb import Supervised, crossed
+from bayes_engine.models.hidden_label_runs import HiddenLabelRun
+from bayes_engine.models.mixture_runs import SupervisedStep, crossed
 from bayes_engine.numerals import number
-from bayes_engine.workbench.figures.mixture import Film, minds
+from bayes_engine.workbench.figures.mixture import Film, responsibility_bands
 from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
@@ -128,7 +128,7 @@ def _with_flipped(state: State, flipped: tuple[int, ...]) -> State:
     return state.showing(keys.EM_FLIP.to(flipped), *controls.AT_END)
 
 
-def _came_out(table: active.FittableTable, labels: HiddenLabels, study: Hiding, total: int) -> None:
+def _came_out(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabelRun, total: int) -> None:
     if not total:
         st.info(_("No label is hidden: one M step, and it is the supervised naive Bayes."))
         return
@@ -143,7 +143,7 @@ def _came_out(table: active.FittableTable, labels: HiddenLabels, study: Hiding, 
         _follow(study)
 
 
-def _right(table: active.FittableTable, labels: HiddenLabels, study: Hiding, total: int) -> None:
+def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabelRun, total: int) -> None:
     st.markdown(_("**Hidden labels right**, of {n}").format(n=total))
     first, last = study.right(0), study.right(-1)
     figures = st.columns(3)
@@ -158,7 +158,7 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: Hiding, tot
         )
 
 
-def _nameless(table: active.FittableTable, study: Hiding) -> None:
+def _nameless(table: active.FittableTable, study: HiddenLabelRun) -> None:
     counts = crossed(study.shares[-1], study.truth, len(study.levels))
     st.markdown(_("**Rows by their likeliest component, and the truth**"))
     st.dataframe(
@@ -172,7 +172,7 @@ def _nameless(table: active.FittableTable, study: Hiding) -> None:
     st.caption(_("With every label hidden this is a mixture too: components have no names, and start at random."))
 
 
-def _objective(study: Hiding, labels: HiddenLabels) -> None:
+def _objective(study: HiddenLabelRun, labels: HiddenLabels) -> None:
     trace = study.trace
     name = _("classification likelihood") if labels.hard else _("log-likelihood")
     prior = any(step.log_prior for step in trace.steps)  # counts have one, Gaussian columns have none
@@ -189,12 +189,12 @@ def _objective(study: Hiding, labels: HiddenLabels) -> None:
     )  # fmt: skip
 
 
-def _follow(study: Hiding) -> None:
+def _follow(study: HiddenLabelRun) -> None:
     rows = study.most_moved(BANDS)
     shares = [r[rows] for r in study.shares]
     st.markdown(_("**How the hidden labels move**, iteration by iteration; ✓ the truth"))
     chart(
-        minds(
+        responsibility_bands(
             shares,
             study.truth[rows].tolist(),
             [plotly_text(_("Row {n}").format(n=row + 1)) for row in rows.tolist()],
@@ -252,7 +252,7 @@ def _still(table: active.FittableTable, film: Film, rows: list[int], names: tupl
     )
 
 
-def _same(table: active.FittableTable, found: Supervised, form: str, names: tuple[str, str]) -> None:
+def _same(table: active.FittableTable, found: SupervisedStep, form: str, names: tuple[str, str]) -> None:
     if found.peer:
         called = {"full": _("QDA"), "tied": _("LDA"), "diagonal": _("Gaussian naive Bayes")}[form]
         st.markdown(
@@ -275,7 +275,7 @@ def _same(table: active.FittableTable, found: Supervised, form: str, names: tupl
         st.caption(_("{n} rows with a missing cell are left out here; EM would keep them.").format(n=dropped))
 
 
-def _parameters(table: active.FittableTable, found: Supervised, names: tuple[str, str]) -> pd.DataFrame:
+def _parameters(table: active.FittableTable, found: SupervisedStep, names: tuple[str, str]) -> pd.DataFrame:
     """Θ of the classes, a column each."""
     theta = found.climb.trace.last.parameters
     x, y = (clean(n, 24) for n in names)

@@ -11,9 +11,9 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.models.mixture_climb import Climb, crossed
+from bayes_engine.models.mixture_runs import GaussianMixtureRun, crossed
 from bayes_engine.numerals import signed
-from bayes_engine.workbench.figures.mixture import bill, end_state, ends
+from bayes_engine.workbench.figures.mixture import criteria_by_components, end_state, ends
 from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
@@ -168,7 +168,7 @@ def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
 # what came of it ----------------------------------------------------------------------------------------------------
 
 
-def _said(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
+def _said(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     trace, last = found.trace, found.trace.last
     name = _("classification likelihood") if run.hard else _("log-likelihood")
     name = _("{name} + log prior").format(name=name) if run.prior else name
@@ -229,7 +229,7 @@ def _exact(value: float) -> str:
 # beneath ------------------------------------------------------------------------------------------------------------
 
 
-def _beneath(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
+def _beneath(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     words = {
         "starts": _("Good and bad starts"),
         "k": _("How many components?"),
@@ -243,7 +243,7 @@ def _beneath(table: active.FittableTable, run: MixtureRun, found: Climb) -> None
         controls.engine_message(error.message)
 
 
-def _starts(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
+def _starts(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         reached = fits.objective_by_start(table, run)
     tried = fits.other_starts(run)
@@ -297,13 +297,15 @@ def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str)
     )
 
 
-def _how_many(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
+def _how_many(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
         got = fits.criteria_by_components(table, run)
     figure, numbers = st.columns([3, 3], gap="medium")
     with figure:
         chart(
-            bill(got.table, run.k, dark=dark()), key="em_bill", alt=_("BIC, AIC and ICL over the number of components")
+            criteria_by_components(got.table, run.k, dark=dark()),
+            key="em_bill",
+            alt=_("BIC, AIC and ICL over the number of components"),
         )
     with numbers:
         st.dataframe(
@@ -335,7 +337,7 @@ def _how_many(table: active.FittableTable, run: MixtureRun, found: Climb) -> Non
         )
 
 
-def _truth(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
+def _truth(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     shares = found.trace.last.responsibilities
     if shares is None:
         return
@@ -354,7 +356,7 @@ def _truth(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
     )  # fmt: skip
 
 
-def _numbers(table: active.FittableTable, run: MixtureRun, found: Climb) -> None:
+def _numbers(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     frame = found.trace.table()
     frame["lower_bound"] += frame["log_prior"]
     named = {

@@ -10,7 +10,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.figures import laboratory as figures
-from bayes_engine.workbench.laboratory.excess import LearningCurve
+from bayes_engine.workbench.laboratory.excess_risk import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth, best_in_cells
 from pages.components.chart import chart
 from pages.components.tables import markdown_table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayes_engine.decision.rule import rule_frontier
+from bayes_engine.decision.decision_boundaries import rounded_boundary_segments
 from bayes_engine.language import Message, _
-from bayes_engine.models.rivals import of_levels, of_numbers
-from bayes_engine.workbench.laboratory.excess import LearningCurve, fitted_once, learning_curve, sampled_points
+from bayes_engine.models.compared_classifiers import of_levels, of_numbers
+from bayes_engine.workbench.laboratory.excess_risk import LearningCurve, fitted_once, learning_curve, sampled_points
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -75,7 +75,8 @@ def _sample(key: str, _setup: Setup) -> Sample:
     lines: dict[str, list[list[float]]] = {}
     if _setup.kind != "table":
         lines = {
-            name: rule_frontier(rule, loss, (-WIDEST, WIDEST), (-TALL, TALL)) for name, rule in fitted.rules.items()
+            name: rounded_boundary_segments(rule, loss, (-WIDEST, WIDEST), (-TALL, TALL))
+            for name, rule in fitted.rules.items()
         }
     return Sample(
         bayes_risk(truth, loss),

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
-from bayes_engine.inference.answer import Answer, BeliefChange, Together, answer, together
+from bayes_engine.inference.beliefs import BeliefChange, Beliefs, JointBelief, joint_belief, node_beliefs
 from bayes_engine.inference.conflict import Conflict
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.numerals import certain, number, number_of_log
@@ -65,13 +65,13 @@ def beliefs(source: Source) -> None:
     _about(source)
 
 
-def beliefs_given(source: Source, evidence: dict[str, Any]) -> Answer:
+def beliefs_given(source: Source, evidence: dict[str, Any]) -> Beliefs:
     """What the findings do to every node."""
     findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
     return _answered(source.key, findings, source.network, evidence)
 
 
-def beliefs_or_none(source: Source, evidence: dict[str, Any]) -> Answer | None:
+def beliefs_or_none(source: Source, evidence: dict[str, Any]) -> Beliefs | None:
     """The same; None where exact inference is out of reach."""
     try:
         return beliefs_given(source, evidence)
@@ -80,8 +80,8 @@ def beliefs_or_none(source: Source, evidence: dict[str, Any]) -> Answer | None:
 
 
 @cached(max_entries=256)
-def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network, _evidence: dict[str, Any]) -> Answer:
-    return answer(_network, _evidence)
+def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network, _evidence: dict[str, Any]) -> Beliefs:
+    return node_beliefs(_network, _evidence)
 
 
 def target_of(source: Source) -> str:
@@ -103,7 +103,7 @@ def toggle(source: Source, node: str, level: int) -> None:
     change(lambda s: sources.toggled(s, place, level))
 
 
-def _drawing(source: Source, found: Answer, target: str) -> None:
+def _drawing(source: Source, found: Beliefs, target: str) -> None:
     tones: dict[str, NodeTone] = dict.fromkeys(found.evidence, "evidence")
     if found.conflict is not None:
         tones |= {name: "shut" for name, _level in found.conflict.findings}
@@ -123,7 +123,7 @@ def _drawing(source: Source, found: Answer, target: str) -> None:
 # the findings -----------------------------------------------------------------------------------------------------
 
 
-def _findings(source: Source, found: Answer, target: str, *, across: bool) -> None:
+def _findings(source: Source, found: Beliefs, target: str, *, across: bool) -> None:
     if across:  # of one height, so that the drawing beneath stays where it is when a state is clicked
         with st.container(height=ACROSS, border=False):
             left, middle, right = st.columns([3, 3, 2], gap="large")
@@ -137,7 +137,7 @@ def _findings(source: Source, found: Answer, target: str, *, across: bool) -> No
         _target(source, found, target)
 
 
-def _target(source: Source, found: Answer, target: str) -> None:
+def _target(source: Source, found: Beliefs, target: str) -> None:
     names = source.network.names
     st.selectbox(
         _("Asked about"),
@@ -159,7 +159,7 @@ def _target(source: Source, found: Answer, target: str) -> None:
     )
 
 
-def _evidence(source: Source, found: Answer) -> None:
+def _evidence(source: Source, found: Beliefs) -> None:
     """The findings, each with a button that clears it, and P(e)."""
     if not found.evidence:
         st.markdown(_("Nothing is observed yet: the bars are $P(x_j)$. **Click a state** to observe it."))
@@ -209,7 +209,7 @@ def _said(source: Source, name: str, level: Any) -> str:
     return f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}"
 
 
-def _moved(source: Source, found: Answer, target: str) -> None:
+def _moved(source: Source, found: Beliefs, target: str) -> None:
     """What the findings did to the node asked about, and what they moved most, in words."""
     if not found.evidence or not found.possible:
         return
@@ -264,7 +264,7 @@ def _impossible(source: Source, conflict: Conflict) -> None:
 # what follows -----------------------------------------------------------------------------------------------------
 
 
-def _explanation(source: Source, found: Answer) -> None:
+def _explanation(source: Source, found: Beliefs) -> None:
     """The most probable values of all nodes together, beside the most probable one of each."""
     st.subheader(_("Most probable explanation"))
     lines, other = [[_("node"), _("in the explanation"), _("alone"), "p"]], 0
@@ -355,8 +355,8 @@ def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
 
 
 @cached(max_entries=128)
-def _together(key: str, evidence: tuple[tuple[str, Any], ...], _network: Network, a: str, b: str) -> Together:
-    return together(_network, a, b, dict(evidence))
+def _together(key: str, evidence: tuple[tuple[str, Any], ...], _network: Network, a: str, b: str) -> JointBelief:
+    return joint_belief(_network, a, b, dict(evidence))
 
 
 def _about(source: Source) -> None:

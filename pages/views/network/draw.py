@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from bayes_engine.inference.answer import Answer
+from bayes_engine.inference.beliefs import Beliefs
 from bayes_engine.structure.graph import Arc
-from bayes_engine.workbench.figures.layout import Places, layered
+from bayes_engine.workbench.figures.graph_layout import Places, layered
 from bayes_engine.workbench.figures.network import BELIEF, SEEN
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
@@ -41,7 +41,7 @@ def is_wide(source: Source) -> bool:
 def draw(
     source: Source,
     *,
-    answer: Answer | None = None,
+    answer: Beliefs | None = None,
     target: str = "",
     marks: Marks = Marks(),  # noqa: B008  (a tuple)
     selected: str | None = None,
@@ -100,7 +100,7 @@ def draw(
     )
 
 
-def shown_levels(source: Source, name: str, answer: Answer) -> tuple[int, ...]:
+def shown_levels(source: Source, name: str, answer: Beliefs) -> tuple[int, ...]:
     """The levels of a node that are drawn, in their order: all, or the most probable before or after the findings."""
     prior = answer.prior[name]
     most = BARS_OF_MANY if is_wide(source) else BARS
@@ -113,7 +113,7 @@ def shown_levels(source: Source, name: str, answer: Answer) -> tuple[int, ...]:
     return tuple(sorted(ranked[:most]))
 
 
-def _bar(source: Source, name: str, k: int, answer: Answer, of_target: bool) -> Bar:
+def _bar(source: Source, name: str, k: int, answer: Beliefs, of_target: bool) -> Bar:
     prior = answer.prior[name][k]
     now = answer.posterior[name][k] if answer.possible else prior
     seen = name in answer.evidence and answer.evidence[name] == source.network[name].variable.levels[k]

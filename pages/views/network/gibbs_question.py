@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bayes_engine.factors.network import Network
-from bayes_engine.inference.forward import Places
+from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
 from pages.runtime import view_keys as keys

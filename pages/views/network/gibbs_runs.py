@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Scan, Start
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compared, event_of
+from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compare_samplers, event_of
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
@@ -76,7 +76,7 @@ def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> 
         blocks = "tied"
     elif with_.blocks == "own" and len(with_.own) > 1:
         blocks = [[_asked.network.names[j] for j in with_.own]]
-    return compared(
+    return compare_samplers(
         _asked.network,
         _asked.evidence,
         _asked.event,

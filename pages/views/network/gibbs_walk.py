@@ -14,7 +14,7 @@ from typing import Any
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import Walk
-from bayes_engine.workbench.figures.layout import layered
+from bayes_engine.workbench.figures.graph_layout import layered
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.component import component, last_message, read_message
 from pages.components.film import bar_words, read_step

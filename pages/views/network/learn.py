@@ -10,7 +10,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.numerals import count
-from bayes_engine.structure.search import Search
+from bayes_engine.structure.search import SearchResult
 from pages import active
 from pages.active import required
 from pages.runtime import view_keys as keys
@@ -120,7 +120,9 @@ def _waiting(run: learn_run.Run) -> None:
     looking()
 
 
-def _answer(here: LearningData, asked: SearchTask, result: Search, best: Search | None, climb: Search | None) -> None:
+def _answer(
+    here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, climb: SearchResult | None
+) -> None:
     """What was found, and whether it is the best there is."""
     short = said.score_short_name(asked.score)
     n = len(result.graph.arcs)
@@ -149,7 +151,7 @@ def _answer(here: LearningData, asked: SearchTask, result: Search, best: Search 
 
 
 def _compared(
-    here: LearningData, asked: SearchTask, result: Search, best: Search | None, climb: Search | None
+    here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, climb: SearchResult | None
 ) -> list[str]:
     """Did the greedy search find the optimum? In words; `climb` is that search where the optimum was asked for."""
     tolerance = scorer(here, asked).tolerance

@@ -11,8 +11,8 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import Move
-from bayes_engine.structure.search import Search
-from bayes_engine.workbench.figures.layout import Places, circle, layered
+from bayes_engine.structure.search import SearchResult
+from bayes_engine.workbench.figures.graph_layout import Places, circle, layered
 from bayes_engine.workbench.figures.search import score_curve
 from pages.components.chart import chart
 from pages.components.film import film_bar
@@ -36,14 +36,16 @@ LISTED = 388
 """The table of the steps is at most so many pixels high."""
 
 
-def step_of(result: Search) -> int:
+def step_of(result: SearchResult) -> int:
     """The step looked at; at first the last."""
     last = len(result.trace.steps)
     step = current().seen(keys.LEARN_STEP)
     return step if 0 <= step <= last else last
 
 
-def film(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
+def film(
+    here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, source: Source
+) -> None:
     """The search at a step, with its player; where it plays, steps follow each other."""
     if not current().seen(keys.LEARN_PLAYS):
         _frame(here, asked, result, best, source)
@@ -59,7 +61,9 @@ def film(here: LearningData, asked: SearchTask, result: Search, best: Search | N
     playing()
 
 
-def _frame(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
+def _frame(
+    here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, source: Source
+) -> None:
     step = step_of(result)
     drawn, bill, climb = layout_columns(here)
     with drawn:
@@ -97,7 +101,7 @@ def layout_columns(here: LearningData) -> tuple[Any, Any, Any]:
     return drawn, beside, beside
 
 
-def _told(here: LearningData, asked: SearchTask, result: Search, step: int) -> str:
+def _told(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> str:
     """What happens at this step, in a sentence."""
     trace = result.trace
     if not step:
@@ -120,7 +124,7 @@ def _told(here: LearningData, asked: SearchTask, result: Search, step: int) -> s
     return told
 
 
-def _bill(here: LearningData, asked: SearchTask, result: Search, step: int) -> None:
+def _bill(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> None:
     """The bill of the step, and the moves that would have been next; at the start the bill of its graph."""
     if not step:
         st.markdown(f"**{_('The bill of the start')}**")
@@ -149,7 +153,7 @@ def move_table(here: LearningData, listed: Iterable[tuple[Move, float]], *, key:
     )
 
 
-def _climb(here: LearningData, asked: SearchTask, result: Search, best: Search | None, step: int) -> None:
+def _climb(here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, step: int) -> None:
     """The score after every step."""
     trace = result.trace
     if not trace.steps:
@@ -159,7 +163,7 @@ def _climb(here: LearningData, asked: SearchTask, result: Search, best: Search |
     chart(score_curve(trace, labels, step=step, best=top, dark=dark()), key="learn_climb", alt=_("the score climbing"))
 
 
-def _steps(here: LearningData, result: Search) -> None:
+def _steps(here: LearningData, result: SearchResult) -> None:
     """Every step in a table; the climbs, where there were several."""
     trace = result.trace
     if not trace.steps:
@@ -196,7 +200,7 @@ def _steps(here: LearningData, result: Search) -> None:
 # drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _drawn(here: LearningData, asked: SearchTask, result: Search, step: int) -> tuple[list[Node], list[Edge]]:
+def _drawn(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> tuple[list[Node], list[Edge]]:
     """Nodes and edges at a step, where the final graph has them; the arc just changed stands out."""
     trace = result.trace
     places = _layered(here.names, trace.graph_after(len(trace.steps)).arcs)

@@ -7,8 +7,8 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError, ParameterError
 from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import DecomposedScore, Move, ScoreChange, bill_of_change
-from bayes_engine.structure.search import Search
+from bayes_engine.structure.scores import DecomposedScore, Move, ScoreChange, score_change
+from bayes_engine.structure.search import SearchResult
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -28,7 +28,9 @@ from pages.views.network.learn_use import use_buttons
 from pages.views.network.source import Source
 
 
-def by_hand(here: LearningData, asked: SearchTask, result: Search, best: Search | None, source: Source) -> None:
+def by_hand(
+    here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, source: Source
+) -> None:
     """The graph, the change that is being weighed, and who is ahead."""
     mine = arcs_by_hand(here)
     yours = bill_of(here, asked, mine)
@@ -47,7 +49,7 @@ def by_hand(here: LearningData, asked: SearchTask, result: Search, best: Search 
 
 
 def _standing(
-    here: LearningData, asked: SearchTask, yours: DecomposedScore, result: Search, best: Search | None
+    here: LearningData, asked: SearchTask, yours: DecomposedScore, result: SearchResult, best: SearchResult | None
 ) -> None:
     """You, the search, the optimum."""
     short, tolerance = said.score_short_name(asked.score), scorer(here, asked).tolerance
@@ -168,7 +170,7 @@ def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None
     key = f"{move.operation}_{here.at[move.parent]}_{here.at[move.child]}"
     found: ScoreChange | None = None
     try:
-        found = bill_of_change(here.counts, mine, move, scorer(here, asked))
+        found = score_change(here.counts, mine, move, scorer(here, asked))
     except ParameterError as error:
         st.button(label, key=f"learn_{key}", disabled=True)
         st.caption(error.message.local(md))
@@ -202,7 +204,7 @@ def _hints(here: LearningData, asked: SearchTask, mine: DAG) -> None:
         move_table(here, [(step.move, step.delta), *((c.move, c.delta) for c in step.runners_up)], key="learn_best")
 
 
-def _whole_graphs(here: LearningData, mine: DAG, result: Search) -> None:
+def _whole_graphs(here: LearningData, mine: DAG, result: SearchResult) -> None:
     """Begin anew: from nothing, or from what the search found."""
 
     def all_arcs(state: State, other: DAG) -> State:

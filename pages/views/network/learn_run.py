@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from bayes_engine.language import Message
-from bayes_engine.structure.search import Search
-from bayes_engine.structure.trace import Progress
+from bayes_engine.structure.search import SearchResult
+from bayes_engine.structure.search_trace import SearchProgress
 from pages.runtime import jobs
 
 GRACE = 2.0
 """Seconds the page waits for a search before it offers to stop it."""
 
-Work = Callable[[Callable[[], bool], Callable[[Progress], None]], Search]
+Work = Callable[[Callable[[], bool], Callable[[SearchProgress], None]], SearchResult]
 """(cancel, report) → the search's result: it asks `cancel` whether to stop, and reports how far it is."""
 
 
@@ -30,14 +30,14 @@ class Run:
 
     begun: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
-    far: Progress | None = None
+    far: SearchProgress | None = None
     job: jobs.Job | None = None
 
-    def work(self, work: Work) -> Search:
+    def work(self, work: Work) -> SearchResult:
         """Search; for the job."""
         return work(self.stop.is_set, self.report)
 
-    def report(self, far: Progress) -> None:
+    def report(self, far: SearchProgress) -> None:
         self.far = far
 
     @property
@@ -58,7 +58,7 @@ class UnderWay(Exception):
         self.run = run
 
 
-def outcome(key: Hashable, work: Work) -> Search:
+def outcome(key: Hashable, work: Work) -> SearchResult:
     """What the session's run of a search came to; the run is begun where there is none. Raises what the search raised,
     and UnderWay where it takes longer than `GRACE`."""
     runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
@@ -73,7 +73,7 @@ def outcome(key: Hashable, work: Work) -> Search:
     jobs.forget(job)  # the session has its result, and may begin it anew
     if job.error is not None:
         raise job.error
-    searched: Search = job.result
+    searched: SearchResult = job.result
     return searched
 
 

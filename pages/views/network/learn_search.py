@@ -12,9 +12,9 @@ from bayes_engine.language import Message
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG, Arc
-from bayes_engine.structure.scores import DecomposedScore, ScoreName, Scorer, bill
-from bayes_engine.structure.search import Method, Search, SearchOptions, search
-from bayes_engine.structure.trace import Progress
+from bayes_engine.structure.scores import DecomposedScore, ScoreName, Scorer, decomposed_score
+from bayes_engine.structure.search import Method, SearchOptions, SearchResult, search
+from bayes_engine.structure.search_trace import SearchProgress
 from bayes_engine.table.encode import encode
 from pages import active
 from pages.runtime import view_keys as keys
@@ -157,7 +157,7 @@ class _Stopped(Exception):
     """A search that a person stopped; its result is the session's, and in no cache."""
 
 
-def search_result(here: LearningData, asked: SearchTask) -> Search:
+def search_result(here: LearningData, asked: SearchTask) -> SearchResult:
     """The structure that the task's method finds. Raises BayesEngineError on contradictions, or where it costs too
     much, and UnderWay where it is not done yet."""
     try:
@@ -172,7 +172,7 @@ def run_key(here: LearningData, asked: SearchTask) -> tuple[str, int, SearchTask
 
 
 @cached(max_entries=32)
-def _found(digest: str, bins: int, asked: SearchTask, _here: LearningData) -> Search:
+def _found(digest: str, bins: int, asked: SearchTask, _here: LearningData) -> SearchResult:
     result = outcome((digest, bins, asked), _work(_here, asked))
     if result.status == "cancelled":
         raise _Stopped
@@ -184,7 +184,7 @@ def _work(here: LearningData, asked: SearchTask) -> Work:
     constraints = here.constraints(asked) if asked.method in SEARCHED else Constraints()
     judge = scorer(here, asked)
 
-    def work(cancel: Callable[[], bool], report: Callable[[Progress], None]) -> Search:
+    def work(cancel: Callable[[], bool], report: Callable[[SearchProgress], None]) -> SearchResult:
         return search(
             here.counts,
             judge,
@@ -220,7 +220,7 @@ def wants_optimum(here: LearningData) -> bool:
     return len(here.names) <= AFFORDABLE and few
 
 
-def optimum(here: LearningData, asked: SearchTask) -> Search | None:
+def optimum(here: LearningData, asked: SearchTask) -> SearchResult | None:
     """The best graph of all under the same constraints; None where it is too dear, or not finished in time."""
     if not wants_optimum(here):
         return None
@@ -230,7 +230,7 @@ def optimum(here: LearningData, asked: SearchTask) -> Search | None:
     return None
 
 
-def next_moves(here: LearningData, asked: SearchTask, graph: DAG) -> Search | None:
+def next_moves(here: LearningData, asked: SearchTask, graph: DAG) -> SearchResult | None:
     """One step of climbing from a graph, with the moves it weighed; None where the graph breaks the constraints."""
     with suppress(BayesEngineError):
         return search(
@@ -259,4 +259,4 @@ def columns_chosen(here: LearningData) -> tuple[int, ...]:
 
 def bill_of(here: LearningData, asked: SearchTask, graph: DAG) -> DecomposedScore:
     """What every family of a graph adds to the score in use."""
-    return bill(here.counts, graph, scorer(here, asked))
+    return decomposed_score(here.counts, graph, scorer(here, asked))

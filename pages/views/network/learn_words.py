@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
-from bayes_engine.structure.search import Search
+from bayes_engine.structure.search import SearchResult
 from pages.components.tables import Head, markdown_table, word_table
 from pages.runtime.escape import clean, md
 from pages.views.network.learn_search import LearningData, SearchTask, scorer
@@ -103,7 +103,7 @@ def move_text(here: LearningData, move: Move) -> str:
     return said[move.operation].format(a=a, b=b)
 
 
-def why_ended(result: Search) -> str:
+def why_ended(result: SearchResult) -> str:
     """Why the search ended, in a sentence."""
     if result.method == "k2" and result.status == "local optimum":
         return _("Along this order no further parent pays for any column.")

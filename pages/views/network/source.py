@@ -13,12 +13,12 @@ import pandas as pd
 from bayes_engine import BayesianNetwork, __version__
 from bayes_engine.datasets import StoredNetwork, load_network, network_names
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.factors.edits import Numbers, with_tables
+from bayes_engine.factors.cpt_edits import Numbers, with_tables
 from bayes_engine.factors.network import Network
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import ScoreName
-from bayes_engine.structure.search import Method, Search
+from bayes_engine.structure.search import Method, SearchResult
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages import active
@@ -80,7 +80,7 @@ class Source:
         return title_of(self.id)
 
     @property
-    def search(self) -> Search | None:
+    def search(self) -> SearchResult | None:
         return None if self.learned is None else self.learned.model.search_
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.factors.edits import BadRow, Numbers, bad_rows, conditions, normalized, numbers_of, typed_number
+from bayes_engine.factors.cpt_edits import BadRow, Numbers, bad_rows, conditions, normalized, numbers_of, typed_number
 from bayes_engine.factors.network import CPT
 from bayes_engine.language import _
 from bayes_engine.numerals import number

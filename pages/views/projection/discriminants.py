@@ -17,13 +17,13 @@ from bayes_engine.models.projection import (
     Assumptions,
     NumericRows,
     Objective,
-    Pooled,
-    Screen,
-    Screens,
+    PlaneProjection,
+    PlaneProjections,
+    PooledAnalysis,
     assumptions,
-    before_naive_bayes,
+    plane_projections,
     pooled_analysis,
-    screens,
+    transformed_naive_bayes,
 )
 from bayes_engine.numerals import number
 from bayes_engine.stats.assumptions import BoxM, Mardia
@@ -59,8 +59,8 @@ def rows_left_out(found: NumericRows) -> None:
 
 @cached(max_entries=16)
 @long_running(Message("looking for directions"))
-def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: NumericRows) -> Screens:
-    return screens(_found, objective)
+def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: NumericRows) -> PlaneProjections:
+    return plane_projections(_found, objective)
 
 
 def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> None:
@@ -112,7 +112,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
     rows_left_out(found)
 
 
-def _screen(table: active.FittableTable, found: NumericRows, screen: Screen, title: str, step: str) -> None:
+def _screen(table: active.FittableTable, found: NumericRows, screen: PlaneProjection, title: str, step: str) -> None:
     st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
     places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in found.classes]
     axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
@@ -125,7 +125,7 @@ def _screen(table: active.FittableTable, found: NumericRows, screen: Screen, tit
 
 
 @cached(max_entries=128)
-def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: NumericRows) -> Pooled:
+def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: NumericRows) -> PooledAnalysis:
     return pooled_analysis(_found, pooling, shrinkage)
 
 
@@ -143,7 +143,7 @@ def _regions(
     up: str,
     pooling: float,
     shrinkage: float,
-    _fitted: Pooled,
+    _fitted: PooledAnalysis,
     _table: Any,
 ) -> Plane:
     schema, X = _table.features, _table.parts.X
@@ -209,7 +209,7 @@ def _path(
     table: active.FittableTable,
     names: tuple[str, ...],
     found: NumericRows,
-    here: Pooled,
+    here: PooledAnalysis,
     pooling: float,
     shrinkage: float,
 ) -> None:
@@ -232,7 +232,7 @@ def _region_plane(
     pair: tuple[str, str],
     names: tuple[str, ...],
     found: NumericRows,
-    fitted: Pooled,
+    fitted: PooledAnalysis,
     pooling: float,
     shrinkage: float,
 ) -> None:
@@ -269,7 +269,7 @@ def _region_plane(
 
 @cached(max_entries=64)
 def _decided(
-    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: Pooled, _found: NumericRows
+    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: PooledAnalysis, _found: NumericRows
 ) -> list[int]:
     place = {c: i for i, c in enumerate(_found.classes)}
     return [place[c] for c in _fitted.model.predict(_found.frame).tolist()]
@@ -371,7 +371,7 @@ def _p(value: float) -> str:
 @cached(max_entries=16)
 @long_running(Message("judging the model on rows held out"))
 def _before(key: str, names: tuple[str, ...], _found: NumericRows) -> Any:
-    return before_naive_bayes(_found)
+    return transformed_naive_bayes(_found)
 
 
 def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from bayes_engine.decision.boundaries import Boundaries, Rule, TwoGaussians, boundaries, known
+from bayes_engine.decision.two_gaussians import Boundaries, ErringBoundary, TwoGaussians, boundaries, two_gaussians
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.projection import three_boundaries
 from pages.components.chart import chart
@@ -36,7 +36,7 @@ def classes_in_use() -> TwoGaussians:
     """The two classes that the sliders describe."""
     k = knobs()
     second = ("stretch_2", "lean_2") if unequal() else ("stretch", "lean")
-    return known(k["distance"], (k["stretch"], k["lean"]), (k[second[0]], k[second[1]]), k["prior"])
+    return two_gaussians(k["distance"], (k["stretch"], k["lean"]), (k[second[0]], k[second[1]]), k["prior"])
 
 
 def equivalence() -> None:
@@ -122,7 +122,7 @@ def _errors(rules: Boundaries) -> None:
         )
 
 
-def _excess(rule: Rule, best: Rule) -> str | None:
+def _excess(rule: ErringBoundary, best: ErringBoundary) -> str | None:
     above = rule.error - best.error
     return f"+{above:.4%}" if above > 5e-7 else None
 

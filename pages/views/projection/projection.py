@@ -14,7 +14,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.models.projection import NumericRows, Projection, numbers, project
+from bayes_engine.models.projection import NumericRows, Projection, numeric_rows, project
 from bayes_engine.numerals import count, number
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
@@ -91,7 +91,7 @@ def rows_of(table: active.FittableTable, names: tuple[str, ...]) -> NumericRows:
 
 @cached(max_entries=32)
 def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> NumericRows:
-    return numbers(_parts, names)
+    return numeric_rows(_parts, names)
 
 
 @cached(max_entries=32)

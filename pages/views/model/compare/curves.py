@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.curves import Prices, best_point, calibration, prices
+from bayes_engine.decision.curves import ErrorCosts, best_point, calibration, error_costs
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures import curves as drawn
@@ -106,7 +106,7 @@ def _calibration(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _
 
 
 def _threshold(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
-    priced = prices(judged.loss, label, 0.5)
+    priced = error_costs(judged.loss, label, 0.5)
     at = priced.threshold() if priced and judged.loss.by_amount is None else None  # else each row has its own
     steps = {n: one.steps for n, one in found.items() if one.steps is not None}
     figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], at, dark=dark())
@@ -169,9 +169,9 @@ def _roc(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     return figure, " ".join(words), rows, heads
 
 
-def _prices(judged: Judged, label: Any, share: float) -> Prices | None:
+def _prices(judged: Judged, label: Any, share: float) -> ErrorCosts | None:
     """The two prices, where they are all that a row's error costs but for its weight."""
-    return prices(judged.loss, label, share) if judged.staked else None
+    return error_costs(judged.loss, label, share) if judged.staked else None
 
 
 def _recall(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:

@@ -11,10 +11,10 @@ import streamlit as st
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.models.discriminative import Whole, discriminative_counterpart
+from bayes_engine.models.discriminative import PosteriorOnly, discriminative_counterpart
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.figures.curves import PlaneLabels, Points, planes
+from bayes_engine.workbench.figures.curves import PlaneLabels, Points, decision_planes
 from pages import active
 from pages.components.chart import chart
 from pages.components.regions import MOST_POINTS, Axes, axes_in_use, region_controls
@@ -58,7 +58,7 @@ def beside_logistic_regression(judged: Judged) -> None:
         [plotly_text(table.level(axes.x.name, v), 16) for v in ours.x.levels],
         [] if ours.y is None else [plotly_text(table.level(ours.y.name, v), 16) for v in ours.y.levels],
     )
-    figure = planes(
+    figure = decision_planes(
         [(judged.title(judged.active, plotly_text), ours), (_("logistic regression"), theirs)],
         active.case_losses(table),
         Points(x, y, [places[r] for r in rows]),
@@ -96,7 +96,7 @@ def _theirs(key: str, axes: Axes, _table: active.FittableTable) -> Plane:
         warnings.simplefilter("ignore")
         weight = {} if parts.weight is None else {"logistic__sample_weight": parts.weight.to_numpy()}
         model.fit(parts.X[list(two.names)], codes, **weight)
-        whole = Whole(model, tuple(_table.classes[int(c)] for c in model.classes_))
+        whole = PosteriorOnly(model, tuple(_table.classes[int(c)] for c in model.classes_))
         return posterior_plane(whole, two, *_axes(axes, _table), None, SIDE)
 
 

@@ -15,13 +15,13 @@ from bayes_engine.decision.curves import (
     BrierParts,
     CostCurve,
     RiskSteps,
-    Sweep,
+    ThresholdSweep,
     brier_parts,
     cost_curve,
+    cost_weights,
     one_against_rest,
     risk_by_threshold,
-    stakes,
-    sweep,
+    threshold_sweep,
 )
 from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
@@ -73,7 +73,7 @@ class Judged:
     def staked(self) -> bool:
         """Whether a weight a row is all that amounts change of the two prices of an error."""
         held = next(iter(self.held.values()))
-        return self.amount is None or stakes(self.loss, held, self.amount) is not None
+        return self.amount is None or cost_weights(self.loss, held, self.amount) is not None
 
     def title(self, name: str, escape: Callable[[str], str] = md) -> str:
         """A model on screen."""
@@ -216,7 +216,7 @@ def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
 class ClassCurves:
     """One model's curves for one class against the rest."""
 
-    swept: Sweep
+    swept: ThresholdSweep
     steps: RiskSteps | None
     cost: CostCurve
     stake: float = 1.0
@@ -234,10 +234,10 @@ def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, ClassCurves]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
     found = {}
     for name, held in _judged.held.items():
-        staked = None if _judged.amount is None else stakes(loss, held, _judged.amount)
+        staked = None if _judged.amount is None else cost_weights(loss, held, _judged.amount)
         seen = one_against_rest(held, _label, prior_of_use=_judged.use)
         weighed = one_against_rest(held, _label, prior_of_use=_judged.use, amount=staked)
-        swept = sweep(weighed)
+        swept = threshold_sweep(weighed)
         steps = risk_by_threshold(held, loss, _label, **asked) if _label in loss.actions else None
         found[name] = ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
     return found

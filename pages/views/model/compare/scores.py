@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import LEVEL, bins_for, surprises
+from bayes_engine.decision.compare import LEVEL, bins_for, rows_held_impossible
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
@@ -176,7 +176,7 @@ def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
 
 def _surprising(judged: Judged, models: list[str]) -> str:
     """The first rows, as the table counts them, in which one of the models held the true class impossible."""
-    found = {int(i) for n in models for i in surprises(judged.held[n], active.prior_of_use(judged.table))}
+    found = {int(i) for n in models for i in rows_held_impossible(judged.held[n], active.prior_of_use(judged.table))}
     rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(found)[:ROWS_NAMED]]
     return _(", ").join(rows) + (" …" if len(found) > ROWS_NAMED else "")
 

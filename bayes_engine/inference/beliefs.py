@@ -14,7 +14,7 @@ from bayes_engine.inference.junction_tree import TIE, junction_tree
 from bayes_engine.logspace import Array, log
 from bayes_engine.table.schema import Level
 
-Beliefs = Mapping[str, tuple[float, ...]]
+Marginals = Mapping[str, tuple[float, ...]]
 
 
 class BeliefChange(NamedTuple):
@@ -26,15 +26,15 @@ class BeliefChange(NamedTuple):
     after: float
 
 
-class Answer(NamedTuple):
+class Beliefs(NamedTuple):
     """`prior` P(x_j) and `posterior` P(x_j | e) of every node, log P(e) in nats, and the most probable explanation
     `best`, {node: level} with log P(x | e) in `log_best`. Where the findings exclude each other `posterior` and `best`
     are empty and `conflict` says which of them do."""
 
     evidence: Mapping[str, Level]
     log_evidence: float
-    prior: Beliefs
-    posterior: Beliefs
+    prior: Marginals
+    posterior: Marginals
     best: Mapping[str, Level]
     log_best: float
     conflict: Conflict | None
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
         return tuple(sorted(changes, key=lambda c: -round(c.after - c.before, 12)))
 
 
-def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
+def node_beliefs(network: Network, evidence: Mapping[str, Any]) -> Beliefs:
     """P(x_j | e) of all nodes beside P(x_j), P(e), and the most probable explanation.
 
     Raises TooLarge where exact inference cannot be afforded.
@@ -64,7 +64,7 @@ def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
     >>> from bayes_engine.table.schema import Variable
     >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
     >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> found = answer(network, {"wet": "yes"})
+    >>> found = node_beliefs(network, {"wet": "yes"})
     >>> round(found.posterior["rain"][1], 4), found.best, round(found.changes[0].before, 4)
     (0.6667, {'rain': 'yes', 'wet': 'yes'}, 0.2)
     """
@@ -74,17 +74,19 @@ def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
     prior = {name: tuple(p[0].tolist()) for name, p in both.p.items()}
     log_evidence = float(both.log_evidence[1])
     if math.isinf(log_evidence):
-        return Answer(dict(evidence), log_evidence, prior, {}, {}, -math.inf, conflict(network, tree.log_evidence, row))
+        return Beliefs(
+            dict(evidence), log_evidence, prior, {}, {}, -math.inf, conflict(network, tree.log_evidence, row)
+        )
     posterior = {name: tuple(p[1].tolist()) for name, p in both.p.items()}
     for name, place in zip(network.names, row, strict=True):
         if place != HIDDEN:  # a finding is certain, whatever rounding says
             posterior[name] = tuple(float(k == place) for k in range(len(posterior[name])))
     places, log_p = tree.most_probable(row[None])
     best = {cpt.name: cpt.variable.levels[i] for cpt, i in zip(network.cpts, places[0], strict=True)}
-    return Answer(dict(evidence), log_evidence, prior, posterior, best, float(log_p[0]) - log_evidence, None)
+    return Beliefs(dict(evidence), log_evidence, prior, posterior, best, float(log_p[0]) - log_evidence, None)
 
 
-class Together(NamedTuple):
+class JointBelief(NamedTuple):
     """P(a, b | e) (S_a, S_b) of two nodes, their own distributions, and their mutual information given e, in nats."""
 
     a: str
@@ -100,14 +102,14 @@ class Together(NamedTuple):
         return self.information < TIE
 
 
-def together(network: Network, a: str, b: str, evidence: Mapping[str, Any]) -> Together:
+def joint_belief(network: Network, a: str, b: str, evidence: Mapping[str, Any]) -> JointBelief:
     """The joint of two nodes given the findings. Raises ImpossibleEvidence where P(e) = 0.
 
     >>> from bayes_engine.factors.network import CPT
     >>> from bayes_engine.table.schema import Variable
     >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
     >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> found = together(network, "rain", "wet", {})
+    >>> found = joint_belief(network, "rain", "wet", {})
     >>> found.p.round(2).tolist(), found.independent
     ([[0.72, 0.08], [0.04, 0.16]], False)
     """
@@ -116,4 +118,4 @@ def together(network: Network, a: str, b: str, evidence: Mapping[str, Any]) -> T
     product = of_a[:, None] * of_b[None, :]
     seen = p > 0
     information = float((p[seen] * log(p[seen] / product[seen])).sum())
-    return Together(a, b, p, of_a, of_b, max(information, 0.0))
+    return JointBelief(a, b, p, of_a, of_b, max(information, 0.0))

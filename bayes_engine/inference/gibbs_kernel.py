@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference.forward import Places, bits, checked_evidence, resampled, thresholds, weighted_sample
+from bayes_engine.inference.forward_sampling import (
+    Places,
+    bits,
+    checked_evidence,
+    resampled,
+    thresholds,
+    weighted_sample,
+)
 from bayes_engine.inference.irreducibility import (
     LARGEST,
     Family,

@@ -23,12 +23,12 @@ from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.guard import unguarded, written_here
-from bayes_engine.table.levels import match
+from bayes_engine.table.level_matching import match
 from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import NumberStyles, Style, read_numbers
-from bayes_engine.workbench.incoming.pieces import BLOCK, Cells
+from bayes_engine.workbench.incoming.file_blocks import BLOCK, CellBlocks
 
 LISTED = 1000
 """How many bad cells of a file are named one by one; all are counted."""
@@ -155,20 +155,20 @@ class Reception:
     SchemaMismatch where not one column of the model is in the file.
 
     >>> schema = Schema((Variable("size", "continuous"),))
-    >>> cells = Cells.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
+    >>> cells = CellBlocks.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
     >>> reception = Reception(cells, schema, Variable("good", "binary", ("no", "yes")))
     >>> [rows.frame["size"].tolist() for rows in reception.blocks(1)]
     [[1.234], [2.5], [3.0]]
     >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")), Variable("size", "continuous")))
     >>> file = pd.DataFrame({"size": ["1,5", "2,5", "big"], "city": ["Rome", "Tokyo", ""], "note": ["", "", "x"]})
-    >>> rows = Reception(Cells.of(file), schema, Variable("good", "binary", ("no", "yes"))).take(file)
+    >>> rows = Reception(CellBlocks.of(file), schema, Variable("good", "binary", ("no", "yes"))).take(file)
     >>> rows.frame["size"].tolist(), rows.unreadable.tolist(), rows.bad[0]
     ([1.5, 2.5, nan], [False, False, True], BadCell(row=2, column='size', value='big', why='no number'))
     """
 
     def __init__(
         self,
-        cells: Cells,
+        cells: CellBlocks,
         schema: Schema,
         target: Variable,
         rules: CellRules = CellRules(),
@@ -198,7 +198,7 @@ class Reception:
         self.mark, self.styles = self._number_styles()
 
     def blocks(self, rows: int = 0, tally: FileTally | None = None) -> Iterator[Incoming]:
-        """All rows, received a block at a time, as `Cells.blocks` gives them."""
+        """All rows, received a block at a time, as `CellBlocks.blocks` gives them."""
         return (self.take(block, tally) for block in self.cells.blocks(rows))
 
     def take(self, block: pd.DataFrame, tally: FileTally | None = None) -> Incoming:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from bayes_engine.decision.decision_boundaries import LogPosterior, log_posterior
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.rule import LogPosterior, log_posterior
 from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps

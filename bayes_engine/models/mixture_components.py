@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from bayes_engine.covariance import pivots
-from bayes_engine.em import Collapse, Expected, memberships
+from bayes_engine.em import Collapse, ExpectedStatistics, responsibilities
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import normal_log_density
 from bayes_engine.logspace import Array, exp, log, log_sum
@@ -98,7 +98,7 @@ class Conditional:
 M = TypeVar("M", Scatter, Moments)
 
 
-class Gathered(NamedTuple, Generic[M]):
+class ComponentStatistics(NamedTuple, Generic[M]):
     """Expected statistics: rows of each component (K,), and their scatter (full, tied) or their moments, which know
     the weight of every column's cells."""
 
@@ -201,7 +201,7 @@ def default_prior(rows: StandardizedRows, k: int, form: Form) -> Wishart:
     return Wishart(size + 2.0, rows.covariance / k ** (2.0 / d))
 
 
-class Piece(NamedTuple):
+class RowBlock(NamedTuple):
     """A block of rows at work: which, `joint` (K, b) log p(x seen, k), `hidden` (K,) the entropy of a row's missing
     cells given the component, and `gather`, which takes in the responsibilities (K, b)."""
 
@@ -212,7 +212,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem(ABC, Generic[M]):
+class EMSteps(ABC, Generic[M]):
     """The steps of EM for some rows: `ridge` (d,) is added to the variances, `prior` makes them posterior modes."""
 
     rows: StandardizedRows
@@ -221,11 +221,11 @@ class Problem(ABC, Generic[M]):
     prior: Wishart | None = None
 
     @abstractmethod
-    def estimate(self, stats: Gathered[M]) -> Components:
+    def estimate(self, stats: ComponentStatistics[M]) -> Components:
         """The M step. Raises Collapse."""
 
     @abstractmethod
-    def complete(self, stats: Gathered[M], theta: Components) -> float:
+    def complete(self, stats: ComponentStatistics[M], theta: Components) -> float:
         """Q(Θ|·) from the statistics, in nats of the data's own units."""
 
     @abstractmethod
@@ -233,16 +233,16 @@ class Problem(ABC, Generic[M]):
         """log p(Θ), up to a constant."""
 
     @abstractmethod
-    def slack(self, stats: Gathered[M], before: Components, after: Components) -> float:
+    def slack(self, stats: ComponentStatistics[M], before: Components, after: Components) -> float:
         """How far a step may fall because of the ridge: what it adds to a variance is part of no likelihood, but
         estimate maximizes Q − ½ Σ_k n_k tr(ridge Σ_k⁻¹), so that F rises but for the change of that term."""
 
     @abstractmethod
-    def gathered(self, r: Array) -> Gathered[M]:
+    def gathered(self, r: Array) -> ComponentStatistics[M]:
         """Statistics of given responsibilities (n, K), weighted, in two passes: a start."""
 
     @abstractmethod
-    def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[M]]]:
+    def _work(self, theta: Components) -> tuple[Iterator[RowBlock], Callable[[], ComponentStatistics[M]]]:
         """The blocks of rows, and the statistics once they have gathered."""
 
     @property
@@ -250,14 +250,14 @@ class Problem(ABC, Generic[M]):
     def _filled(self) -> float:
         """Σ log scale over the missing cells that are filled in."""
 
-    def expect(self, theta: Components, hard: bool = False) -> Expected[Gathered[M]]:
+    def expect(self, theta: Components, hard: bool = False) -> ExpectedStatistics[ComponentStatistics[M]]:
         """The E step, in nats of the data's own units."""
         pieces, gathered = self._work(theta)
         r = np.empty((len(theta.weights), self.rows.n))
         log_likelihood, q, entropy = -self.rows.log_scale, -self.rows.log_scale - self._filled, self._filled
         for piece in pieces:
             weight = None if self.rows.weight is None else self.rows.weight[piece.where]
-            members = memberships(piece.joint.T, hard=hard, weight=weight)
+            members = responsibilities(piece.joint.T, hard=hard, weight=weight)
             r[:, piece.where] = share = members.responsibilities.T
             if weight is not None:
                 share = share * weight
@@ -266,7 +266,7 @@ class Problem(ABC, Generic[M]):
             log_likelihood += members.log_likelihood
             q += members.q - cells
             entropy += members.entropy + cells
-        return Expected(gathered(), log_likelihood, q, entropy, r.T)
+        return ExpectedStatistics(gathered(), log_likelihood, q, entropy, r.T)
 
     def joint(self, theta: Components) -> Array:
         """(n, K) log p(x seen, k), in nats of the data's own units."""
@@ -290,7 +290,7 @@ class Problem(ABC, Generic[M]):
 # where EM begins, and the order at the end ---------------------------------------------------------------------------
 
 
-def begin(work: Problem[Any], start: Any, k: int, rng: np.random.Generator) -> Components:
+def starting_parameters(work: EMSteps[Any], start: Any, k: int, rng: np.random.Generator) -> Components:
     """Θ to begin with: "kmeans", "random" (k distinct rows as means), means (k, d), responsibilities (n, k), or
     MixtureParameters. Where the start names no covariances, all components have that of the data, or of k-means within
     its clusters.
@@ -341,7 +341,7 @@ def _means(rows: StandardizedRows, r: Array) -> Array:
     return np.asarray(((rows.z @ r) / np.where(cells > 0, cells, 1.0)).T)
 
 
-def _spread(work: Problem[Any], r: Array, k: int) -> Array:
+def _spread(work: EMSteps[Any], r: Array, k: int) -> Array:
     """One for all components: the covariance within the groups r (n, G), or the data's where that is too small."""
     own, means = work.rows.covariance, _means(work.rows, r)
     within = own - (means.T * (r.sum(axis=0) / work.rows.total)) @ means

@@ -19,7 +19,7 @@ LogPosterior = Callable[[Any], Array]
 """X to log P(c|x), (n, K), the classes in the order of the truth's; a constant per row does not matter."""
 
 
-def cheapest(logs: Array, table: Array) -> NDArray[np.intp]:
+def least_risk_action(logs: Array, table: Array) -> NDArray[np.intp]:
     """(...) the action of least risk at log P(c|x) (..., K); of those that tie, the first in the matrix."""
     top = logs.max(axis=-1, keepdims=True)
     risks = exp(logs - np.where(np.isfinite(top), top, 0.0)) @ table.T
@@ -27,20 +27,21 @@ def cheapest(logs: Array, table: Array) -> NDArray[np.intp]:
     return np.asarray(near.argmax(axis=-1))
 
 
-def changes(
+def decision_changes(
     start: Array, end: Array, table: Array, *, pieces: int = 8
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]]:
     """Where the decision changes along segments whose log P(c|x) go straight from `start` (n, K) to `end` (n, K):
     (m,) the action before, the action after, the place as a share of the segment, and the segment.
 
-    >>> before, after, t, of = changes(np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> loss = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> before, after, t, of = decision_changes(np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]]), loss)
     >>> before.tolist(), after.tolist(), t.round(6).tolist(), of.tolist()
     ([0], [1], [0.5], [0])
     """
     start, end = np.maximum(start, -1e3), np.maximum(end, -1e3)  # −∞ has no straight line
     share = np.linspace(0.0, 1.0, pieces + 1)
     logs = start[:, None] + share[:, None] * (end - start)[:, None]
-    action = cheapest(logs, table)
+    action = least_risk_action(logs, table)
     of, piece = np.nonzero(action[:, :-1] != action[:, 1:])
     before, after = action[of, piece], action[of, piece + 1]
     low, high = share[piece], share[piece + 1]
@@ -67,21 +68,21 @@ def log_posterior(model: Any, classes: Sequence[Any]) -> LogPosterior:
     return rule
 
 
-def frontier(
+def boundary_segments(
     rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float], *, size: int = 90
 ) -> Array:
     """(m, 4) pieces x₁, y₁, x₂, y₂ of the lines at which the decisions of a rule in the plane change, inside a box."""
     across, up = np.linspace(*x, size + 1), np.linspace(*y, size + 1)
     logs = rule(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)).reshape(size + 1, size + 1, -1)
     table = loss.table
-    action = cheapest(logs, table)
+    action = least_risk_action(logs, table)
     where = [np.full((size + 1, size + 1, 2), np.nan) for _way in (0, 1)]  # the change on the edge right of, above
     for way, (far, side) in enumerate((((0, 1), across), ((1, 0), up))):
         near = (slice(0, size + 1 - far[0]), slice(0, size + 1 - far[1]))
         j, i = np.nonzero(action[near] != action[far[0] :, far[1] :])
         if not len(j):
             continue
-        _before, _after, t, of = changes(logs[j, i], logs[j + far[0], i + far[1]], table)
+        _before, _after, t, of = decision_changes(logs[j, i], logs[j + far[0], i + far[1]], table)
         step = t * (side[1] - side[0])
         where[way][j[of], i[of]] = np.stack([across[i[of]] + step * far[1], up[j[of]] + step * far[0]], axis=1)
     edges = np.stack(
@@ -100,8 +101,8 @@ def frontier(
     return np.concatenate(pieces)
 
 
-def rule_frontier(
+def rounded_boundary_segments(
     rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float]
 ) -> list[list[float]]:
-    """`frontier` to three decimals, as lists: what a browser is sent."""
-    return np.round(frontier(rule, loss, x, y), 3).tolist()  # type: ignore[no-any-return]
+    """`boundary_segments` to three decimals, as lists: what a browser is sent."""
+    return np.round(boundary_segments(rule, loss, x, y), 3).tolist()  # type: ignore[no-any-return]

@@ -22,11 +22,11 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.climb import hill_climb
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.hill_climbing import hill_climb
 from bayes_engine.structure.scores import ScoreName, Scorer, members, scorer_of
-from bayes_engine.structure.trace import Control, Search, Status, laid
+from bayes_engine.structure.search_trace import SearchControl, SearchResult, Status, laid
 
 MOST_NODES = 18
 """The tables of the recursion hold nodes · 2^nodes numbers: 57 MB here."""
@@ -42,8 +42,8 @@ def exact(
     *,
     sample_size: float = 1.0,
     constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
-    control: Control = Control(),  # noqa: B008
-) -> Search:
+    control: SearchControl = SearchControl(),  # noqa: B008
+) -> SearchResult:
     """A graph with the highest score of all that the constraints allow. Among equals a node takes the smaller set of
     parents, and the node without children is the last by name.
 
@@ -185,5 +185,5 @@ def _arcs(names: tuple[str, ...], chosen: NDArray[np.int32], sink: NDArray[np.in
         yield from ((names[p], names[c]) for p in members(int(chosen[c, left])))
 
 
-def _climbed(counts: FamilyCounts, scorer: Scorer, constraints: Constraints, stop: Status) -> Search:
+def _climbed(counts: FamilyCounts, scorer: Scorer, constraints: Constraints, stop: Status) -> SearchResult:
     return replace(hill_climb(counts, scorer, constraints=constraints), status=stop)

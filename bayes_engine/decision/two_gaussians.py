@@ -61,7 +61,7 @@ class TwoGaussians:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ErringBoundary:
     """A boundary with its error rate, P(decided ≠ true)."""
 
     quadric: Quadric
@@ -71,9 +71,9 @@ class Rule:
 class Boundaries(NamedTuple):
     """The three rules for the same two classes; Bayes's error is the least that any rule can have."""
 
-    fisher: Rule
-    lda: Rule
-    bayes: Rule
+    fisher: ErringBoundary
+    lda: ErringBoundary
+    bayes: ErringBoundary
 
 
 def boundaries(classes: TwoGaussians) -> Boundaries:
@@ -104,7 +104,7 @@ def boundaries(classes: TwoGaussians) -> Boundaries:
         Quadric(flat, w, middle + odds),
         Quadric(-0.5 * (inverse[1] - inverse[0]), pull[1] - pull[0], float(own[1] - own[0]) + odds),
     )
-    return Boundaries(*(Rule(rule, error_rate(rule, classes)) for rule in rules))
+    return Boundaries(*(ErringBoundary(rule, error_rate(rule, classes)) for rule in rules))
 
 
 def error_rate(rule: Quadric, classes: TwoGaussians) -> float:
@@ -166,11 +166,13 @@ def _share_above(bend: Array, slope: Array, start: float) -> Array:
     return np.asarray(np.where(positive, 1.0 - inside, inside))
 
 
-def known(distance: float, first: tuple[float, float], second: tuple[float, float], prior: float = 0.5) -> TwoGaussians:
+def two_gaussians(
+    distance: float, first: tuple[float, float], second: tuple[float, float], prior: float = 0.5
+) -> TwoGaussians:
     """Two classes with their means at ∓distance/2 across; each class's covariance from its `height`, the standard
     deviation up for one of 1 across, and its correlation.
 
-    >>> known(2.0, (1.0, 0.0), (2.0, 0.5)).covariances[1].tolist()
+    >>> two_gaussians(2.0, (1.0, 0.0), (2.0, 0.5)).covariances[1].tolist()
     [[1.0, 1.0], [1.0, 4.0]]
     """
     spread = [[[1.0, height * r], [height * r, height**2]] for height, r in (first, second)]

@@ -13,7 +13,7 @@ from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import log
 
 
-class Weight(NamedTuple):
+class EvidenceWeight(NamedTuple):
     """log p(x_j|for)/p(x_j|against) of one ledger row, by its `position` there (−1: `folded` rows together).
 
     `never` are those of the two classes whose factor is 0: the weight is ±inf, or 0 where it is both.
@@ -26,12 +26,12 @@ class Weight(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Balance:
+class LogOddsTerms:
     """log P(for_|x)/P(against|x) as a sum of weights; `total` is None where both classes are impossible."""
 
     for_: Any
     against: Any
-    weights: tuple[Weight, ...]
+    weights: tuple[EvidenceWeight, ...]
 
     @property
     def total(self) -> float | None:
@@ -40,11 +40,11 @@ class Balance:
             return None
         return float(sum(weight.nats for weight in self.weights))
 
-    def by_size(self) -> Balance:
+    def by_size(self) -> LogOddsTerms:
         """Largest first."""
         return replace(self, weights=tuple(sorted(self.weights, key=lambda w: -abs(w.nats) - len(w.never))))
 
-    def folded(self, most: int) -> Balance:
+    def folded(self, most: int) -> LogOddsTerms:
         """At most `most` weights: the smallest become one, at the end; a weight of a class never seen stays."""
         if len(self.weights) <= most:
             return self
@@ -52,10 +52,10 @@ class Balance:
         kept = [w for w in self.weights if w in largest]
         rest = [w for w in self.weights if w not in largest]
         never = tuple({label: None for w in rest for label in w.never})
-        return replace(self, weights=(*kept, Weight(-1, float(sum(w.nats for w in rest)), never, len(rest))))
+        return replace(self, weights=(*kept, EvidenceWeight(-1, float(sum(w.nats for w in rest)), never, len(rest))))
 
 
-def weigh(ledger: Ledger, for_: Any, against: Any) -> Balance:
+def log_odds_terms(ledger: Ledger, for_: Any, against: Any) -> LogOddsTerms:
     """The first row of the ledger as a balance of two of its classes. Raises ParameterError on an unknown class.
 
     >>> from bayes_engine.factors import Row
@@ -63,14 +63,16 @@ def weigh(ledger: Ledger, for_: Any, against: Any) -> Balance:
     ...     (Row("play", "play", (), "prior"), log([[0.6, 0.4]])),
     ...     (Row("wind", "wind", ("play",), "log-probability"), log([[0.0, 0.75]])),
     ... )
-    >>> balance = weigh(Ledger(terms, ("no", "yes"), np.zeros(1, dtype=np.int8)), "yes", "no")
+    >>> balance = log_odds_terms(Ledger(terms, ("no", "yes"), np.zeros(1, dtype=np.int8)), "yes", "no")
     >>> [(round(w.nats, 4), w.never) for w in balance.weights], balance.total
     ([(-0.4055, ()), (inf, ('no',))], inf)
     """
     nats = ledger.contributions(for_, against).iloc[0].tolist()
     sides = [(label, ledger.classes.index(label)) for label in (for_, against)]
     never = [tuple(label for label, k in sides if np.isneginf(term[0, k])) for _row, term in ledger.rows]
-    return Balance(for_, against, tuple(Weight(j, n, c) for j, (n, c) in enumerate(zip(nats, never, strict=True))))
+    return LogOddsTerms(
+        for_, against, tuple(EvidenceWeight(j, n, c) for j, (n, c) in enumerate(zip(nats, never, strict=True)))
+    )
 
 
 def odds_needed(loss: LossMatrix, for_: Any, against: Any) -> float | None:

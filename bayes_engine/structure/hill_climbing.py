@@ -29,16 +29,16 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import OPERATIONS, Move, ScoreName, Scorer, bill, members, scorer_of
-from bayes_engine.structure.trace import (
+from bayes_engine.structure.scores import OPERATIONS, Move, ScoreName, Scorer, decomposed_score, members, scorer_of
+from bayes_engine.structure.search_trace import (
     Candidate,
-    Control,
-    Limits,
-    Progress,
-    Search,
+    SearchControl,
+    SearchLimits,
+    SearchProgress,
+    SearchResult,
     SearchTrace,
     Status,
-    Taken,
+    TakenMove,
     traced,
 )
 
@@ -69,8 +69,8 @@ def hill_climb(
     start: DAG | None = None,
     constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
     settings: ClimbSettings = ClimbSettings(),
-    control: Control = Control(),  # noqa: B008
-) -> Search:
+    control: SearchControl = SearchControl(),  # noqa: B008
+) -> SearchResult:
     """The best graph that climbing reaches from `start` (no arcs but the required ones) by single arcs.
 
     Raises ParameterError on constraints that contradict each other or the start.
@@ -91,7 +91,7 @@ def hill_climb(
     for k in steps(range(1 + max(settings.restarts, 0))):
         done, best_score = sum(len(c.taken) for c in climbs), max((c.best_score for c in climbs), default=-math.inf)
         climb = _Climb(scorer, first, constraints, k, rng)
-        climb.run(limits, settings, control, Progress(done, None, best_score))
+        climb.run(limits, settings, control, SearchProgress(done, None, best_score))
         climbs.append(climb)
         if climb.status in ("time", "cancelled"):
             break
@@ -102,7 +102,9 @@ def hill_climb(
     trace = best.trace()
     graph = trace.graph_after(len(trace.steps))
     status = climbs[-1].status if climbs[-1].status in ("time", "cancelled") else best.status
-    return Search(graph, bill(counts, graph, scorer), trace, status, "hill-climb", tuple(c.best_score for c in climbs))
+    return SearchResult(
+        graph, decomposed_score(counts, graph, scorer), trace, status, "hill-climb", tuple(c.best_score for c in climbs)
+    )
 
 
 def k2(
@@ -112,8 +114,8 @@ def k2(
     *,
     sample_size: float = 1.0,
     constraints: Constraints = Constraints(),  # noqa: B008
-    control: Control = Control(),  # noqa: B008
-) -> Search:
+    control: SearchControl = SearchControl(),  # noqa: B008
+) -> SearchResult:
     """Cooper & Herskovits' K2: in the given order of the nodes, each takes the one earlier node after the other that
     gains most, while one gains. Equal gains by name.
 
@@ -138,9 +140,9 @@ def k2(
     first = DAG(counts.names, constraints.required)
     most = math.inf if constraints.max_parents is None else constraints.max_parents
     allowed = constraints.allowed(counts.sorted_names)
-    taken: list[Taken] = []
+    taken: list[TakenMove] = []
     status: Status = "local optimum"
-    total = bill(counts, first, scorer).score
+    total = decomposed_score(counts, first, scorer).score
     for i, child in enumerate(steps(order)):
         c = counts.rank_of(child)
         mask = sum(1 << counts.rank_of(p) for p in first.parents[child])
@@ -155,7 +157,7 @@ def k2(
             others = tuple(
                 Candidate(Move("add", counts.sorted_names[j], child), float(deltas[j])) for j in chosen.runners_up
             )
-            taken.append(Taken(move, float(deltas[chosen.at]), others, chosen.ties))
+            taken.append(TakenMove(move, float(deltas[chosen.at]), others, chosen.ties))
             total += taken[-1].delta
             mask |= 1 << chosen.at
         if stop is not None:
@@ -164,7 +166,7 @@ def k2(
         control.report(i + 1, len(order), total)
     trace = traced(scorer, first, taken)
     graph = trace.graph_after(len(trace.steps))
-    return Search(graph, bill(counts, graph, scorer), trace, status, "k2")
+    return SearchResult(graph, decomposed_score(counts, graph, scorer), trace, status, "k2")
 
 
 class _Choice(NamedTuple):
@@ -225,7 +227,7 @@ class _Climb:
         self.drop = np.full((d, d), -np.inf)
         self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))
         self.best_score, self.best_at = self.score, 0
-        self.taken: list[Taken] = []
+        self.taken: list[TakenMove] = []
         self.status: Status = "local optimum"
 
     @cached_property
@@ -242,7 +244,9 @@ class _Climb:
         """The parents of a node as a set of ranks."""
         return sum(1 << int(p) for p in np.flatnonzero(self.arcs[:, child]))
 
-    def run(self, limits: Limits, settings: ClimbSettings, control: Control, before: Progress) -> None:
+    def run(
+        self, limits: SearchLimits, settings: ClimbSettings, control: SearchControl, before: SearchProgress
+    ) -> None:
         """Climb until nothing gains (and, with tabu, nothing has for so many steps), or a limit is reached; `before` is
         what other climbs have done and reached."""
         tabu, max_steps = settings.tabu, settings.max_steps
@@ -317,7 +321,7 @@ class _Climb:
         """Make the move; the nodes whose parents it changes."""
         delta = float(deltas[choice.at])
         others = tuple(Candidate(self._named(j), float(deltas[j])) for j in choice.runners_up)
-        self.taken.append(Taken(self._named(choice.at), delta, others, choice.ties))
+        self.taken.append(TakenMove(self._named(choice.at), delta, others, choice.ties))
         self.score += delta
         operation, p, c = self._move(choice.at)
         self.arcs[p, c] = operation == 0

@@ -13,7 +13,7 @@ import pandas as pd
 from bayes_engine.errors import ParameterError
 from bayes_engine.progress import tick
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import DecomposedScore, FamilyChange, Move, Scorer, bill, changes
+from bayes_engine.structure.scores import DecomposedScore, FamilyChange, Move, Scorer, decomposed_score, family_changes
 
 Status = Literal["optimum", "local optimum", "steps", "time", "cancelled", "given"]
 """Why a search ended: at a proven optimum; where no move gains; after `max_steps`; out of time; on request; or it was
@@ -21,7 +21,7 @@ no search, the graph was given."""
 Method = Literal["hill-climb", "k2", "exact", "tree", "naive", "tan", "given"]
 
 
-class Progress(NamedTuple):
+class SearchProgress(NamedTuple):
     """What a search reports: steps done, of how many (None: not known), and the best score so far."""
 
     done: int
@@ -30,22 +30,22 @@ class Progress(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Control:
+class SearchControl:
     """What holds a search from outside: the seconds it may take, `cancel` that is asked at every step whether to stop,
     and `progress` that is told how far it is. Out of time or cancelled, a search returns the best it has."""
 
     time_budget: float | None = None
     cancel: Callable[[], bool] | None = None
-    progress: Callable[[Progress], None] | None = None
+    progress: Callable[[SearchProgress], None] | None = None
 
-    def limits(self) -> Limits:
+    def limits(self) -> SearchLimits:
         """The clock, started now."""
-        return Limits(self.time_budget, self.cancel)
+        return SearchLimits(self.time_budget, self.cancel)
 
     def report(self, done: int, total: int | None, score: float) -> None:
         """Tell whoever watches."""
         if self.progress is not None:
-            self.progress(Progress(done, total, score))
+            self.progress(SearchProgress(done, total, score))
 
 
 class Candidate(NamedTuple):
@@ -102,7 +102,7 @@ class SearchTrace:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchResult:
     """The best graph that was found, its bill, the way there, why the search ended, and the score of every climb."""
 
     graph: DAG
@@ -118,7 +118,7 @@ class Search:
         return self.bill.score
 
 
-class Limits:
+class SearchLimits:
     """A time budget in seconds and a request to stop, both asked at every step."""
 
     def __init__(self, seconds: float | None, cancel: Callable[[], bool] | None) -> None:
@@ -137,7 +137,7 @@ class Limits:
         return "time" if monotonic() >= self._end else None
 
 
-class Taken(NamedTuple):
+class TakenMove(NamedTuple):
     """A move on the way, before its bill is written out."""
 
     move: Move
@@ -146,20 +146,20 @@ class Taken(NamedTuple):
     ties: int = 0
 
 
-def laid(scorer: Scorer, graph: DAG, status: Status, method: Method) -> Search:
+def laid(scorer: Scorer, graph: DAG, status: Status, method: Method) -> SearchResult:
     """A graph that was not climbed to, as a result: its arcs are laid one after the other, parents first."""
-    moves = [Taken(Move("add", parent, child)) for child in graph.order for parent in graph.parents[child]]
+    moves = [TakenMove(Move("add", parent, child)) for child in graph.order for parent in graph.parents[child]]
     trace = traced(scorer, DAG(graph.nodes), moves)
-    return Search(graph, bill(scorer.counts, graph, scorer), trace, status, method)
+    return SearchResult(graph, decomposed_score(scorer.counts, graph, scorer), trace, status, method)
 
 
-def traced(scorer: Scorer, start: DAG, taken: Sequence[Taken]) -> SearchTrace:
+def traced(scorer: Scorer, start: DAG, taken: Sequence[TakenMove]) -> SearchTrace:
     """The moves with their bills written out."""
-    score = first = bill(scorer.counts, start, scorer).score
+    score = first = decomposed_score(scorer.counts, start, scorer).score
     parents = dict(start.parents)
     steps = []
     for move, _, runners_up, ties in taken:
-        families = changes(scorer, parents, move)
+        families = family_changes(scorer, parents, move)
         parents |= move.parents(parents)
         score += math.fsum(f.delta for f in families)
         steps.append(SearchStep(move, families, score, runners_up, ties))

@@ -17,7 +17,7 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Row
 from bayes_engine.factors.sources import Fraction, Source
 from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.inference.averaged import Averaged, Member
+from bayes_engine.inference.averaged import AveragedFactor, Member
 from bayes_engine.ledger import Ledger, prior_shift
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.one_dependence import AODE
@@ -148,7 +148,9 @@ def derive_member(
     return derive_from(model, ledger, sources, case, loss, prior_of_use, classes)
 
 
-def _under(factor: Averaged, member: Member, table: Table) -> tuple[list[tuple[Row, Array]], list[tuple[Source, ...]]]:
+def _under(
+    factor: AveragedFactor, member: Member, table: Table
+) -> tuple[list[tuple[Row, Array]], list[tuple[Source, ...]]]:
     """The terms of one super-parent's model, and where they come from."""
     first, target = member.first(table, _log_prior(factor), None)[0], factor.prior.target
     place = int(member.domain.places(table)[0])
@@ -233,9 +235,9 @@ def as_misprinted(
 
 def _read(
     model: AODE, case: pd.DataFrame, prior_of_use: Mapping[Any, float] | None, classes: Sequence[Any] | None
-) -> tuple[Table, Averaged, list[int], Array]:
+) -> tuple[Table, AveragedFactor, list[int], Array]:
     """The case encoded, the model's factor, the order of classes, and what a prior of use adds to a log joint (C,)."""
-    assert isinstance(model.factor_, Averaged)
+    assert isinstance(model.factor_, AveragedFactor)
     labels = model.classes_.tolist()
     order = [labels.index(c) for c in (labels if classes is None else classes)]
     shift = np.zeros(len(labels))
@@ -245,5 +247,5 @@ def _read(
     return model._encode(case), model.factor_, order, shift
 
 
-def _log_prior(factor: Averaged) -> Array:
+def _log_prior(factor: AveragedFactor) -> Array:
     return np.asarray(log(factor.prior.p))[None, :]

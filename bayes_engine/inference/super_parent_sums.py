@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.factors.leaf import HIDDEN, OUT, Domain, LeftOutRows
-from bayes_engine.inference.directed import Directed
+from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.priors import log_smoothed
 from bayes_engine.progress import steps
@@ -31,7 +31,7 @@ EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedRows:
     """Rows as places: `places[j]` (n,) below `extents[j]`, the place `size + 1` being that of a cell not known; and
     `codes[g]` (n,), the joint code of the columns in `groups[g]`."""
 
@@ -72,7 +72,7 @@ class Packed:
             yield rows, total
 
 
-def pack(X: Table, domains: Sequence[Domain]) -> Packed:
+def pack(X: Table, domains: Sequence[Domain]) -> PackedRows:
     """The rows of these discrete columns, packed."""
     places = []
     for domain in domains:
@@ -92,7 +92,7 @@ def pack(X: Table, domains: Sequence[Domain]) -> Packed:
             groups.append((j,))
             codes.append(place)
             cells = extent
-    return Packed(tuple(places), tuple(extents), tuple(groups), tuple(codes))
+    return PackedRows(tuple(places), tuple(extents), tuple(groups), tuple(codes))
 
 
 def row_width(k: int) -> int:
@@ -112,7 +112,7 @@ def every_place(domain: Domain, extent: int) -> Table:
 
 
 def scores_left_out(
-    X: Table, left: LeftOutRows, log_prior: Mapping[int, Array], stars: Sequence[Directed], weight: Array | None
+    X: Table, left: LeftOutRows, log_prior: Mapping[int, Array], stars: Sequence[DirectedFactor], weight: Array | None
 ) -> tuple[Array, Array]:
     """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (d,),
     for the star on each column of X. `weight` is (n,), None where all are 1.
@@ -148,7 +148,7 @@ def scores_left_out(
     return hits, gains
 
 
-def _star_terms(star: Directed, gone: float) -> Array:
+def _star_terms(star: DirectedFactor, gone: float) -> Array:
     """(places of i, places of all columns, W) log P(x_j | c, x_i), and log P(x_i | c) in all places of i itself, every
     cell having lost the weight `gone`."""
     families = star.tables

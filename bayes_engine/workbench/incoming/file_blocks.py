@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import Layout, lay_out, no_rows
-from bayes_engine.table.containers import cell_text, declared, is_arff, is_parquet, parquet, written
 from bayes_engine.table.decode import load, recode
 from bayes_engine.table.dialect import (
     ALIGNED,
@@ -45,6 +44,7 @@ from bayes_engine.table.dialect import (
     whole_lines,
 )  # fmt: skip
 from bayes_engine.table.notes import Note
+from bayes_engine.table.parquet_arff import cell_text, declared, is_arff, is_parquet, parquet, written
 from bayes_engine.table.read import MAX_BYTES, Recipe, read_table
 from bayes_engine.table.workbooks import Workbook, workbook
 
@@ -59,10 +59,10 @@ _HEAD = 1 << 22
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellBlocks:
     """The cells of a file as text: `names` of the columns, `n` rows, what reading them had to say, and how it was done.
 
-    >>> cells = Cells.of(pd.DataFrame({"size": ["1", "2", "3"]}))
+    >>> cells = CellBlocks.of(pd.DataFrame({"size": ["1", "2", "3"]}))
     >>> len(cells), [len(block) for block in cells.blocks(2)]
     (3, [2, 1])
     """
@@ -80,7 +80,7 @@ class Cells:
     @classmethod
     def of(
         cls, frame: pd.DataFrame, report: Iterable[Note] = (), recipe: Recipe | None = None, name: str = ""
-    ) -> Cells:
+    ) -> CellBlocks:
         """The cells of a frame of text."""
         recipe = recipe or Recipe("text")
         return cls(tuple(map(str, frame.columns)), len(frame), tuple(report), recipe, name, partial(_slices, frame))
@@ -118,7 +118,7 @@ def open_cells(
     *,
     name: str = "",
     max_bytes: int = MAX_BYTES,
-) -> Cells:
+) -> CellBlocks:
     r"""What `read_table(source, …, typed=False)` reads, a block of rows at a time.
 
     Raises ReadError as `read_table` does.
@@ -133,7 +133,7 @@ def open_cells(
     if is_parquet(data):
         frame = parquet(data, max_bytes, notes)
         rows = partial(_written, frame)
-        return Cells(tuple(map(str, frame.columns)), len(frame), tuple(notes), Recipe("parquet"), name, rows)
+        return CellBlocks(tuple(map(str, frame.columns)), len(frame), tuple(notes), Recipe("parquet"), name, rows)
     if len(data) > LEAST and not data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         text, known = recode(data, form.encoding, notes)
         handed = [text]
@@ -146,7 +146,7 @@ def open_cells(
     reading = read_table(data, name=name, encoding=form.encoding, delimiter=form.delimiter, quote=form.quote,
                          header=form.header, sheet=form.sheet, trim=form.trim, typed=False,
                          max_bytes=max_bytes)  # fmt: skip
-    return Cells.of(reading.frame, reading.report, reading.recipe, name)
+    return CellBlocks.of(reading.frame, reading.report, reading.recipe, name)
 
 
 def _slices(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
@@ -157,7 +157,7 @@ def _written(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     return (part.apply(written) for part in _slices(frame, rows))
 
 
-def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, notes: list[Note]) -> Cells:
+def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, notes: list[Note]) -> CellBlocks:
     """The cells of a long text in UTF-8, which is taken out of the list, and had this encoding."""
     data = handed.pop()
     data, given = prepared(data, form.delimiter, form.quote, notes)
@@ -176,10 +176,10 @@ def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, no
     layout, kept, line = lay_out(all_of_it, form.header, dialect.delimiter, notes, trim=form.trim)
     recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=form.trim)
     rows = _Rows(text, kept.positions, layout)
-    return Cells(layout.names, len(rows.positions), tuple(notes), recipe, name, rows)
+    return CellBlocks(layout.names, len(rows.positions), tuple(notes), recipe, name, rows)
 
 
-def _of_arff(handed: list[bytes], encoding: str, name: str, notes: list[Note]) -> Cells:
+def _of_arff(handed: list[bytes], encoding: str, name: str, notes: list[Note]) -> CellBlocks:
     """The cells of a long ARFF file in UTF-8, which is taken out of the list: its rows are written again as pieces."""
     data = handed.pop()
     begins = declared(head := _head(data), notes)
@@ -201,7 +201,7 @@ def _of_arff(handed: list[bytes], encoding: str, name: str, notes: list[Note]) -
     check_size(starts[-1], len(begins.names))
     names = (*begins.names, begins.weight(notes)) if weighed else tuple(begins.names)
     rows = _Rows(_Text(pieces, np.array(starts)), np.arange(starts[-1]), Layout(names, len(names)))
-    return Cells(names, starts[-1], tuple(notes), Recipe("arff", encoding), name, rows)
+    return CellBlocks(names, starts[-1], tuple(notes), Recipe("arff", encoding), name, rows)
 
 
 def _arff_row(cells: Sequence[str], weight: float | None) -> list[bytes]:
@@ -210,7 +210,7 @@ def _arff_row(cells: Sequence[str], weight: float | None) -> list[bytes]:
             b"1" if weight is None else cell_text(weight).encode()]  # fmt: skip
 
 
-def _of_workbook(book: Workbook, form: FileForm, name: str, notes: list[Note]) -> Cells:
+def _of_workbook(book: Workbook, form: FileForm, name: str, notes: list[Note]) -> CellBlocks:
     """The cells of a sheet: its rows are written as pieces."""
     chosen = book.pick(form.sheet, notes)
     pieces, firsts, lines, reach = list[_Piece](), list[tuple[int, pd.Series]](), [_NONE.lines], [_NONE.widths]
@@ -228,7 +228,9 @@ def _of_workbook(book: Workbook, form: FileForm, name: str, notes: list[Note]) -
     all_of_it = _Records(text, skim, np.arange(chosen.n), widths, skim.lines, columns)
     layout, kept, line = lay_out(all_of_it, form.header, "", notes, trim=form.trim)
     recipe = Recipe("spreadsheet", sheet=chosen.name, sheets=sheets, header=line, trim=form.trim)
-    return Cells(layout.names, len(kept.positions), tuple(notes), recipe, name, _Rows(text, kept.positions, layout))
+    return CellBlocks(
+        layout.names, len(kept.positions), tuple(notes), recipe, name, _Rows(text, kept.positions, layout)
+    )
 
 
 def _head(data: bytes) -> str:

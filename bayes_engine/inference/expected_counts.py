@@ -54,7 +54,7 @@ class _Pattern(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Completion:
+class ExpectationStep:
     """Rows `places` (n, d), HIDDEN where not known, with weights (n,), for networks of one shape: the nodes' tables
     have the axes of `scopes` (columns of `places`, the node last) and differ in their numbers.
 
@@ -63,7 +63,7 @@ class Completion:
     >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
     >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
     >>> rows = np.array([[0, 0], [HIDDEN, 1]])
-    >>> found = Completion.of(network, rows, np.ones(2)).expected(network)
+    >>> found = ExpectationStep.of(network, rows, np.ones(2)).expected(network)
     >>> found.counts[0].round(4).tolist(), round(found.log_likelihood, 4)  # P(rain | wet) is 2/3; 0.72 · 0.24
     ([1.3333, 0.6667], -1.7556)
     """
@@ -75,7 +75,7 @@ class Completion:
     scopes: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, network: Network, places: NDArray[np.intp], weight: Array) -> Completion:
+    def of(cls, network: Network, places: NDArray[np.intp], weight: Array) -> ExpectationStep:
         """For networks of the shape of this one. A row without weight takes no part."""
         sizes = dict(zip(network.names, network.sizes, strict=True))
         scopes = tuple(network.axes(cpt.scope) for cpt in network.cpts)

@@ -13,19 +13,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.em import Collapse, EMTrace, Runs, memberships
+from bayes_engine.em import Collapse, EMTrace, Runs, responsibilities
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import GaussianNB
-from bayes_engine.models.components import Components, MixtureParameters, standardized, to_standard
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.models.mixture_components import Components, MixtureParameters, standardized, to_standard
 from bayes_engine.progress import steps
 
 
 @dataclass(frozen=True)
-class Climb:
+class GaussianMixtureRun:
     """A run: the fitted `model`, or the model as it stood before it collapsed, with the engine's `collapse`."""
 
     model: GaussianMixture
@@ -43,14 +43,16 @@ class Climb:
         return self.trace.last.objective
 
 
-def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any) -> Climb:
+def run_em(
+    X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any
+) -> GaussianMixtureRun:
     """EM from one start, "kmeans" and "random" by `seed`, or a start given as `GaussianMixture` takes it; components
     keep the order in which they begin. `parameters` are the mixture's.
 
     Raises what `GaussianMixture.fit` raises.
 
     >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
-    >>> run = climb(X, 2, "kmeans")
+    >>> run = run_em(X, 2, "kmeans")
     >>> run.model.means_.round(2).ravel().tolist(), run.collapse
     ([0.13, 5.17], None)
     """
@@ -68,14 +70,16 @@ def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, *
     with listen() as warned:
         model = GaussianMixture(k, init=begin, max_iter=steps, **parameters).fit(X)
     if tried.best is None:
-        return Climb(model, tried.collapsed[0], ())
-    return Climb(model, None, tuple(warned))
+        return GaussianMixtureRun(model, tried.collapsed[0], ())
+    return GaussianMixtureRun(model, None, tuple(warned))
 
 
-def reached(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any) -> float | None:
-    """The objective that `climb` would reach, None where it would collapse.
+def objective_reached(
+    X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any
+) -> float | None:
+    """The objective that `run_em` would reach, None where it would collapse.
 
-    >>> reached(np.array([[0.0], [0.0], [1.0], [5.0], [5.0], [5.0]]), 2, np.array([[0.3], [5.0]])) is None
+    >>> objective_reached(np.array([[0.0], [0.0], [1.0], [5.0], [5.0], [5.0]]), 2, np.array([[0.3], [5.0]])) is None
     True
     """
     best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters).best
@@ -103,13 +107,13 @@ def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array
     """(n, K) the responsibilities of rows under the parameters of one step.
 
     >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
-    >>> run = climb(X, 2, "kmeans")
+    >>> run = run_em(X, 2, "kmeans")
     >>> bool(np.allclose(at_step(run.model, run.trace.last.parameters, X), run.trace.last.responsibilities))
     True
     """
     rows = standardized(np.asarray(X, dtype=float), model._center, model._scale)
     joint = model._problem(rows, None).joint(to_standard(theta, model._center, model._scale))
-    return memberships(joint, hard=bool(model.hard)).responsibilities
+    return responsibilities(joint, hard=bool(model.hard)).responsibilities
 
 
 def nearest_rows(X: Array, axes: tuple[int, int], points: Iterable[tuple[float, float]]) -> Array:
@@ -161,12 +165,12 @@ def one_hot(codes: NDArray[np.intp], k: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Supervised:
+class SupervisedStep:
     """The M step with every label seen beside the classifier it is: `climb` has one step, `peer` is the classifier's
     name ("" where the form has none), `difference` the largest of any weight, mean or covariance (in standard
     deviations), `alike` the rows that both decide alike, of the `rows` that are complete."""
 
-    climb: Climb
+    climb: GaussianMixtureRun
     peer: str
     difference: float
     alike: int
@@ -181,7 +185,7 @@ PEERS = {
 """What a mixture is, its labels seen, by its form of covariance."""
 
 
-def supervised(
+def supervised_step(
     X: Array,
     codes: NDArray[np.intp],
     k: int,
@@ -189,14 +193,14 @@ def supervised(
     *,
     columns: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
-) -> Supervised:
+) -> SupervisedStep:
     """One M step on labels that are all seen, and the classifier of the same form fitted by its own code.
 
     Rows with a missing cell are left out, as discriminant analysis does. Raises Collapse where a class has no spread,
     and what the classifiers' `fit` raises, which speaks of `columns` (d names) and `classes` (K labels).
 
     >>> X = np.array([[0.0, 1.0], [0.4, 0.2], [0.1, 0.9], [5.0, 5.1], [5.2, 4.0], [5.3, 4.8]])
-    >>> found = supervised(X, np.array([0, 0, 0, 1, 1, 1]), 2, "full")
+    >>> found = supervised_step(X, np.array([0, 0, 0, 1, 1, 1]), 2, "full")
     >>> found.peer, found.difference < 1e-12, found.alike
     ('QuadraticDiscriminantAnalysis', True, 6)
     """
@@ -206,9 +210,9 @@ def supervised(
     if empty.any():
         first = int(empty.argmax())
         raise TableError("class {k} has no complete row", k=first + 1 if classes is None else classes[first])
-    run = climb(x, k, one_hot(y, k), covariance=covariance, max_iter=0)
+    run = run_em(x, k, one_hot(y, k), covariance=covariance, max_iter=0)
     if covariance not in PEERS:
-        return Supervised(run, "", 0.0, 0, kept)
+        return SupervisedStep(run, "", 0.0, 0, kept)
     peer = PEERS[covariance]()
     if isinstance(peer, GaussianNB):
         peer.set_params(var_smoothing=0.0)
@@ -231,7 +235,7 @@ def supervised(
     )
     decided = np.argsort(order)[np.asarray(peer.predict_proba(frame)).argmax(axis=1)]
     alike = int((run.model.predict(x) == decided).sum())
-    return Supervised(run, type(peer).__name__, float(max(apart)), alike, kept)
+    return SupervisedStep(run, type(peer).__name__, float(max(apart)), alike, kept)
 
 
 def crossed(shares: Array, codes: NDArray[np.intp], classes: int) -> NDArray[np.intp]:
@@ -249,17 +253,17 @@ def crossed(shares: Array, codes: NDArray[np.intp], classes: int) -> NDArray[np.
 
 
 @dataclass(frozen=True)
-class Bills:
+class InformationCriteria:
     """`mixture_table` over K, as far as K could be fitted, with what the fits said."""
 
     table: pd.DataFrame
     notes: tuple[tuple[int, Message], ...]
 
 
-def bills(X: Array, most: int, **parameters: Any) -> Bills:
+def information_criteria(X: Array, most: int, **parameters: Any) -> InformationCriteria:
     """BIC, AIC and ICL for K = 1 … `most`; a K for which there are too few rows ends the table.
 
-    >>> bills(np.array([[0.0], [0.1], [0.3], [5.0]]), 2, n_init=2).table["parameters"].tolist()
+    >>> information_criteria(np.array([[0.0], [0.1], [0.3], [5.0]]), 2, n_init=2).table["parameters"].tolist()
     [2, 5]
     """
     if most < 1:
@@ -275,4 +279,4 @@ def bills(X: Array, most: int, **parameters: Any) -> Bills:
                     raise
                 break
         notes += [(k, note) for note in warned]
-    return Bills(pd.concat(lines), tuple(notes))
+    return InformationCriteria(pd.concat(lines), tuple(notes))

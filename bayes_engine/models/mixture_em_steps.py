@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from bayes_engine.covariance import pivots, pooled
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.components import Components, Form, Gathered, Piece, Problem, StandardizedRows, Wishart
+from bayes_engine.models.mixture_components import (
+    Components,
+    ComponentStatistics,
+    EMSteps,
+    Form,
+    RowBlock,
+    StandardizedRows,
+    Wishart,
+)
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments
@@ -31,10 +39,10 @@ COLLAPSED = 1e-10
 """A component whose variance, given the columns before, is below this share of the data's own has collapsed."""
 
 
-class Full(Problem[Scatter]):
+class FullCovarianceSteps(EMSteps[Scatter]):
     """Full covariances, one for each component or one for all (tied)."""
 
-    def estimate(self, stats: Gathered[Scatter]) -> Components:
+    def estimate(self, stats: ComponentStatistics[Scatter]) -> Components:
         weight, m2 = stats.weight, stats.moments.m2
         mean = self._mean(weight, stats.moments.mean)
         if self.form == "tied":
@@ -61,7 +69,7 @@ class Full(Problem[Scatter]):
     def _own_pivots(self) -> Array:
         return pivots(self.rows.covariance)
 
-    def complete(self, stats: Gathered[Scatter], theta: Components) -> float:
+    def complete(self, stats: ComponentStatistics[Scatter], theta: Components) -> float:
         white, log_det = _whitened(theta.spread)
         weight = stats.weight
         away = stats.moments.mean - theta.means
@@ -78,16 +86,16 @@ class Full(Problem[Scatter]):
         power = self.prior.freedom + len(self.ridge) + 1
         return float(-0.5 * (power * log_det.sum() + square))
 
-    def slack(self, stats: Gathered[Scatter], before: Components, after: Components) -> float:
+    def slack(self, stats: ComponentStatistics[Scatter], before: Components, after: Components) -> float:
         old, new = (np.einsum("kij,j->k", _whitened(theta.spread)[0] ** 2, self.ridge) for theta in (before, after))
         return max(0.0, 0.5 * float((stats.weight * (old - new)).sum()))
 
-    def gathered(self, r: Array) -> Gathered[Scatter]:
+    def gathered(self, r: Array) -> ComponentStatistics[Scatter]:
         """A missing cell stands at the mean, with the column's variance."""
         second = scatter(self._names, np.zeros(len(self.ridge)), self.rows.z.T, Labels(r.shape[1], soft=r))
         if self.rows.seen is not None:
             second = replace(second, m2=second.m2 + np.stack([np.diag(a) for a in (~self.rows.seen @ r).T]))
-        return Gathered(r.sum(axis=0), second)
+        return ComponentStatistics(r.sum(axis=0), second)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -97,7 +105,7 @@ class Full(Problem[Scatter]):
     def _filled(self) -> float:
         return self.rows.total * float(np.log(self.rows.scale).sum()) - self.rows.log_scale
 
-    def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[Scatter]]]:
+    def _work(self, theta: Components) -> tuple[Iterator[RowBlock], Callable[[], ComponentStatistics[Scatter]]]:
         k, d = theta.means.shape
         white, log_det = _whitened(theta.spread)
         white = np.broadcast_to(white, (k, d, d))
@@ -116,7 +124,7 @@ class Full(Problem[Scatter]):
                 first[c] += deltas[c] @ r[c]
                 second[c] += (deltas[c] * r[c]) @ deltas[c].T + size[c] * covariance[c]
 
-        def pieces() -> Iterator[Piece]:
+        def pieces() -> Iterator[RowBlock]:
             constant = log(theta.weights) - 0.5 * log_det
             nothing, known = np.zeros(k), np.zeros((k, d, d))
             room = np.empty((products.shape[1], min(BLOCK, self.rows.n)))
@@ -128,30 +136,30 @@ class Full(Problem[Scatter]):
                     z = self.rows.z[:, where]
                     if not seen.all():
                         joint, hidden, deltas, covariance = _partly_seen(z, seen, theta)
-                        yield Piece(where, joint, hidden, partial(from_deltas, deltas, covariance))
+                        yield RowBlock(where, joint, hidden, partial(from_deltas, deltas, covariance))
                     elif loose:
                         phi = _products(z, room)
-                        yield Piece(where, coefficients @ phi, nothing, partial(from_products, phi))
+                        yield RowBlock(where, coefficients @ phi, nothing, partial(from_products, phi))
                     else:
                         deltas = z - theta.means[:, :, None]
                         square = ((white @ deltas) ** 2).sum(axis=1)
                         joint = (constant - 0.5 * d * LOG_2PI)[:, None] - 0.5 * square
-                        yield Piece(where, joint, nothing, partial(from_deltas, deltas, known))
+                        yield RowBlock(where, joint, nothing, partial(from_deltas, deltas, known))
 
-        def gathered() -> Gathered[Scatter]:
+        def gathered() -> ComponentStatistics[Scatter]:
             about_zero = _scatter(self._names, products[:, 0], products[:, 1 : 1 + d], _square(products[:, 1 + d :], d))
             about_means = _scatter(self._names, weight, first, second)
             moved = replace(about_means, mean=about_means.mean + theta.means)
             both = about_zero + moved
-            return Gathered(both.weight, both)
+            return ComponentStatistics(both.weight, both)
 
         return pieces(), gathered
 
 
-class Diagonal(Problem[Moments]):
+class DiagonalCovarianceSteps(EMSteps[Moments]):
     """A variance for each component and column, or one for each component in the data's own units (spherical)."""
 
-    def estimate(self, stats: Gathered[Moments]) -> Components:
+    def estimate(self, stats: ComponentStatistics[Moments]) -> Components:
         cells, m2 = stats.moments.weight, stats.moments.m2
         mean = self._mean(stats.weight, stats.moments.mean)
         unit = self.rows.scale**2
@@ -173,7 +181,7 @@ class Diagonal(Problem[Moments]):
         own = np.diagonal(self.prior.matrix)
         return np.asarray((own * self.rows.scale**2).mean()) if self.form == "spherical" else own
 
-    def complete(self, stats: Gathered[Moments], theta: Components) -> float:
+    def complete(self, stats: ComponentStatistics[Moments], theta: Components) -> float:
         cells, v = stats.moments.weight, theta.spread
         square = (stats.moments.m2 + cells * (stats.moments.mean - theta.means) ** 2) / v
         terms = -0.5 * float((cells * (LOG_2PI + np.log(v)) + square).sum())
@@ -186,17 +194,17 @@ class Diagonal(Problem[Moments]):
         v = v[:, :1] if self.form == "spherical" else v
         return float((-0.5 * ((self.prior.freedom + 2.0) * np.log(v) + self._prior_scale / v)).sum())
 
-    def slack(self, stats: Gathered[Moments], before: Components, after: Components) -> float:
+    def slack(self, stats: ComponentStatistics[Moments], before: Components, after: Components) -> float:
         old, new = (stats.moments.weight * self.ridge / theta.spread for theta in (before, after))
         return max(0.0, 0.5 * float((old - new).sum()))
 
-    def gathered(self, r: Array) -> Gathered[Moments]:
+    def gathered(self, r: Array) -> ComponentStatistics[Moments]:
         z = self.rows.z
         seen = self._seen(slice(None))
         cells = seen @ r
         mean = (z @ r) / np.maximum(cells, 1e-300)
         m2 = np.stack([((z - m[:, None]) ** 2 * seen) @ s for m, s in zip(mean.T, r.T, strict=True)])
-        return Gathered(r.sum(axis=0), self._moments(cells.T, mean.T, m2))
+        return ComponentStatistics(r.sum(axis=0), self._moments(cells.T, mean.T, m2))
 
     def _seen(self, where: Any) -> Array:
         seen = np.ones_like(self.rows.z[:, where]) if self.rows.seen is None else self.rows.seen[:, where]
@@ -209,7 +217,7 @@ class Diagonal(Problem[Moments]):
     def _filled(self) -> float:
         return 0.0
 
-    def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[Moments]]]:
+    def _work(self, theta: Components) -> tuple[Iterator[RowBlock], Callable[[], ComponentStatistics[Moments]]]:
         k, d = theta.means.shape
         loose = bool((theta.spread > TIGHT).all())
         origin = np.zeros((k, d)) if loose else theta.means
@@ -219,7 +227,7 @@ class Diagonal(Problem[Moments]):
             weight[:] += r.sum(axis=1)
             sums[:] += r @ phi[0].T if loose else np.einsum("kb,kpb->kp", r, phi)
 
-        def pieces() -> Iterator[Piece]:
+        def pieces() -> Iterator[RowBlock]:
             away, v = theta.means - origin, theta.spread
             each = -0.5 * (LOG_2PI + np.log(v) + away**2 / v)
             coefficients = np.concatenate([each, away / v, -0.5 / v], axis=1)
@@ -230,21 +238,23 @@ class Diagonal(Problem[Moments]):
                 z = (self.rows.z[:, where] - (origin[:1] if loose else origin)[:, :, None]) * seen
                 phi = np.concatenate([np.broadcast_to(seen, z.shape), z, z * z], axis=1)  # (1 or K, 3d, b)
                 joint = start + (coefficients @ phi[0] if loose else np.einsum("kp,kpb->kb", coefficients, phi))
-                yield Piece(where, joint, np.zeros(k), partial(gather, phi))
+                yield RowBlock(where, joint, np.zeros(k), partial(gather, phi))
 
-        def gathered() -> Gathered[Moments]:
+        def gathered() -> ComponentStatistics[Moments]:
             cells = sums[:, :d]
             safe = np.where(cells > 0, cells, 1.0)
             mean = sums[:, d : 2 * d] / safe
             m2 = np.maximum(sums[:, 2 * d :] - mean * sums[:, d : 2 * d], 0.0)
-            return Gathered(weight, self._moments(cells, origin + mean, m2))
+            return ComponentStatistics(weight, self._moments(cells, origin + mean, m2))
 
         return pieces(), gathered
 
 
-def problem(rows: StandardizedRows, form: Form, ridge: Array, prior: Wishart | None = None) -> Full | Diagonal:
+def em_steps(
+    rows: StandardizedRows, form: Form, ridge: Array, prior: Wishart | None = None
+) -> FullCovarianceSteps | DiagonalCovarianceSteps:
     """The steps for these rows; `ridge` (d,) in standard units."""
-    return (Full if form in ("full", "tied") else Diagonal)(rows, form, ridge, prior)
+    return (FullCovarianceSteps if form in ("full", "tied") else DiagonalCovarianceSteps)(rows, form, ridge, prior)
 
 
 def _whitened(spread: Array) -> tuple[Array, Array]:

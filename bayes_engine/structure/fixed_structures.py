@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.chow_liu import conditional_information, directed, spanning_tree
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import ScoreName, Scorer, scorer_of
-from bayes_engine.structure.trace import Search, laid
-from bayes_engine.structure.tree import conditional_information, directed, spanning_tree
+from bayes_engine.structure.search_trace import SearchResult, laid
 
 
-def given(counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0) -> Search:
+def given(
+    counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
+) -> SearchResult:
     """A graph of the user's in the same score, its arcs laid one after the other.
 
     >>> import pandas as pd

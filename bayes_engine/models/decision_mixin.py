@@ -13,7 +13,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array
 
 
-class Deciding:
+class DecisionMixin:
     """A classifier that states `_posterior`: its risks and decisions under any losses."""
 
     classes_: NDArray[Any]

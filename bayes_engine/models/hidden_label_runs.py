@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.em import EMTrace, memberships
+from bayes_engine.em import EMTrace, responsibilities
 from bayes_engine.errors import listen
 from bayes_engine.factors import Factor
 from bayes_engine.factors.class_prior import ClassPrior
@@ -40,7 +40,7 @@ def hidden_rows(n: int, share: float, seed: int, flipped: Sequence[int] = ()) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Hiding:
+class HiddenLabelRun:
     """A run of EM over labels that are known to us but `hidden` (n,) from it; `truth` (n,) are positions in `levels`.
 
     `named` says whether a class's own rows tell what it is: without a single label classes have no names.
@@ -74,7 +74,7 @@ class Hiding:
         for step in self.trace.steps:
             r = step.responsibilities
             if r is None:  # too large to be kept by the trace
-                r = memberships(step.parameters.log(self._table), hard=self.trace.hard).responsibilities
+                r = responsibilities(step.parameters.log(self._table), hard=self.trace.hard).responsibilities
             r = r[:, self._order].copy()
             r[~self.hidden] = np.eye(len(self.levels))[self.truth[~self.hidden]]
             shares.append(r)
@@ -123,7 +123,7 @@ class Hiding:
         return means, covariances
 
 
-def hide(
+def run_with_hidden_labels(
     X: pd.DataFrame,
     y: pd.Series,
     hidden: NDArray[np.bool_],
@@ -131,13 +131,14 @@ def hide(
     *,
     weight: Array | None = None,
     **parameters: Any,
-) -> Hiding:
+) -> HiddenLabelRun:
     """Naive Bayes by EM, the labels in `hidden` kept from it. `y` is categorical, its categories all classes;
     `parameters` are SemiSupervisedNB's. Where the labels left make a class collapse at once, raises Collapse.
 
     >>> X = pd.DataFrame({"mass": [1.0, 5.0, 1.2, 5.5, 0.9, 5.2]})
     >>> y = pd.Series(pd.Categorical(["a", "b", "a", "b", "a", "b"]))
-    >>> study = hide(X, y, np.array([False, False, True, True, True, True]), NaiveBayes(tied_variance=True))
+    >>> hidden = np.array([False, False, True, True, True, True])
+    >>> study = run_with_hidden_labels(X, y, hidden, NaiveBayes(tied_variance=True))
     >>> study.right(0), study.right(-1)
     (4, 4)
     """
@@ -148,7 +149,7 @@ def hide(
         model = SemiSupervisedNB(estimator, classes=list(levels), **parameters).fit(X, labels, weight)
     notes = tuple(warned)
     inner = model.estimator_
-    return Hiding(model, levels, hidden, np.asarray(y.cat.codes, dtype=np.intp), notes, inner._encode(X))
+    return HiddenLabelRun(model, levels, hidden, np.asarray(y.cat.codes, dtype=np.intp), notes, inner._encode(X))
 
 
 def ceiling(X: pd.DataFrame, y: pd.Series, hidden: NDArray[np.bool_], estimator: NaiveBayes) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.decision.loss import Decision, LossMatrix, judge
+from bayes_engine.decision.loss import Decision, LossMatrix, decide_ledger
 from bayes_engine.ledger import CALIBRATION, JOINT, Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
@@ -24,7 +24,7 @@ from bayes_engine.table.encode import encode
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import write_csv
-from bayes_engine.workbench.incoming.incoming import LISTED, BadCell, FileTally, Incoming, IncomingFile, Reception
+from bayes_engine.workbench.incoming.second_table import LISTED, BadCell, FileTally, Incoming, IncomingFile, Reception
 
 BLOCK = 50_000
 """Rows that are decided at once."""
@@ -49,7 +49,7 @@ Rows = Incoming | IncomingFile
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRows:
     """The joints of n rows as a `summed` ledger, −inf for a row that was not given to the model; its class `prior`."""
 
     ledger: Ledger
@@ -58,7 +58,7 @@ class Scored:
     def __len__(self) -> int:
         return len(self.ledger.status)
 
-    def of(self, rows: slice) -> Scored:
+    def of(self, rows: slice) -> ScoredRows:
         """The joints of some of the rows."""
         joint = self.ledger.rows[0][1][rows]
         return replace(self, ledger=Ledger(((JOINT, joint),), self.ledger.classes, self.ledger.status[rows]))
@@ -85,14 +85,14 @@ class Scored:
     def _decide(self, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None, amount: Array | None) -> Decision:
         ledger = self.ledger.at_prior(self.prior, prior_of_use)
         if amount is None:
-            return judge(ledger, loss)
+            return decide_ledger(ledger, loss)
         fine = np.isfinite(amount) & (amount >= 0)
         ledger = replace(ledger, status=np.where(fine, ledger.status, Status.UNREADABLE).astype(np.int8))
-        return judge(ledger, loss, amount=np.where(fine, amount, 0.0))
+        return decide_ledger(ledger, loss, amount=np.where(fine, amount, 0.0))
 
 
 @dataclass(frozen=True)
-class Tally:
+class DecisionCounts:
     """What became of the rows: how often each action was decided, how many are undecided; and where the truth is known,
     how many of the `known` were decided, how many of those `right`, and the mean loss of the decisions; `strange` rows
     have a truth that is no class of the model, and are counted nowhere else. `confusion` (A, K): how often an action
@@ -107,12 +107,12 @@ class Tally:
     confusion: NDArray[np.intp]
 
 
-def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
+def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, ScoredRows]:
     """The rows of a file and their joints, in one pass over it. What is kept of a row is its joints, its status, its
     truth and its amount.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> from bayes_engine.workbench.incoming.pieces import open_cells
+    >>> from bayes_engine.workbench.incoming.file_blocks import open_cells
     >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
     >>> cells = open_cells(b"note,size\\na,1.5\\nb,wide\\nc,4\\n")
     >>> rows, scored = score_file(model, Reception(cells, model.schema_, model.target_))
@@ -134,10 +134,10 @@ def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
     return IncomingFile(reception, tuple(bad), np.concatenate(truth), reception.notes(tally), whole), scored
 
 
-def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Scored:
+def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> ScoredRows:
     joint, status = (np.concatenate(part) for part in zip(*parts, strict=True))
     judging = model if hasattr(model, "prior_by_class") else model.estimator_  # what EM fitted has the prior
-    return Scored(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), judging.prior_by_class)
+    return ScoredRows(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), judging.prior_by_class)
 
 
 def summed(model: Any, X: pd.DataFrame) -> Ledger:
@@ -172,7 +172,9 @@ def _explained(model: Any, frame: pd.DataFrame) -> Ledger:
     return ledger
 
 
-def tally(rows: Rows, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...], *, amount: Any = None) -> Tally:
+def decision_counts(
+    rows: Rows, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...], *, amount: Any = None
+) -> DecisionCounts:
     """Counts of the decisions; `classes` are the target's, in the order in which `rows.truth` counts them; `amount`
     (n,) as the rows were decided with."""
     counts = np.bincount(decision.position[decision.position >= 0], minlength=len(loss.actions))
@@ -182,7 +184,7 @@ def tally(rows: Rows, decision: Decision, loss: LossMatrix, classes: tuple[Any, 
     size = None if amount is None else np.asarray(amount)[known]
     costs = loss.for_classes(classes).cost(action, truth, size)
     shape = (len(loss.actions), len(classes))
-    return Tally(
+    return DecisionCounts(
         actions=dict(zip(loss.actions, counts.tolist(), strict=True)),
         undecided=int((decision.position < 0).sum()),
         known=int(known.sum()),
@@ -301,7 +303,7 @@ def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Seque
 def results(
     model: Any,
     rows: Incoming,
-    scored: Scored,
+    scored: ScoredRows,
     decision: Decision,
     posterior: Array,
     classes: Iterable[Any],
@@ -329,7 +331,7 @@ def results(
 def answers(
     model: Any,
     rows: Rows,
-    scored: Scored,
+    scored: ScoredRows,
     loss: LossMatrix,
     classes: Iterable[Any],
     prior_of_use: Mapping[Any, float] | None = None,
@@ -338,10 +340,10 @@ def answers(
     wording: Mapping[str, str] = IN_ENGLISH,
 ) -> Iterator[pd.DataFrame]:
     """The file with the answers beside it, a block at a time: every cell as the text it was, then `results`; `amount`
-    (n,) as in `Scored.decide`, `wording` as in `reasons`.
+    (n,) as in `ScoredRows.decide`, `wording` as in `reasons`.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> from bayes_engine.workbench.incoming.pieces import open_cells
+    >>> from bayes_engine.workbench.incoming.file_blocks import open_cells
     >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
     >>> rows, scored = score_file(model, Reception(open_cells(b"size\\n1.50\\nwide\\n"), model.schema_, model.target_))
     >>> loss = LossMatrix.zero_one(["big", "small"])
