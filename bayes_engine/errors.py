@@ -75,7 +75,7 @@ _listener: ContextVar[list[Message] | None] = ContextVar("bayes_engine_heard", d
 def listen() -> Iterator[list[Message]]:
     """What estimates inside warn of comes into the list, and nobody is warned.
 
-    `warnings.catch_warnings` would change the filters of the whole process, under the feet of every other thread.
+    `warnings.catch_warnings` would change the filters of the whole process, those of every other thread too.
 
     >>> with listen() as notes:
     ...     report(EstimationWarning("column '{column}' is set aside", column="size"))

@@ -355,17 +355,17 @@ _LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "varianc
 
 
 def mdl(model: Any) -> DescriptionLength | None:
-    """The bill of a fitted naive Bayes, SPODE, TAN or k-DB, from its statistics; None for a model that is no product of
-    conditional distributions of single columns (AODE is a mean of models), has a kernel density (which takes the rows
-    themselves for its numbers) or counts words (whose number grows with the texts).
+    """The description length of a fitted naive Bayes, SPODE, TAN or k-DB, from its statistics; None for a model that
+    is no product of conditional distributions of single columns (AODE is a mean of models), has a kernel density
+    (which takes the rows themselves for its numbers) or counts words (whose number grows with the texts).
 
     The likelihood is that of class and known cells under maximum-likelihood estimates, whatever the model's smoothing;
-    a cell whose parents are not all known is billed by its class alone.
+    a cell whose parents are not all known is priced by its class alone.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> model = NaiveBayes().fit(pd.DataFrame({"x": list("aab")}), list("yyn"))
-    >>> bill = mdl(model)  # 3 rows, 1 + 2·1 parameters; log L = 2 log 2/3 + log 1/3
-    >>> bill.parameters, round(bill.log_likelihood, 4), round(bill.total, 4)
+    >>> length = mdl(model)  # 3 rows, 1 + 2·1 parameters; log L = 2 log 2/3 + log 1/3
+    >>> length.parameters, round(length.log_likelihood, 4), round(length.total, 4)
     (3, -1.9095, 3.5575)
     """
     if not hasattr(model, "var_floor") or any(part.free is None for part in model.factor_.leaves()):

@@ -1,4 +1,4 @@
-"""Factors: what estimation makes of statistics, and what a prediction is the sum of.
+"""Factors: what estimation makes of sufficient statistics, and what a prediction is the sum of.
 
 A factor's `rows(X)` are named log terms, each (n, C); their sum is the joint log-likelihood. Arrays are computed
 class-major (C, n) and handed out transposed: the long axis last is what NumPy is fast at.

@@ -2,7 +2,7 @@
 
 Zhou (§7.5.3) warns that with probabilities of 0 or 1 the chain may have no single stationary distribution, and n_q / T
 is then wrong. Here that is decided, not guessed, wherever the tied nodes are few enough to write out their states, or
-become so when those that are in nobody's way are left out.
+become so when nodes that block no move are left out.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def irreducibility(network: Network, evidence: Places, members: Iterable[Sequenc
     Only a zero in a table can separate states. Nodes in no table with a zero (evidence sliced out) can take any level
     at any time; the others fall into sets that zeros tie, directly or through one another. The possible states are the
     product of the sets', so they are connected if each set's are: there, two states are neighbours that differ inside
-    one unit. A set too large to write out is made smaller first, by nodes that are in nobody's way (`_smaller`).
+    one unit. A set too large to write out is made smaller first, by leaving out nodes that block no move (`_smaller`).
     Raises ImpossibleEvidence where a set has no possible state: then the evidence has none.
 
     >>> network = stuck_network()
@@ -205,9 +205,9 @@ def _connected(network: Network, tie: TiedNodes, units: Sequence[Sequence[int]])
 
 
 def _smaller(network: Network, tie: TiedNodes, units: Sequence[Sequence[int]]) -> list[TiedNodes]:
-    """The tie; of one too large to write out, what is left when nodes in nobody's way are taken out, cheapest first.
+    """The tie; of one too large to write out, what is left when nodes that block no move are taken out, cheapest first.
 
-    A node v is in nobody's way if for any two states of the others that are neighbours and possible (with some level of
+    A node v blocks no move if for any two states of the others that are neighbours and possible (with some level of
     v each) one level of v is possible with both: v goes there first, then the others move. So the states are connected
     exactly if those of the others are, where a state of the others is possible if it is with some level of v.
     """
@@ -229,7 +229,7 @@ def _smaller(network: Network, tie: TiedNodes, units: Sequence[Sequence[int]]) -
 def _without(
     network: Network, families: Sequence[Family], v: int, units: Sequence[Sequence[int]]
 ) -> list[Family] | None:
-    """The families with v taken out; None where v is in somebody's way."""
+    """The families with v taken out; None where v blocks a move."""
     mine = [f for f in families if v in f.scope]
     others = blanket_of(families, (v,))
     axes = (*others, v)

@@ -497,7 +497,8 @@ def _edges(network: Network, tree: Sequence[Clique], given: frozenset[int]) -> _
 
 
 class _Collected(NamedTuple):
-    """The way up: every clique's product of its own tables, its findings and what came from below; its message."""
+    """Collect evidence: every clique's product of its own tables, its findings and what came from below; its
+    message."""
 
     algebra: _Algebra
     tables: list[Array]
@@ -506,7 +507,7 @@ class _Collected(NamedTuple):
 
 
 class _Calibrated(NamedTuple):
-    """The way down: every clique's P(clique | e)."""
+    """Distribute evidence: every clique's P(clique | e)."""
 
     algebra: _Algebra
     beliefs: list[Array]

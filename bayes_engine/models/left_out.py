@@ -1,7 +1,7 @@
 """The terms of a naive Bayes model's own rows, each without itself: what attribute weights and a choice of columns ask.
 scikit-learn would refit once a row.
 
-They come from the statistics without the row, exactly and without a refit, so that nothing is flattered by rows it has
+They come from the statistics without the row, exactly and without a refit, so that no score is too good for rows it has
 seen.
 """
 

@@ -185,11 +185,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def bic(self, X: Any) -> float:
         """−2 log p(X) + p log n, p the free parameters; smaller is better, as in scikit-learn."""
-        return self._bill(X, lambda n, _: self._n_parameters() * float(np.log(n)))
+        return self._criterion(X, lambda n, _: self._n_parameters() * float(np.log(n)))
 
     def aic(self, X: Any) -> float:
         """−2 log p(X) + 2p; smaller is better."""
-        return self._bill(X, lambda n, _: 2.0 * self._n_parameters())
+        return self._criterion(X, lambda n, _: 2.0 * self._n_parameters())
 
     def icl(self, X: Any) -> float:
         """BIC + 2 H, H the entropy of the responsibilities: components that overlap cost (Biernacki, Celeux & Govaert
@@ -199,7 +199,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             r = normalize(joint)
             return self._n_parameters() * float(np.log(n)) - 2.0 * float((r * np.where(r > 0, log(r), 0.0)).sum())
 
-        return self._bill(X, cost)
+        return self._criterion(X, cost)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, NDArray[np.intp]]:
         """`n_samples` rows (n, d) drawn from the mixture, by component, and their components (n,)."""
@@ -365,7 +365,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         spread = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diagonal": k * d, "spherical": k}
         return int(k - 1 + k * d + spread[self.covariance])
 
-    def _bill(self, X: Any, cost: Callable[[int, Array], float]) -> float:
+    def _criterion(self, X: Any, cost: Callable[[int, Array], float]) -> float:
         joint = self.predict_joint_log_proba(X)
         return -2.0 * float(log_sum(joint, axis=1).sum()) + cost(len(joint), joint)
 

@@ -61,7 +61,7 @@ class NaiveBayesWrapper(GenerativeClassifier):
 
     @property
     def _inner(self) -> NaiveBayes:
-        return NaiveBayes(**clone(_checked(self)).get_params(deep=False))  # a lazy one is hurried up
+        return NaiveBayes(**clone(_checked(self)).get_params(deep=False))  # a lazy one estimates at once
 
     @property
     def _declared(self) -> Schema:

@@ -1,7 +1,7 @@
 """Naive Bayes with a weight for each attribute, P(c|x) ∝ P(c) Π_j P(x_j|c)^{w_j} (Zaidi, Cerquides, Carman & Webb,
 Alleviating Naive Bayes Attribute Independence Assumption by Attribute Weighting, JMLR 14, 2013: WANBIA).
 
-A column that says again what others said has its say twice; a weight below 1 takes it back. The weights are not read
+A column that repeats what others say is counted twice; a weight below 1 corrects that. The weights are not read
 off what a column tells by itself but fitted to the posterior, all of them together.
 """
 
@@ -133,7 +133,7 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"skin": list("ddddcccd"), "sound": list("ddcddccc")})
-    >>> X["again"] = X["skin"]  # the same witness twice
+    >>> X["again"] = X["skin"]  # the same column twice
     >>> model = WeightedNaiveBayes().fit(X, list("yyyynnnn"))
     >>> w = model.weights_
     >>> round(w["skin"], 6) == round(w["again"], 6), model.trace_[-1] < model.trace_[0]

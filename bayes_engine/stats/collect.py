@@ -1,4 +1,4 @@
-"""All that naive Bayes keeps of a table: one pure function, and the monoid it returns."""
+"""The sufficient statistics of naive Bayes: one pure function of a table, and the monoid it returns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _Part = TypeVar("_Part", Scatter, TermCounts)
 
 @dataclass(frozen=True)
 class SufficientStatistics:
-    """Class weights (C,), counts and moments of a table, under `schema` with the classes in `target.levels`.
+    """The sufficient statistics of a table: class weights (C,), counts and moments, under `schema` with the classes in
+    `target.levels`.
 
     `collect(A ⧺ B) == collect(A) + collect(B)`: + is associative and commutative, − takes rows away again. Domains
     travel along: an open one is united on merge, a declared one must be the same on both sides.

@@ -1,4 +1,5 @@
-"""Contingency tables of the class and each discrete column: a commutative monoid under +, with a partial −."""
+"""Contingency tables of the class and each discrete column, their sufficient statistics: a commutative monoid under +,
+with a partial −."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a class and several columns say together: contingency tables of families, and moments within their cells.
+"""Sufficient statistics of a class with several columns: contingency tables of families, and moments within their
+cells.
 
 A family is named by its columns in the schema's order. Like all statistics it merges by + and is taken away by −, and
 slot 0 of every axis counts the missing cells, so that each table keeps its own margin.

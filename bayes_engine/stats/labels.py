@@ -1,4 +1,4 @@
-"""Class memberships: hard, weighted or soft, behind the two sums that every statistic is made of.
+"""Class memberships: hard, weighted or soft, behind the two sums that every sufficient statistic is made of.
 
 Mathematically R is (n, C), r_ic = weight of row i in class c. Hard labels keep it as codes and weights, because a
 one-hot matrix over a million rows would cost more than the counting.

@@ -1,4 +1,4 @@
-"""How much of every value a numeric column holds, by class: what kernels and Poisson rates are estimated from.
+"""The weight of every value of a numeric column, by class: what kernels and Poisson rates are estimated from.
 
 It is as large as the column has distinct values, unlike moments; in return every sum over it is exact, + and − take
 rows in and out, and a bandwidth follows.

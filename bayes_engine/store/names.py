@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-STORED: Mapping[str, Mapping[str, str]] = {}
+STORED: Mapping[str, Mapping[str, str]] = {"Search": {"decomposed_score": "bill"}}
 """By tag: what an attribute that was renamed is called in files. Version 1 of the format began with none."""
 
 

@@ -1,7 +1,7 @@
 """How well a graph suits a table, in nats: log-likelihood, AIC, BIC, K2, BDeu. More is better. pgmpy and pyAgrum give a
 family's score as one number, not the likelihood and the penalty in it.
 
-All are sums over families (a node and its parents), so an arc changes one or two terms: that is the bill. With
+All are sums over families (a node and its parents), so an arc changes one or two terms. With
 n_jk the weight of the rows where the parents are in configuration j and the node in its level k, n_j = Σ_k n_jk:
 
     LL(B|D) = Σ_families Σ_jk n_jk log(n_jk / n_j)                     (maximum likelihood tables)
@@ -84,7 +84,7 @@ class Move(NamedTuple):
 
 
 class FamilyScore(NamedTuple):
-    """One line of the bill, in nats: score = log_likelihood − penalty.
+    """The score of one family, in nats: score = log_likelihood − penalty.
 
     `log_likelihood` is that of the maximum likelihood table, `free` its free numbers q (r − 1). `penalty` is f(θ)·free
     for AIC and BIC; for K2 and BDeu it is what integrating over all tables costs against the best one.

@@ -1,4 +1,4 @@
-"""One door to every way of finding a structure."""
+"""Every method of structure search, under one function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search leaves behind: the graph, its bill, and every step on the way."""
+"""What a search leaves behind: the graph, its score, and every step on the way."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One move: the families it changed (the bill), the score after it, the best moves that were not taken, and with
+    """One move: the families it changed, the score after it, the best moves that were not taken, and with
     how many others it was tied."""
 
     move: Move
@@ -103,10 +103,10 @@ class SearchTrace:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best graph that was found, its bill, the way there, why the search ended, and the score of every climb."""
+    """The best graph that was found, its score, the way there, why the search ended, and the score of every climb."""
 
     graph: DAG
-    bill: DecomposedScore
+    decomposed_score: DecomposedScore
     trace: SearchTrace
     status: Status
     method: Method
@@ -115,7 +115,7 @@ class SearchResult:
     @property
     def score(self) -> float:
         """Of the graph, in nats."""
-        return self.bill.score
+        return self.decomposed_score.score
 
 
 class SearchLimits:
@@ -138,7 +138,7 @@ class SearchLimits:
 
 
 class TakenMove(NamedTuple):
-    """A move on the way, before its bill is written out."""
+    """A move on the way, before its scores are written out."""
 
     move: Move
     delta: float = 0.0
@@ -154,7 +154,7 @@ def laid(scorer: Scorer, graph: DAG, status: Status, method: Method) -> SearchRe
 
 
 def traced(scorer: Scorer, start: DAG, taken: Sequence[TakenMove]) -> SearchTrace:
-    """The moves with their bills written out."""
+    """The moves with their scores written out."""
     score = first = decomposed_score(scorer.counts, start, scorer).score
     parents = dict(start.parents)
     steps = []

@@ -24,7 +24,7 @@ from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
 from bayes_engine.workbench.doctor.outliers import outlying, sentinel
 from bayes_engine.workbench.doctor.pairs import dependences
-from bayes_engine.workbench.doctor.repair import repaired, when
+from bayes_engine.workbench.doctor.repair import parsed_dates, repaired
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
 from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
@@ -279,7 +279,7 @@ def test_whole_numbers_that_are_no_days(value: float) -> None:
 
 
 def test_years_and_other_amounts_are_no_dates() -> None:
-    assert when(pd.Series([1999.0, 2001.0, 2004.0])).isna().all()
+    assert parsed_dates(pd.Series([1999.0, 2001.0, 2004.0])).isna().all()
     assert not found(*table(year=rng().integers(1990, 2020, N)), "date")
     assert not found(*table(cost=rng().integers(20_000_000, 20_300_000, N)), "date")
 

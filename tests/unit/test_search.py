@@ -120,7 +120,7 @@ def test_constraints_are_kept_by_every_search() -> None:
     for found in (climbed, k2(COUNTS, order, constraints=rules), exact(COUNTS, constraints=rules)):
         rules.admits(found.graph)
         assert (b, a) in found.graph.arcs
-        whole(found, COUNTS, found.bill.name)
+        whole(found, COUNTS, found.decomposed_score.name)
     tiers = Constraints(tiers=(NAMES[4:], NAMES[:4]))
     for found in (hill_climb(COUNTS, constraints=tiers), exact(COUNTS, constraints=tiers)):
         tiers.admits(found.graph)
@@ -213,7 +213,7 @@ def test_one_door_for_every_method(method: Method) -> None:
     found = search(
         COUNTS, "mdl", method=method, options=SearchOptions(order=NAMES, target="x0", start=DAG(NAMES, [("x3", "x1")]))
     )
-    assert found.method == method and found.bill.name == "mdl"
+    assert found.method == method and found.decomposed_score.name == "mdl"
     whole(found)
 
 
@@ -254,7 +254,7 @@ def test_a_column_of_names_is_no_trouble() -> None:
 
 def test_a_scorer_that_is_handed_on_remembers() -> None:
     scorer = Scorer(COUNTS, "bdeu", sample_size=4.0)
-    assert hill_climb(COUNTS, scorer).bill.name == "bdeu"
+    assert hill_climb(COUNTS, scorer).decomposed_score.name == "bdeu"
     assert search(COUNTS, scorer).score == pytest.approx(
         search(COUNTS, "bdeu", options=SearchOptions(sample_size=4.0)).score
     )

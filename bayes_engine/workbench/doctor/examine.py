@@ -64,7 +64,7 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
         warnings.simplefilter("ignore", EstimationWarning)
         for check in steps(CHECKS):
             collected += check(_without(seen, collected, ASIDE.get(check, ())))
-        findings = tuple(sorted(_without_echoes(collected), key=lambda f: SEVERITIES.index(f.severity)))
+        findings = tuple(sorted(_without_explained(collected), key=lambda f: SEVERITIES.index(f.severity)))
         suggestions = suggest(seen, findings)
     rows = int(seen.class_rows.sum()) if seen.target else len(seen.whole)
     return Report(findings, suggestions, rows, seen.n, seen.features.names)
@@ -101,7 +101,7 @@ SILENCED = (
 """What needs not be said of a column that names the row or is constant, or holds dates or numbers read as text."""
 
 
-def _without_echoes(findings: list[Finding]) -> list[Finding]:
+def _without_explained(findings: list[Finding]) -> list[Finding]:
     """The findings without those that another one explains: the shape of an identifier, the skew of a sentinel."""
     named = {f.columns[0] for f in findings if f.code in ("identifier", "constant", "nearly-constant")}
     misread = {f.columns[0] for f in findings if f.code in ("mixed-types", "date")}

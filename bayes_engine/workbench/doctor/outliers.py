@@ -74,10 +74,10 @@ def outlying(x: Array) -> NDArray[np.bool_]:
     return np.zeros(len(x), dtype=bool)
 
 
-def without_strays(x: Array) -> Array:
+def without_outliers(x: Array) -> Array:
     """x with what is no measurement, or lies far out, as missing: single cells must not make columns dependent.
 
-    >>> without_strays(np.array([*range(20), 400.0]))[-2:].tolist()
+    >>> without_outliers(np.array([*range(20), 400.0]))[-2:].tolist()
     [19.0, nan]
     """
     while (value := sentinel(x)) is not None:

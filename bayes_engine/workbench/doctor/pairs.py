@@ -20,7 +20,7 @@ from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import Dependence, conditional_informations, gaussian_information, information
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
-from bayes_engine.workbench.doctor.outliers import without_strays
+from bayes_engine.workbench.doctor.outliers import without_outliers
 
 BY_CHANCE = 7.0
 """Nats beyond the logarithm of the number of pairs: two columns of these shares agree throughout by chance once in a
@@ -239,7 +239,7 @@ def _within(examined: ExaminedTable) -> WithinCorrelations | None:
     names = tuple(islice(spread, WIDE))
     if len(names) < 2:
         return None
-    X = np.stack([without_strays(examined.numbers[name]) for name in steps(names)], axis=1)
+    X = np.stack([without_outliers(examined.numbers[name]) for name in steps(names)], axis=1)
     n, lost, degrees, products, squares = np.zeros((5, len(names), len(names)))
     for rows in steps(examined.rows_of if examined.k else [np.arange(examined.n)]):
         own = X[rows]
@@ -436,7 +436,7 @@ def _with_levels(examined: ExaminedTable) -> dict[tuple[str, str], Dependence]:
         for some in (pairs[start : start + size] for start in range(0, len(pairs), size)):
             tables = np.stack([_met(examined.codes[a], examined.codes[b], y, shape) for a, b in some])
             tested.update(zip(some, conditional_informations(tables), strict=True))
-    numeric = [(n, without_strays(x)) for n, x in list(examined.numbers.items())[:MOST] if np.isfinite(x).any()]
+    numeric = [(n, without_outliers(x)) for n, x in list(examined.numbers.items())[:MOST] if np.isfinite(x).any()]
     without = {name: _needles(x, y, k)[y] for name, x in numeric}
     for a in steps(names):
         size = len(examined.schema[a].levels)

@@ -62,7 +62,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         merged = replace(variable, levels=levels, kind="binary" if len(levels) == 2 else variable.kind)
         return put(frame, {name: cells}), schema.with_variable(merged)
     if repair.what == "days":
-        dated = when(column)
+        dated = parsed_dates(column)
         if dated.notna().sum() < column.notna().sum() / 2:
             raise TableError("column '{column}' holds dates that cannot be read; set it aside", column=name)
         days = ((dated - dated.min()) / pd.Timedelta(days=1)).astype(float)
@@ -83,10 +83,10 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
     return put(frame, {name: numbers}), schema.with_variable(numeric)
 
 
-def when(column: pd.Series, month_first: bool | None = None) -> pd.Series:
+def parsed_dates(column: pd.Series, month_first: bool | None = None) -> pd.Series:
     """The dates of a column, read as the reader of files reads them, and what it does not read one by one.
 
-    >>> when(pd.Series(["2 Jan 2024", "3 Feb 2024", "soon"])).dt.strftime("%Y-%m-%d").tolist()
+    >>> parsed_dates(pd.Series(["2 Jan 2024", "3 Feb 2024", "soon"])).dt.strftime("%Y-%m-%d").tolist()
     ['2024-01-02', '2024-02-03', nan]
     """
     if column.dtype.kind in "fiu":

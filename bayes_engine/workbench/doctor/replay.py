@@ -11,7 +11,7 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor.columns import same_spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE
 from bayes_engine.workbench.doctor.finding import Repair
-from bayes_engine.workbench.doctor.repair import when
+from bayes_engine.workbench.doctor.repair import parsed_dates
 from bayes_engine.workbench.incoming.second_table import Treatment
 
 
@@ -60,12 +60,12 @@ def _merging(levels: tuple[object, ...]) -> Callable[[pd.Series], pd.Series]:
 
 
 def _counting(dates: pd.Series, month_first: bool) -> Callable[[pd.Series], pd.Series]:
-    first = when(dates).min()
+    first = parsed_dates(dates).min()
     numbers = dates.dtype.kind in "fiu"
 
     def texts(column: pd.Series) -> pd.Series:
         cells = column.where(column.str.strip() != "")
-        read = when(cells.str.replace(r"[.,]0+$", "", regex=True) if numbers else cells, month_first)
+        read = parsed_dates(cells.str.replace(r"[.,]0+$", "", regex=True) if numbers else cells, month_first)
         days = ((read - first) / pd.Timedelta(days=1)).to_numpy(dtype=float)
         in_days = [text if np.isnan(day) else repr(float(day)) for text, day in zip(column, days, strict=True)]
         return pd.Series(in_days, column.index, dtype=object)

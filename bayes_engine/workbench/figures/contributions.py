@@ -19,7 +19,7 @@ BIT = math.log(2.0)
 
 
 class ClassStyle(NamedTuple):
-    """A class on the scales: its name, already escaped, and its colour."""
+    """How a class is drawn: its name, already escaped, and its colour."""
 
     name: str
     colour: str

@@ -45,7 +45,7 @@ def by_hand(
     with hints:
         _hints(here, asked, mine)
     st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
-    said.two_bills(here, yours, result.bill, key="learn_families")
+    said.two_bills(here, yours, result.decomposed_score, key="learn_families")
 
 
 def _standing(
@@ -68,7 +68,7 @@ def _standing(
     columns[-1].metric(
         _("your free numbers |B|"),
         f"{yours.free}",
-        _("{n} in the search's").format(n=result.bill.free),
+        _("{n} in the search's").format(n=result.decomposed_score.free),
         delta_color="off",
         delta_arrow="off",
     )
