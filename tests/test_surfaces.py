@@ -50,7 +50,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
     ("pages/views/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
     ("pages/views/network/learn_film.py", "_bill", "now.families"): "lines of a bill, whose names go through md",
-    ("pages/views/network/learn_hand.py", "_offer", "found.families"): "lines of a bill, whose names go through md",
+    ("pages/views/network/learn_hand.py", "_offer", "weighed.families"): "lines of a bill, whose names go through md",
     ("pages/views/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
     ("pages/shell/router.py", "_menu", "group"): WORDS,
     ("pages/shell/router.py", "_menu", "place.icon"): WORDS,
@@ -59,7 +59,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/model/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
     ("pages/active/shelf.py", "choose_model", "' '.join(about)"): "reasons made with md, and the app's own words",
     ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
-    ("pages/views/case/derivation.py", "_behind", "_said("): "names go through md, the rest are numbers",
+    ("pages/views/case/derivation.py", "_behind", "_origin("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
     ("bayes_engine/workbench/figures/conditionals.py", "prior_bars", "[f'{fraction(s)}"): LIKELIHOOD,

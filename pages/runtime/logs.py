@@ -57,14 +57,14 @@ def type_and_template(error: BaseException) -> str:
 
 def traceback_without_data(error: BaseException) -> str:
     """The whole traceback with its causes, as Python prints it, but with `type_and_template` for the errors."""
-    return "\n".join(_told(error, set()))
+    return "\n".join(_lines_of(error, set()))
 
 
-def _told(error: BaseException, seen: set[int]) -> Iterator[str]:
+def _lines_of(error: BaseException, seen: set[int]) -> Iterator[str]:
     seen.add(id(error))
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is not None and id(before) not in seen:
-        yield from _told(before, seen)
+        yield from _lines_of(before, seen)
         yield "which caused:" if error.__cause__ else "while that was dealt with:"
     yield "Traceback (most recent call last):"
     for frame in traceback.format_tb(error.__traceback__):
@@ -73,7 +73,7 @@ def _told(error: BaseException, seen: set[int]) -> Iterator[str]:
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             if id(each) not in seen:
-                yield from _told(each, seen)
+                yield from _lines_of(each, seen)
 
 
 class CleanRecord(logging.LogRecord):

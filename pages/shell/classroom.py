@@ -111,7 +111,7 @@ def _inside() -> None:
         st.markdown(_("This address is understood on this computer only. To let the others in the room in, end the app "
                       "and open a classroom in your terminal:"))  # fmt: skip
         st.code("bayes-workbench --classroom", language=None)
-        _unsaid()
+        _clear_message()
         return
     picture, words = st.columns([3, 2], gap="medium")
     with picture, st.container(key="share_code"):
@@ -125,10 +125,10 @@ def _inside() -> None:
             st.warning(_("This state makes a fine code: from a projector a phone may fail to read it. Come close, or "
                          "share page and table only."))  # fmt: skip
         st.code(address, language=None, wrap_lines=len(address) <= 120)
-        _unsaid()
+        _clear_message()
 
 
-def _unsaid() -> None:
+def _clear_message() -> None:
     """What the address does, and what is not in it."""
     st.caption(_("Every page's state is in its address: Back in the browser undoes the last change, and a link kept "
                  "today opens the same numbers later, in English or in 中文."))  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.workbench.derivation.derive import derive
-from pages.views.case.derivation import _said_of_term
+from pages.views.case.derivation import _origin_of_term
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 ONE: Any = SimpleNamespace(table=SimpleNamespace(column=str, level=lambda _column, value: str(value)))
@@ -23,7 +23,7 @@ def said(likelihood: str) -> dict[str, str]:
     chosen = {"links": "poisson", "hour": "kernel-weka", "text": likelihood}
     model = NaiveBayes(likelihoods=chosen, text={"columns": ["text"]}).fit(X, list("ssnn"))
     working = derive(model, pd.DataFrame({"links": [3], "hour": [2.0], "text": ["prize prize, free"]}))
-    return {step.row.child: _said_of_term(ONE, step, step.sources[1]) for step in working.steps[1:]}  # type: ignore[arg-type]
+    return {step.row.child: _origin_of_term(ONE, step, step.sources[1]) for step in working.steps[1:]}  # type: ignore[arg-type]
 
 
 def test_the_numbers_of_the_working_are_said() -> None:

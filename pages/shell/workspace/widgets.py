@@ -251,7 +251,7 @@ def notice(page: str, pages: frozenset[str]) -> None:
         way_back = _way_back(lost, state, pages)
     if not lost and way_back is None:
         return
-    sentence = _said(lost, way_back, pages)
+    sentence = _what_was_lost(lost, way_back, pages)
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="small", key="workspace_notice",
     ):  # fmt: skip
@@ -307,7 +307,7 @@ def _other_version() -> None:
         )  # fmt: skip
 
 
-def _said(lost: str, way_back: disk.Saved | None, pages: frozenset[str]) -> str:
+def _what_was_lost(lost: str, way_back: disk.Saved | None, pages: frozenset[str]) -> str:
     glanced = way_back and disk.load_summary(way_back, disk.folder(), pages)
     saved = ""
     if way_back is not None:

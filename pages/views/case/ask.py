@@ -42,19 +42,19 @@ _STYLE = private.style("""
 .st-key-answer [st=NumberInputContainer] button { display: none; } /* a step would be an answer */
 """)
 
-Told = tuple[tuple[int, Any], ...]
+Answers = tuple[tuple[int, Any], ...]
 """The answers, in order: the feature's position, and a level's position, a number, or None for «don't know»."""
 
 
 @dataclass(frozen=True)
 class Interview:
-    """How far the interview has come: `given` are the cells known before the first question, `told` the answers."""
+    """How far the interview has come: `given` are the cells known before the first question, `answers` those since."""
 
     one: CaseInUse
     loss: LossMatrix
     costs: Mapping[str, float]
     given: Mapping[str, Any]
-    told: Told
+    answers: Answers
 
     @property
     def features(self) -> tuple[Variable, ...]:
@@ -63,7 +63,7 @@ class Interview:
 
     def known(self, steps: int) -> dict[str, Any]:
         """The cells after so many answers; None for what is not known."""
-        answers = {self.features[j].name: _value(self.features[j], code) for j, code in self.told[:steps]}
+        answers = {self.features[j].name: _value(self.features[j], code) for j, code in self.answers[:steps]}
         return {v.name: None for v in self.features} | dict(self.given) | answers
 
     def inquiry(self, steps: int) -> Inquiry:
@@ -71,26 +71,26 @@ class Interview:
         prior = active.prior_of_use(self.one.table)
         case = active.case_frame(self.one.table, self.known(steps))
         ranked = ask(self.one.model, case, self.loss, costs=self.costs, prior_of_use=prior)
-        asked = {self.features[j].name for j, _code in self.told[:steps]}
+        asked = {self.features[j].name for j, _code in self.answers[:steps]}
         return replace(ranked, questions=tuple(q for q in ranked.questions if q.feature not in asked))
 
     def decisions(self) -> Decision:
         """What would be decided after each of the answers."""
-        table, steps = self.one.table, range(1, len(self.told) + 1)
+        table, steps = self.one.table, range(1, len(self.answers) + 1)
         cases = pd.concat([active.case_frame(table, self.known(k)) for k in steps], ignore_index=True)
         return decision_now(self.one.model, cases, self.loss, prior_of_use=active.prior_of_use(table))
 
     @property
     def paid(self) -> float:
         """What the questions have cost so far."""
-        return math.fsum(self.costs[self.features[j].name] for j, _code in self.told)
+        return math.fsum(self.costs[self.features[j].name] for j, _code in self.answers)
 
 
 def interview(one: CaseInUse) -> None:
     """The whole view: the next question and its answers, what all questions are worth, and what is known so far."""
     st.html(_STYLE)
-    talk = _talk(one)
-    now = talk.inquiry(len(talk.told))
+    talk = _interview(one)
+    now = talk.inquiry(len(talk.answers))
     main, side = st.columns([5, 4], gap="medium")
     with side:
         _settings(talk)
@@ -115,7 +115,7 @@ def interview(one: CaseInUse) -> None:
         _play(talk, now)
 
 
-def _talk(one: CaseInUse) -> Interview:
+def _interview(one: CaseInUse) -> Interview:
     """What the state says of the interview; an answer that this table does not have is left out (a forged link)."""
     state, features = current(), one.table.features.variables
     answers = {j: code for j, code in state.seen(keys.TOLD) if j < len(features) and _is_answer(features[j], code)}
@@ -198,7 +198,7 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
             icon=":material/help:",
             help=_("It stays open and is not asked again."),
             on_click=change,
-            args=(_telling(j, None),),
+            args=(_answering(j, None),),
         )
         _take_back(talk)
 
@@ -206,7 +206,7 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
 def _answers(talk: Interview, variable: Variable, j: int, question: Question) -> None:
     """One button a level, each with what it would lead to; a number is typed, with the intervals that decide."""
     prior = active.prior_of_use(talk.one.table)
-    case = active.case_frame(talk.one.table, talk.known(len(talk.told)))
+    case = active.case_frame(talk.one.table, talk.known(len(talk.answers)))
     results = outcomes(talk.one.model, case, variable.name, talk.loss, prior_of_use=prior)
     codes = _levels(talk, variable)
     if codes and len(codes) <= MOST_ANSWERS:
@@ -218,7 +218,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 key=f"answer_{code}",
                 width="stretch",
                 on_click=change,
-                args=(_telling(j, code),),
+                args=(_answering(j, code),),
             )
             text.markdown(_leads_to(talk, outcome))
     else:
@@ -228,7 +228,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 _("Answer"),
                 list(shown),
                 format_func=shown.__getitem__,
-                **bound("answer", None, lambda s, c: _tell(s, j, c)),
+                **bound("answer", None, lambda s, c: _with_answer(s, j, c)),
             )
         else:
             info = talk.one.table.info
@@ -241,7 +241,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 step=1.0 if variable.kind == "count" else None,
                 format="%.10g",
                 placeholder=_("type the answer"),
-                **bound("answer", None, lambda s, v: s if v is None else _tell(s, j, float(v))),
+                **bound("answer", None, lambda s, v: s if v is None else _with_answer(s, j, float(v))),
             )
         _intervals(talk, variable, results, codes)
     if question.error:
@@ -293,16 +293,16 @@ def _leads_to(talk: Interview, outcome: Outcome) -> str:
     )
 
 
-def _telling(j: int, code: Any) -> Callable[[State], State]:
-    return lambda state: _tell(state, j, code)
+def _answering(j: int, code: Any) -> Callable[[State], State]:
+    return lambda state: _with_answer(state, j, code)
 
 
-def _tell(state: State, j: int, code: Any) -> State:
+def _with_answer(state: State, j: int, code: Any) -> State:
     """One more answer; the next question is the best one again."""
-    return _with_told(state, (*state.seen(keys.TOLD), (j, code)))
+    return _with_answers(state, (*state.seen(keys.TOLD), (j, code)))
 
 
-def _with_told(state: State, answers: tuple[Any, ...]) -> State:
+def _with_answers(state: State, answers: tuple[Any, ...]) -> State:
     return state.showing(keys.TOLD.to(answers), keys.ASK_ABOUT.to(-1))
 
 
@@ -311,17 +311,17 @@ def _take_back(talk: Interview) -> None:
         _("Take back"),
         key="ask_back",
         icon=":material/undo:",
-        disabled=not talk.told,
+        disabled=not talk.answers,
         on_click=change,
-        args=(lambda s: _with_told(s, s.seen(keys.TOLD)[:-1]),),
+        args=(lambda s: _with_answers(s, s.seen(keys.TOLD)[:-1]),),
     )
     st.button(
         _("Start again"),
         key="ask_restart",
         icon=":material/restart_alt:",
-        disabled=not talk.told,
+        disabled=not talk.answers,
         on_click=change,
-        args=(lambda s: _with_told(s, ()),),
+        args=(lambda s: _with_answers(s, ()),),
     )
 
 
@@ -348,7 +348,7 @@ def _values(talk: Interview, now: Inquiry) -> None:
         st.toggle(_("All {n} questions").format(n=len(now.questions)), **bound_to(keys.ASK_ALL))
     prior = active.prior_of_use(table)
     whole = value_of_everything(
-        talk.one.model, active.case_frame(table, talk.known(len(talk.told))), talk.loss, prior_of_use=prior
+        talk.one.model, active.case_frame(table, talk.known(len(talk.answers))), talk.loss, prior_of_use=prior
     )
     text = _("Upright mark: what the question costs; the number is the value, fall less cost.") + " "
     text += _("To know the true class would be worth {perfect}: no question can be worth more.").format(
@@ -438,11 +438,11 @@ def _history(talk: Interview) -> None:
             f"{md(talk.one.table.column(n), 24)} = {md(talk.one.table.level(n, v), 24)}" for n, v in talk.given.items()
         )
         st.caption(_("Known from the case: {cells}").format(cells=cells))
-    if not talk.told:
+    if not talk.answers:
         st.caption(_("Nothing has been asked yet."))
         return
     rows, then = [], talk.decisions()
-    for k, (j, code) in enumerate(talk.told):
+    for k, (j, code) in enumerate(talk.answers):
         variable = talk.features[j]
         answer = _("don't know") if code is None else talk.one.table.level(variable.name, _value(variable, code))
         fine = then.status[k] == Status.OK
@@ -454,8 +454,8 @@ def _history(talk: Interview) -> None:
             }
         )
     st.dataframe(pd.DataFrame(rows), key="ask_history", height="content", hide_index=True)
-    st.caption(_("{n} asked, {paid} paid.").format(n=len(talk.told), paid=number(talk.paid)))
-    codes = active.case_codes(talk.one.table, talk.known(len(talk.told)))
+    st.caption(_("{n} asked, {paid} paid.").format(n=len(talk.answers), paid=number(talk.paid)))
+    codes = active.case_codes(talk.one.table, talk.known(len(talk.answers)))
     st.button(
         _("Open as the case"),
         key="ask_open",
@@ -477,7 +477,7 @@ def _play(talk: Interview, now: Inquiry) -> None:
         1,
         len(rows),
         step=1,
-        **bound(keys.ASK_ROW.widget, n + 1, lambda s, v: _with_told(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
+        **bound(keys.ASK_ROW.widget, n + 1, lambda s, v: _with_answers(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
     )
     best = now.best
     with st.container(horizontal=True, gap="small"):
@@ -497,7 +497,7 @@ def _play(talk: Interview, now: Inquiry) -> None:
             on_click=change,
             args=(lambda s: _from_row(s, talk, n, len(talk.features)),),
         )
-    if talk.told and best is None:
+    if talk.answers and best is None:
         truth = md(table.class_(table.parts.y.iloc[n]), 24)
         st.caption(_("Row {n} of the table is **{name}**.").format(n=int(table.parts.rows[n]) + 1, name=truth))
 
@@ -507,9 +507,9 @@ def _from_row(state: State, talk: Interview, n: int, most: int) -> State:
     cells = active.case_codes(talk.one.table, active.row_values(talk.one.table, n), n)
     names = [v.name for v in talk.features]
     for _k in range(most):
-        best = talk.inquiry(len(talk.told)).best
+        best = talk.inquiry(len(talk.answers)).best
         if best is None:
             break
         j = names.index(best.feature)
-        talk = replace(talk, told=(*talk.told, (j, cells[j])))
-    return _with_told(state, talk.told)
+        talk = replace(talk, answers=(*talk.answers, (j, cells[j])))
+    return _with_answers(state, talk.answers)

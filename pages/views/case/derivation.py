@@ -330,7 +330,7 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
     words, rows = st.columns([1.35, 1], gap="medium")
     with words:
         typeset(formulas)
-        st.caption(_said(one, working, step, k))
+        st.caption(_origin(one, working, step, k))
         if weight is not None:
             st.caption(_("The factor stands to the power of the column's weight, {w}: log P is multiplied by it, so "
                          "the product is a score.").format(w=plain(weight)))  # fmt: skip
@@ -345,7 +345,7 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
             _rows(one, working, step, label, source)
 
 
-def _said(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
+def _origin(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
     """A factor's origin in words."""
     source, table = step.sources[k], one.table
     target = md(table.column(working.target), 40)
@@ -355,14 +355,14 @@ def _said(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
         return _("The prior of use over the model's own: the joint moves from the frequencies of the table to those "
                  "of the place where you decide.")  # fmt: skip
     if isinstance(source, Term):
-        return _said_of_term(one, step, source)
+        return _origin_of_term(one, step, source)
     if isinstance(source, Density):
-        return _said_of_density(one, step, k, source, target, own if source.stands_in else name)
+        return _origin_of_density(one, step, k, source, target, own if source.stands_in else name)
     if not isinstance(source, Fraction):
         return _("This number was set, not counted.")
     column, value = md(table.column(step.row.child), 40), md(render.shown(step, table), 40)
     if step.alike or (step.row.kind == "prior" and step.given):
-        return _said_of_network(one, step, source, f"{column} = {value}" if step.alike else f"{target} = {own}")
+        return _origin_of_network(one, step, source, f"{column} = {value}" if step.alike else f"{target} = {own}")
     if not source.total:
         text = _("No row has {target} = {name}: each of the {levels} values of {column} counts as equally likely.")
         return text.format(target=target, name=name, levels=source.levels, column=column)
@@ -376,11 +376,11 @@ def _said(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
         count=count(source.count), total=count(source.total), target=target, name=name, column=column, value=value
     )
     if source.pseudo_total:
-        sentence += " " + _said_of_smoothing(source, joint=step.joint)
+        sentence += " " + _origin_of_smoothing(source, joint=step.joint)
     return sentence
 
 
-def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
+def _origin_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
     """What is added to a count, and to the total."""
     if source.uneven is not None:
         more = _("Smoothing imagines {imagined} rows more and shares them out among the {levels} values as the whole "
@@ -391,7 +391,7 @@ def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
     return more.format(added=count(source.added), levels=source.levels)
 
 
-def _said_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: str) -> str:
+def _origin_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: str) -> str:
     """Of a network: a share of rows of every class, for a column that the class is no parent of, or for the class."""
     given = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
     if not source.total:
@@ -403,7 +403,7 @@ def _said_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: 
     sentences = [text.format(count=count(source.count), total=count(source.total), given=given, cell=cell,
                         levels=source.levels)]  # fmt: skip
     if source.pseudo_total and source.total:
-        sentences.append(_said_of_smoothing(source))
+        sentences.append(_origin_of_smoothing(source))
     if step.alike:
         sentences.append(
             _("The class is no parent of this column: the factor is the same for every class and cancels.")
@@ -411,7 +411,7 @@ def _said_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: 
     return " ".join(sentences)
 
 
-def _said_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
+def _origin_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
     origin = {
         "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
         "smoothed": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
@@ -430,7 +430,7 @@ def _said_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Density,
     return text
 
 
-def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
+def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
     """What a term that was not counted is."""
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
     if kind == "expected":
@@ -446,7 +446,7 @@ def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
         return _("The calibrated probability over the model's own, q/p: rows held out tell how true a posterior such "
                  "as this one is. The model becomes surer or less sure; no factor above changes.")  # fmt: skip
     if isinstance(source, Rate):
-        return _said_of_rate(column, source)
+        return _origin_of_rate(column, source)
     if isinstance(source, Parametric):
         known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
         return _("The distribution {name} at x = {x}, with {parameters}, estimated from the {n} values of {column} in "
@@ -454,9 +454,9 @@ def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
                                        parameters=_(", ").join(f"{s} = {plain(v)}" for s, v in known),
                                        column=column)  # fmt: skip
     if isinstance(source, KernelEstimate):
-        return _said_of_kernel(column, source)
+        return _origin_of_kernel(column, source)
     if isinstance(source, Words):
-        return _said_of_words(step, source)
+        return _origin_of_words(step, source)
     if kind == "constant":
         return _("The same in every class: it cancels in the posterior.")
     if isinstance(source, Linear):
@@ -473,7 +473,7 @@ def _said_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
              "covariance.")  # fmt: skip
 
 
-def _said_of_rate(column: str, source: Rate) -> str:
+def _origin_of_rate(column: str, source: Rate) -> str:
     """How a Poisson rate came about."""
     text = _("A Poisson distribution: λ^x e^−λ/x! at x = {x}, with the rate λ = {rate}. The {n} values of {column} in "
              "this class sum to {total}.").format(x=count(source.x), rate=plain(source.rate), n=count(source.n),
@@ -484,7 +484,7 @@ def _said_of_rate(column: str, source: Rate) -> str:
     return text
 
 
-def _said_of_kernel(column: str, source: KernelEstimate) -> str:
+def _origin_of_kernel(column: str, source: KernelEstimate) -> str:
     """What a kernel density stands on."""
     texts = [_("A kernel density: a bump of width h = {h} stands on each of the {n} values of {column} in this class, "
               "and the factor is the mean of their heights at {x}.").format(
@@ -500,7 +500,7 @@ def _said_of_kernel(column: str, source: KernelEstimate) -> str:
     return " ".join(texts)
 
 
-def _said_of_words(step: WorkingStep, source: Words) -> str:
+def _origin_of_words(step: WorkingStep, source: Words) -> str:
     """What each word of a text adds, those that tell the classes apart first."""
     if not source.terms and not source.absent:
         return _("No word of the text stood in a training text: it says nothing.")

@@ -62,7 +62,7 @@ def flip_margins(one: CaseInUse, working: Working) -> None:
                 **bound_to(keys.WISH, wish),
             )
         if wish in others:
-            _wish(table, loss.implied_losses(working.posterior, loss.actions[wish], prior, amount=amount))
+            _wished_decision(table, loss.implied_losses(working.posterior, loss.actions[wish], prior, amount=amount))
         if current().seen(keys.MARGINS):
             _every(table, margins)
 
@@ -130,7 +130,7 @@ def _value_of(margin: float, flip: Flip) -> str:
 # what would make it another ---------------------------------------------------------------------------------------
 
 
-def _wish(table: active.FittableTable, implied: ImpliedLosses) -> None:
+def _wished_decision(table: active.FittableTable, implied: ImpliedLosses) -> None:
     """The single losses and the prior that make the wished decision with the least change, each to be tried; and the
     least change of all losses together."""
     name = md(table.action(implied.wished), 24)

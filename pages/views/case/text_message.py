@@ -54,7 +54,7 @@ def typed_case(one: CaseInUse, working: Working | None) -> None:
         _one_text(one, name, reads.get(name), sides)
         if working is not None:
             last = name == names[-1]
-            reading_in_words = _said_of(reads.get(name), known=one.values.get(name) is not None)
+            reading_in_words = _summary(reads.get(name), known=one.values.get(name) is not None)
             st.caption(reading_in_words + (" " + _odds(one, working, [*reads.values()], sides) if last else ""))
             if (read := reads.get(name)) is not None and read.absent is not None:
                 _absent(one, working, read, sides)
@@ -176,15 +176,18 @@ def _term(term: TermEvidence, name: str, other: str) -> dict[str, Any]:
         nats = _("never seen in {name}").format(name=(name, other)[term.never[0]])
     elif term.nats:
         nats += " · " + _("speaks for {name}").format(name=name if term.nats > 0 else other)
-    lines = [f"P(w | {label}) = {_said(source)}" for label, source in zip((name, other), term.sources, strict=True)]
+    lines = [
+        f"P(w | {label}) = {_fraction_and_value(source)}"
+        for label, source in zip((name, other), term.sources, strict=True)
+    ]
     return {"term": quoted(shown(term.term)) + times(term), "nats": nats, "lines": lines}
 
 
-def _said(source: Fraction) -> str:
+def _fraction_and_value(source: Fraction) -> str:
     return f"{fraction(source)} = {number(source.value)}"
 
 
-def _said_of(read: TextRead | None, *, known: bool) -> str:
+def _summary(read: TextRead | None, *, known: bool) -> str:
     """How many words a text has, and what they come to."""
     if read is None:
         return _("The model left this column out.") if known else _("No text is known: the column has no factor.")

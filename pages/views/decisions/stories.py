@@ -58,7 +58,7 @@ def with_story(state: State, story: str) -> State:
         cells = dataset.frame.iloc[CASES[story]]
         case = tuple(_code(v, cells[v.name]) for v in dataset.schema.features)
         fresh = replace(fresh, row=CASES[story], case=case, amount=-1.0)
-    return replace(fresh, **_told(dataset_info(name)))
+    return replace(fresh, **_story_losses(dataset_info(name)))
 
 
 def _code(variable: Variable, value: Any) -> Any:
@@ -68,7 +68,7 @@ def _code(variable: Variable, value: Any) -> Any:
     return variable.levels.index(value) if variable.discrete else float(value)
 
 
-def _told(info: DatasetInfo) -> dict[str, Any]:
+def _story_losses(info: DatasetInfo) -> dict[str, Any]:
     """Losses, further action and prior as the state keeps them: classes in the table's order."""
     classes = info.column(info.target).levels
     story = info.loss
@@ -86,4 +86,4 @@ def _told(info: DatasetInfo) -> dict[str, Any]:
 
 def _in_use(table: active.TableInUse) -> bool:
     info, state = table.info_of_target, current()
-    return info is not None and all(getattr(state, name) == value for name, value in _told(info).items())
+    return info is not None and all(getattr(state, name) == value for name, value in _story_losses(info).items())

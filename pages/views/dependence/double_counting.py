@@ -350,7 +350,7 @@ def duplicates(table: active.FittableTable) -> None:
 def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bool]:
     """The column, how many copies, and whether TAN and AODE are asked too."""
     names = table.features.names
-    at = current().seen_among(keys.COPIED, range(len(names)), names.index(_telling(ledger, names)))
+    at = current().seen_among(keys.COPIED, range(len(names)), names.index(_strongest_columns(ledger, names)))
     beside = current().seen(keys.COPIES_BESIDE)
     if beside is None:
         beside = table.parts.X.size <= LIGHT
@@ -370,7 +370,7 @@ def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bo
     return names[at], current().seen(keys.COPIES), beside
 
 
-def _telling(ledger: Ledger, names: tuple[str, ...]) -> str:
+def _strongest_columns(ledger: Ledger, names: tuple[str, ...]) -> str:
     """The column that speaks most for the likeliest class of the case, against the next."""
     order = sorted(range(len(ledger.classes)), key=lambda k: -ledger.posterior()[0][k])
     nats = ledger.contributions(*(ledger.classes[k] for k in order[:2])).iloc[0]

@@ -89,7 +89,7 @@ def _player(table: active.FittableTable, found: Dependences, chosen: Pair) -> No
         pace=PACE,
         on_step=lambda at, on: change(lambda s: s.showing(keys.TREE_STEP.to(at), keys.TREE_PLAYS.to(on))),
     )
-    st.markdown(_told(table, found, step))
+    st.markdown(_step_in_words(table, found, step))
     nodes, edges = _drawn(table, found, step)
     ends = _ends(table, chosen.edge, edges)
 
@@ -135,7 +135,7 @@ def _roots_differ(table: active.FittableTable, found: Dependences) -> None:
     st.caption(said.format(alpha=found.model.alpha, n=len(names), name=name, low=low, high=high))
 
 
-def _told(table: active.FittableTable, found: Dependences, step: int) -> str:
+def _step_in_words(table: active.FittableTable, found: Dependences, step: int) -> str:
     """What happens at a step, in a sentence."""
     grown = found.growth
     if step == 0:

@@ -79,14 +79,14 @@ def _codes(parts: Parts) -> Any:
 def axes(table: active.FittableTable) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
     n, state = len(numeric_features(table)), current()
-    first = _telling(table.key, table.parts) if n > 2 else (0, 1)
+    first = _most_discriminating(table.key, table.parts) if n > 2 else (0, 1)
     x = state.seen_among(keys.EM_X, range(n), first[0])
     others = [j for j in range(n) if j != x]
     return x, state.seen_among(keys.EM_Y, others, next(j for j in (*first[::-1], 0) if j != x))
 
 
 @cached(max_entries=64)
-def _telling(key: str, _parts: Parts) -> tuple[int, int]:
+def _most_discriminating(key: str, _parts: Parts) -> tuple[int, int]:
     n = sum(v.numeric for v in _parts.schema.features)
     return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _codes(_parts))
 

@@ -57,7 +57,7 @@ def show(table: active.FittableTable) -> None:
         on_step=controls.keep_step,
         on_moved=lambda k, x, y: _moved(table, k, x, y),
     )
-    _said(table, run, found)
+    _end_in_words(table, run, found)
     controls.say_if_sampled(table, len(rows))
     _beneath(table, run, found)
 
@@ -168,7 +168,7 @@ def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
 # what came of it ----------------------------------------------------------------------------------------------------
 
 
-def _said(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
+def _end_in_words(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     trace, last = found.trace, found.trace.last
     name = _("classification likelihood") if run.hard else _("log-likelihood")
     name = _("{name} + log prior").format(name=name) if run.prior else name

@@ -94,7 +94,7 @@ def word_search(table: active.FittableTable, found: WordTable) -> None:
                   help=_("Read as the texts are read: of several words the longest run that is a term."),
                   **bound("look_up", typed if isinstance(typed, str) else "", take))  # fmt: skip
     if asked is not None:
-        st.markdown(_told(table, found, asked))
+        st.markdown(_word_in_words(table, found, asked))
     elif isinstance(typed, str) and typed.strip():
         st.markdown(_("There is no word in what you typed."))
 
@@ -138,7 +138,7 @@ def _frame(table: active.FittableTable) -> pd.DataFrame:
     return frame
 
 
-def _told(table: active.FittableTable, found: WordTable, asked: LookedUp) -> str:
+def _word_in_words(table: active.FittableTable, found: WordTable, asked: LookedUp) -> str:
     """In how many texts of each class a word stands, and its probability there."""
     word = f"**{quoted(md(shown(asked.term)))}**"
     if asked.place < 0:

@@ -43,23 +43,23 @@ LINES, TALLEST = 12, 440
 def beliefs(source: Source) -> None:
     """The drawing with its bars, the findings beside it, and beneath what follows from them."""
     evidence = sources.evidence(source)
-    found = beliefs_given(source, evidence)
+    posteriors = beliefs_given(source, evidence)
     target = target_of(source)
-    if found.conflict is not None:
-        _impossible(source, found.conflict)
+    if posteriors.conflict is not None:
+        _impossible(source, posteriors.conflict)
     if is_wide(source):
-        _findings(source, found, target, across=True)
-        _drawing(source, found, target)
+        _findings(source, posteriors, target, across=True)
+        _drawing(source, posteriors, target)
     else:
         figure, side = st.columns([7, 3], gap="large")
         with figure:
-            _drawing(source, found, target)
+            _drawing(source, posteriors, target)
         with side:
-            _findings(source, found, target, across=False)
-    if found.possible:
+            _findings(source, posteriors, target, across=False)
+    if posteriors.possible:
         left, right = st.columns(2, gap="large")
         with left:
-            _explanation(source, found)
+            _explanation(source, posteriors)
         with right:
             _joint(source, evidence, target)
     _about(source)
@@ -103,15 +103,15 @@ def toggle(source: Source, node: str, level: int) -> None:
     change(lambda s: sources.toggled(s, place, level))
 
 
-def _drawing(source: Source, found: Beliefs, target: str) -> None:
-    tones: dict[str, NodeTone] = dict.fromkeys(found.evidence, "evidence")
-    if found.conflict is not None:
-        tones |= {name: "shut" for name, _level in found.conflict.findings}
+def _drawing(source: Source, posteriors: Beliefs, target: str) -> None:
+    tones: dict[str, NodeTone] = dict.fromkeys(posteriors.evidence, "evidence")
+    if posteriors.conflict is not None:
+        tones |= {name: "shut" for name, _level in posteriors.conflict.findings}
     if target not in tones:
         tones[target] = "class"
     draw(
         source,
-        answer=found,
+        answer=posteriors,
         target=target,
         marks=Marks(nodes=tones),
         on_node=lambda name: change(lambda s: s.showing(keys.NET_TARGET.to(source.place(name)))),
@@ -123,21 +123,21 @@ def _drawing(source: Source, found: Beliefs, target: str) -> None:
 # the findings -----------------------------------------------------------------------------------------------------
 
 
-def _findings(source: Source, found: Beliefs, target: str, *, across: bool) -> None:
+def _findings(source: Source, posteriors: Beliefs, target: str, *, across: bool) -> None:
     if across:  # of one height, so that the drawing beneath stays where it is when a state is clicked
         with st.container(height=ACROSS, border=False):
             left, middle, right = st.columns([3, 3, 2], gap="large")
     else:
         left = middle = right = st.container()
     with left:
-        _evidence(source, found)
+        _evidence(source, posteriors)
     with middle:
-        _moved(source, found, target)
+        _moved(source, posteriors, target)
     with right:
-        _target(source, found, target)
+        _target(source, posteriors, target)
 
 
-def _target(source: Source, found: Beliefs, target: str) -> None:
+def _target(source: Source, posteriors: Beliefs, target: str) -> None:
     names = source.network.names
     st.selectbox(
         _("Asked about"),
@@ -147,10 +147,10 @@ def _target(source: Source, found: Beliefs, target: str) -> None:
         **bound_to(keys.NET_TARGET, source.place(target)),
     )
     levels = source.network[target].variable.levels
-    if len(shown_levels(source, target, found)) == len(levels):
+    if len(shown_levels(source, target, posteriors)) == len(levels):
         return
     place = source.place(target)
-    seen = levels.index(found.evidence[target]) if target in found.evidence else -1
+    seen = levels.index(posteriors.evidence[target]) if target in posteriors.evidence else -1
     st.selectbox(
         _("Its finding"),
         range(-1, len(levels)),
@@ -159,14 +159,14 @@ def _target(source: Source, found: Beliefs, target: str) -> None:
     )
 
 
-def _evidence(source: Source, found: Beliefs) -> None:
+def _evidence(source: Source, posteriors: Beliefs) -> None:
     """The findings, each with a button that clears it, and P(e)."""
-    if not found.evidence:
+    if not posteriors.evidence:
         st.markdown(_("Nothing is observed yet: the bars are $P(x_j)$. **Click a state** to observe it."))
         _suggestion(source)
         return
     with st.container(horizontal=True, gap="small"):
-        for name, level in list(found.evidence.items())[:CHIPS]:
+        for name, level in list(posteriors.evidence.items())[:CHIPS]:
             place = source.place(name)
             st.button(
                 f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}",
@@ -176,9 +176,9 @@ def _evidence(source: Source, found: Beliefs) -> None:
                 on_click=change,
                 args=(lambda s, j=place: sources.with_evidence(s, j, None),),
             )
-        if len(found.evidence) > 1:
+        if len(posteriors.evidence) > 1:
             st.button(
-                _("Clear all {n}").format(n=len(found.evidence)),
+                _("Clear all {n}").format(n=len(posteriors.evidence)),
                 type="tertiary",
                 key="net_clear",
                 on_click=change,
@@ -186,7 +186,7 @@ def _evidence(source: Source, found: Beliefs) -> None:
             )
     st.metric(
         _("Findings together, $P(e)$"),
-        number_of_log(found.log_evidence),
+        number_of_log(posteriors.log_evidence),
         help=_("How often cases like this occur, according to the network."),
     )
 
@@ -197,7 +197,7 @@ def _suggestion(source: Source) -> None:
     story = source.stored.info.evidence
     pairs = tuple(sorted((source.place(n), source.network[n].variable.levels.index(v)) for n, v in story.items()))
     st.button(
-        _("Observe {findings}").format(findings=_(", ").join(_said(source, n, v) for n, v in story.items())),
+        _("Observe {findings}").format(findings=_(", ").join(_finding(source, n, v) for n, v in story.items())),
         icon=":material/play_arrow:",
         key="net_try",
         on_click=change,
@@ -205,17 +205,17 @@ def _suggestion(source: Source) -> None:
     )
 
 
-def _said(source: Source, name: str, level: Any) -> str:
+def _finding(source: Source, name: str, level: Any) -> str:
     return f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}"
 
 
-def _moved(source: Source, found: Beliefs, target: str) -> None:
+def _moved(source: Source, posteriors: Beliefs, target: str) -> None:
     """What the findings did to the node asked about, and what they moved most, in words."""
-    if not found.evidence or not found.possible:
+    if not posteriors.evidence or not posteriors.possible:
         return
-    ranked = sorted(found.changes, key=lambda c: c.node != target)
+    ranked = sorted(posteriors.changes, key=lambda c: c.node != target)
     moved = [c for c in ranked if c.after - c.before >= LEAST]
-    still = [c.node for c in found.changes if c.after - c.before < LEAST]
+    still = [c.node for c in posteriors.changes if c.after - c.before < LEAST]
     lines = [_change(source, c) for c in moved[:MOVED]]
     if not moved:
         lines = [_("No other node moved.")]
@@ -233,26 +233,26 @@ def _moved(source: Source, found: Beliefs, target: str) -> None:
 def _change(source: Source, c: BeliefChange) -> str:
     level = source.network[c.node].variable.levels[c.level]
     return _("{finding}: {before} → **{after}**").format(
-        finding=_said(source, c.node, level), before=certain(c.before), after=certain(c.after)
+        finding=_finding(source, c.node, level), before=certain(c.before), after=certain(c.after)
     )
 
 
 def _impossible(source: Source, conflict: Conflict) -> None:
-    said = _(", ").join(_said(source, n, v) for n, v in conflict.findings)
+    findings = _(", ").join(_finding(source, n, v) for n, v in conflict.findings)
     words = (
         _("No case can have these findings together: **{findings}** has probability 0 in this network.")
         if conflict.smallest
         else _("No case can have these findings together; **{findings}** exclude each other.")
     )
     with st.container(border=True):
-        st.markdown(":material/block: " + words.format(findings=said))
+        st.markdown(":material/block: " + words.format(findings=findings))
         if len(conflict.findings) > 1:
             st.caption(_("None of them is impossible without the others. Clear one and the bars come back:"))
         with st.container(horizontal=True, gap="small"):
             for name, level in conflict.findings:
                 place = source.place(name)
                 st.button(
-                    _("Clear {finding}").format(finding=_said(source, name, level)),
+                    _("Clear {finding}").format(finding=_finding(source, name, level)),
                     key=f"net_conflict_{place}",
                     icon=":material/close:",
                     type="primary",
@@ -264,16 +264,16 @@ def _impossible(source: Source, conflict: Conflict) -> None:
 # what follows -----------------------------------------------------------------------------------------------------
 
 
-def _explanation(source: Source, found: Beliefs) -> None:
+def _explanation(source: Source, posteriors: Beliefs) -> None:
     """The most probable values of all nodes together, beside the most probable one of each."""
     st.subheader(_("Most probable explanation"))
     lines, other = [[_("node"), _("in the explanation"), _("alone"), "p"]], 0
     for name in source.network.names:
-        if name in found.evidence:
+        if name in posteriors.evidence:
             continue
-        levels, p = source.network[name].variable.levels, found.posterior[name]
+        levels, p = source.network[name].variable.levels, posteriors.posterior[name]
         alone = levels[max(range(len(p)), key=lambda k: p[k])]
-        best = found.best[name]
+        best = posteriors.best[name]
         other += alone != best
         lines.append(
             [
@@ -285,7 +285,7 @@ def _explanation(source: Source, found: Beliefs) -> None:
         )
     st.markdown(
         _("$\\arg\\max_x P(x\\mid e)$, all nodes at once: $P(x\\mid e)$ = **{p}**.").format(
-            p=number_of_log(found.log_best)
+            p=number_of_log(posteriors.log_best)
         )
     )
     if len(lines) > 1:
@@ -317,10 +317,10 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
                 format_func=lambda j: clean(source.name(source.network.names[j]), 40),
                 **bound_to(key, source.place(mine)),
             )
-    found = _together(source.key, tuple(sorted(evidence.items(), key=str)), source.network, a, b)
+    joint = _together(source.key, tuple(sorted(evidence.items(), key=str)), source.network, a, b)
     chart(
         joint_table(
-            found,
+            joint,
             [[plotly_text(v, 24) for v in source.levels(n)] for n in (a, b)],
             [plotly_text(source.name(n), 30) for n in (a, b)],
             dark=dark(),
@@ -328,7 +328,7 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
         key="net_joint",
         alt=_("The joint probabilities of {a} and {b}").format(a=clean(source.name(a)), b=clean(source.name(b))),
     )
-    if found.independent:
+    if joint.independent:
         words = (
             _("Independent given the findings: every cell is the product of its row's and its column's probability.")
             if evidence
@@ -340,14 +340,14 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
             if evidence
             else _("Dependent: mutual information {nats} nats. In brackets the product of the margins.")
         )
-    st.caption(words.format(nats=number(found.information)))
+    st.caption(words.format(nats=number(joint.information)))
 
 
 def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
     """The two nodes that are shown together: those chosen, or the target and the node that follows it."""
-    at = [current().seen(keys.NET_JOINT_A), current().seen(keys.NET_JOINT_B)]
+    places = [current().seen(keys.NET_JOINT_A), current().seen(keys.NET_JOINT_B)]
     names = source.network.names
-    a, b = (names[j] if 0 <= j < len(names) and names[j] in free else None for j in at)
+    a, b = (names[j] if 0 <= j < len(names) and names[j] in free else None for j in places)
     first = a or (target if target in free and target != b else next(n for n in free if n != b))
     near = [n for n in source.network.graph.neighbours[first] if n in free]
     second = b if b is not None and b != first else next(n for n in [*near, *free] if n != first)
@@ -376,7 +376,7 @@ def _about(source: Source) -> None:
         return
     method, score, _parents, alpha, bins = sources.learning_settings()
     n = len(learned.rows.frame)
-    said = [
+    lines = [
         _("Arcs from the tab Learn, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)
         if source.drawn
         else _("Learned from {n} rows: {method}, {score}; tables with α = {alpha:g}.").format(
@@ -385,14 +385,14 @@ def _about(source: Source) -> None:
     ]
     if learned.rows.cut:
         cut = _(", ").join(md(learned.table.column(n), 24) for n in learned.rows.cut)
-        said.append(
+        lines.append(
             _("Numbers are cut into {bins} intervals with equally many rows each: {columns}.").format(
                 bins=bins, columns=cut
             )
         )
     if learned.model.trace_ is not None:
-        said.append(_("Cells not known are completed by EM."))
-    for line in said:
+        lines.append(_("Cells not known are completed by EM."))
+    for line in lines:
         st.caption(":material/info: " + line)
 
 

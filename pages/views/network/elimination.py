@@ -77,10 +77,10 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
             width=260,
             **bound_to(keys.NET_TARGET, source.place(target)),
         )
-        said = _(", ").join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
+        findings = _(", ").join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
         st.markdown(
-            _("given {findings}").format(findings=said)
-            if said
+            _("given {findings}").format(findings=findings)
+            if findings
             else _("given nothing; findings are set in the part *Findings*")
         )
     return target
@@ -274,14 +274,14 @@ def _named(source: Source, film: Film, name: str) -> str:
     if name.startswith("τ"):
         scope = ", ".join(clean(source.name(n), 24) for n in factor.scope)
         return f"{name.partition('(')[0].translate(BELOW)}({scope})"
-    at = [f.name for f in film.trace.factors].index(name)
+    position = [f.name for f in film.trace.factors].index(name)
     cpts = [c for c in source.network.cpts if c.name not in film.trace.barren]
     seen = sources.evidence(source)
-    said = [
+    descriptions = [
         clean(source.name(n), 24) + (f" = {clean(source.level(n, seen[n]), 20)}" if n in seen else "")
-        for n in cpts[at].scope
+        for n in cpts[position].scope
     ]
-    return f"P({said[-1]}" + (f" | {', '.join(said[:-1])})" if said[:-1] else ")")
+    return f"P({descriptions[-1]}" + (f" | {', '.join(descriptions[:-1])})" if descriptions[:-1] else ")")
 
 
 def _drawing(source: Source, film: Film, step: int, evidence: Mapping[str, Any]) -> None:

@@ -47,20 +47,20 @@ def gibbs(source: Source) -> None:
     )
     now = knobs(asked)
     try:
-        found = results(asked, truth, now)
-        classes = _classes(asked.key, now, asked, found)
+        by_sampler = results(asked, truth, now)
+        classes = _classes(asked.key, now, asked, by_sampler)
     except BayesEngineError as error:
         st.subheader(_("The same question, three ways"))
         controls(asked, now)
         st.error(error.message.local(md))
         return
-    stuck = found.textbook.kernel.irreducibility
+    stuck = by_sampler.textbook.kernel.irreducibility
     if stuck.kind == "reducible":
-        show_classes(asked, stuck, classes, found.improved.kernel.irreducibility)
+        show_classes(asked, stuck, classes, by_sampler.improved.kernel.irreducibility)
     st.subheader(_("The same question, three ways"))
     controls(asked, now)
-    comparison(asked, found)
-    diagnostics(asked, found)
+    comparison(asked, by_sampler)
+    diagnostics(asked, by_sampler)
 
 
 def _answer(asked: Question, truth: float | None) -> None:

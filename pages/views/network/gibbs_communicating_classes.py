@@ -21,17 +21,22 @@ LISTED = 4
 
 
 def communicating_classes(
-    asked: Question, found: Irreducibility, classes: CommunicatingClasses | None, mended: Irreducibility
+    asked: Question, irreducibility: Irreducibility, classes: CommunicatingClasses | None, mended: Irreducibility
 ) -> None:
     """The reason in words, the states by communicating class, and what n_q / T tends to in each; `mended` is of the
     improved form."""
-    tied = [asked.network.position[name] for name in found.tied]
+    tied = [asked.network.position[name] for name in irreducibility.tied]
     st.subheader(_("Why one chain is stuck"))
     names = md(_(", ").join(asked.name(j) for j in tied), 200)
     reason = _(
         "**{a}** and **{b}** are both possible, but they cannot be reached from each other by changing one node at a "
         "time: every state on the way has probability 0."
-    ).format(**{k: md(_said(asked, one), 160) for k, one in zip("ab", found.communicating_classes, strict=False)})
+    ).format(
+        **{
+            k: md(_class_in_words(asked, one), 160)
+            for k, one in zip("ab", irreducibility.communicating_classes, strict=False)
+        }
+    )
     if not mended.ergodic:
         onward = _("Draw the tied nodes together (below), and bridges join the islands.")
     elif classes is None:
@@ -43,7 +48,7 @@ def communicating_classes(
             _(
                 "Zeros in the tables part the possible states of {nodes} into **{n} islands**: no draw of a single "
                 "node leads from one to another, so each chain stays on the island where it began."
-            ).format(nodes=names, n=len(found.communicating_classes))
+            ).format(nodes=names, n=len(irreducibility.communicating_classes))
         )
         st.markdown(reason)
         st.caption(onward)
@@ -95,24 +100,24 @@ def _bridges(classes: CommunicatingClasses) -> list[tuple[int, int]]:
     return [(a, b) for a, b in classes.joined if classes.class_of[a] != classes.class_of[b]]
 
 
-def _said(asked: Question, one: CommunicatingClass) -> str:
+def _class_in_words(asked: Question, one: CommunicatingClass) -> str:
     """One state of a communicating class, its nodes called as on screen; data, to be escaped."""
     network = asked.network
     levels = [(network.position[n], network[n].variable.levels.index(v)) for n, v in one.example.items()]
-    return asked.said(tuple(levels))
+    return asked.in_words(tuple(levels))
 
 
 def _placed(asked: Question, classes: CommunicatingClasses) -> list[Node]:
     """Every communicating class a ring, the rings in a row."""
-    position, found, left = asked.network.position, [], 0.0
+    position, nodes, left = asked.network.position, [], 0.0
     for i in range(len(classes.weight)):
         mine = [k for k in range(len(classes.states)) if classes.class_of[k] == i]
         radius = 0.0 if len(mine) == 1 else 0.55 if len(mine) == 2 else 0.5 / math.sin(math.pi / len(mine))
         left += radius
-        for at, k in enumerate(mine):
-            angle = 2 * math.pi * at / len(mine)
+        for turn, k in enumerate(mine):
+            angle = 2 * math.pi * turn / len(mine)
             levels = [asked.level(position[n], int(v)) for n, v in zip(classes.nodes, classes.states[k], strict=True)]
-            found.append(
+            nodes.append(
                 Node(
                     str(k),
                     clean(" · ".join(levels), 60),
@@ -123,4 +128,4 @@ def _placed(asked: Question, classes: CommunicatingClasses) -> list[Node]:
                 )
             )
         left += radius + APART / 2
-    return found
+    return nodes

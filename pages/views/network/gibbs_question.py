@@ -46,7 +46,7 @@ class Question:
     def event(self) -> Places:
         return row_of(self.network, self.asked)
 
-    def said(self, pairs: Pairs) -> str:
+    def in_words(self, pairs: Pairs) -> str:
         """ "node = level" of the pairs; data, to be escaped."""
         return _(", ").join(f"{self.name(j)} = {self.level(j, k)}" for j, k in pairs)
 
@@ -59,8 +59,8 @@ class Question:
 
     def whole(self) -> str:
         """P(…) in full; data, to be escaped."""
-        given = f" | {self.said(self.given)}" if self.given else ""
-        return f"P({self.said(self.asked)}{given})"
+        given = f" | {self.in_words(self.given)}" if self.given else ""
+        return f"P({self.in_words(self.asked)}{given})"
 
 
 def question(source: Source) -> Question:
@@ -70,12 +70,12 @@ def question(source: Source) -> Question:
     asked = _asked(source, given)
     zeros = has_zeros(network)
     noise = current().seen(keys.NET_G_NOISE) if zeros else 0.0
-    found = Question(source, _softened(f"{source.key}|{noise}", noise, network), noise, given, asked)
+    asked_now = Question(source, _softened(f"{source.key}|{noise}", noise, network), noise, given, asked)
     options = [f"{j}:{k}" for j, cpt in enumerate(network.cpts) for k in range(len(cpt.variable.levels))]
 
     def words(option: str) -> str:
         j, k = map(int, option.split(":"))
-        return f"{found.name(j)} = {found.level(j, k)}"
+        return f"{asked_now.name(j)} = {asked_now.level(j, k)}"
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.multiselect(
@@ -108,7 +108,7 @@ def question(source: Source) -> Question:
                 **bound_to(keys.NET_G_NOISE),
             )
         _story(source, given)
-    return found
+    return asked_now
 
 
 def _story(source: Source, given: Pairs) -> None:
@@ -117,9 +117,9 @@ def _story(source: Source, given: Pairs) -> None:
         return
     story = source.stored.info.evidence
     places = {source.place(n): source.network[n].variable.levels.index(v) for n, v in story.items()}
-    told = _(", ").join(f"{source.name(n)} = {source.level(n, v)}" for n, v in story.items())
+    findings = _(", ").join(f"{source.name(n)} = {source.level(n, v)}" for n, v in story.items())
     st.button(
-        _("Observe {findings}").format(findings=md(told)),
+        _("Observe {findings}").format(findings=md(findings)),
         icon=":material/play_arrow:",
         key="net_g_try",
         on_click=change,
@@ -128,16 +128,16 @@ def _story(source: Source, given: Pairs) -> None:
 
 
 def _given(source: Source) -> Pairs:
-    found = sources.evidence(source).items()
-    return tuple((source.place(n), source.network[n].variable.levels.index(v)) for n, v in found)
+    findings = sources.evidence(source).items()
+    return tuple((source.place(n), source.network[n].variable.levels.index(v)) for n, v in findings)
 
 
 def _asked(source: Source, given: Pairs) -> Pairs:
     """The event as the state has it, forged parts left out; else the node that is asked about on the page."""
     sizes = source.network.sizes
-    found = {j: k for j, k in current().seen(keys.NET_G_QUERY) if j < len(sizes) and k < sizes[j]}
-    if found:
-        return tuple(sorted(found.items()))
+    levels = {j: k for j, k in current().seen(keys.NET_G_QUERY) if j < len(sizes) and k < sizes[j]}
+    if levels:
+        return tuple(sorted(levels.items()))
     place = source.place(target_of(source))
     if place in dict(given):
         place = next((j for j in range(len(sizes)) if j not in dict(given)), place)

@@ -137,22 +137,22 @@ def controls(asked: Question, now: Knobs) -> None:
         )
 
 
-def comparison(asked: Question, found: SamplerComparison) -> None:
+def comparison(asked: Question, by_sampler: SamplerComparison) -> None:
     """The lines, the numbers and what may be concluded from them."""
     left, right = st.columns([3, 2], gap="large")
     with left:
         chart(
-            estimates(found, dark=dark()),
+            estimates(by_sampler, dark=dark()),
             key="net_g_estimates",
             alt=_("Estimates of one chain, of many chains and of likelihood weighting against the exact answer"),
         )
     with right:
-        verdict(asked, found.textbook, _("One chain"))
-        verdict(asked, found.improved, _("Many chains"))
-        _weighting(found)
-    _numbers(table(found), words=1, key="net_g_table")
+        verdict(asked, by_sampler.textbook, _("One chain"))
+        verdict(asked, by_sampler.improved, _("Many chains"))
+        _weighting(by_sampler)
+    _numbers(table(by_sampler), words=1, key="net_g_table")
     st.caption(
-        _about(asked, found.improved)
+        _about(asked, by_sampler.improved)
         + " "
         + _(
             "Bands: ± 2 Monte-Carlo standard errors. Where all draws agree a band has no width, which tells nothing of "
@@ -163,30 +163,30 @@ def comparison(asked: Question, found: SamplerComparison) -> None:
 
 def _about(asked: Question, run: GibbsRun) -> str:
     """The two forms in words, with the blocks that are drawn together."""
-    said = _(
+    sentence = _(
         "One chain: the textbook's, from a random start, every sweep counted. Many: {chains} chains in step, their "
         "first {burn_in} sweeps not counted."
     ).format(chains=run.chains, burn_in=run.burn_in)
     blocks = [unit.members for unit in run.kernel.units if len(unit.members) > 1]
     if blocks:
         named = _("; ").join(" + ".join(asked.name(j) for j in block) for block in blocks)
-        said += " " + _("Drawn together: {blocks}.").format(blocks=md(named, 300))
-    return said
+        sentence += " " + _("Drawn together: {blocks}.").format(blocks=md(named, 300))
+    return sentence
 
 
-def table(found: SamplerComparison) -> pd.DataFrame:
+def table(by_sampler: SamplerComparison) -> pd.DataFrame:
     """Each method's estimate beside the exact answer."""
-    one, many, w = event_of(found.textbook), event_of(found.improved), found.weighted
+    one, many, w = event_of(by_sampler.textbook), event_of(by_sampler.improved), by_sampler.weighted
     rows = [
-        (_("exact"), found.exact, None, None, None, None),
-        (_("one chain"), one.estimate, one.mc_error, one.rhat, one.ess, found.textbook.sweeps),
+        (_("exact"), by_sampler.exact, None, None, None, None),
+        (_("one chain"), one.estimate, one.mc_error, one.rhat, one.ess, by_sampler.textbook.sweeps),
         (
             _("many chains"),
             many.estimate,
             many.mc_error,
             many.rhat,
             many.ess,
-            found.improved.sweeps * found.improved.chains,
+            by_sampler.improved.sweeps * by_sampler.improved.chains,
         ),
         (_("likelihood weighting"), w.estimate, w.error, None, w.ess, w.n),
     ]
@@ -196,7 +196,9 @@ def table(found: SamplerComparison) -> pd.DataFrame:
             "P(Q = q | e)": [_shown(row[1], 5) for row in rows],
             _("± error"): [_shown(row[2], 5) for row in rows],
             _("off by"): [
-                "" if k == 0 or found.exact is None or row[1] is None else _shown(abs(row[1] - found.exact), 5)
+                ""
+                if k == 0 or by_sampler.exact is None or row[1] is None
+                else _shown(abs(row[1] - by_sampler.exact), 5)
                 for k, row in enumerate(rows)
             ],
             "R̂": [_shown(row[3], 3) for row in rows],
@@ -244,8 +246,8 @@ def _named(asked: Question, message: Message) -> Message:
     return replace(message, params={**message.params, "nodes": nodes})
 
 
-def _weighting(found: SamplerComparison) -> None:
-    w = found.weighted
+def _weighting(by_sampler: SamplerComparison) -> None:
+    w = by_sampler.weighted
     if w.ess == 0:
         st.warning(_("Likelihood weighting: every row has weight 0; the findings are too rare for it."))
         return
@@ -257,14 +259,14 @@ def _weighting(found: SamplerComparison) -> None:
     )
 
 
-def diagnostics(asked: Question, found: SamplerComparison) -> None:
+def diagnostics(asked: Question, by_sampler: SamplerComparison) -> None:
     """Memory and trace, and beneath every node with its own R̂ and ESS."""
     left, right = st.columns(2, gap="large")
-    one, many = event_of(found.textbook), event_of(found.improved)
+    one, many = event_of(by_sampler.textbook), event_of(by_sampler.improved)
     with left:
         st.subheader(_("How long a chain remembers"))
         chart(
-            memory(found.textbook, found.improved, dark=dark()),
+            memory(by_sampler.textbook, by_sampler.improved, dark=dark()),
             key="net_g_memory",
             alt=_("Autocorrelation of the indicator of Q = q by lag"),
         )
@@ -273,20 +275,20 @@ def diagnostics(asked: Question, found: SamplerComparison) -> None:
             for run, name in ((one, _("one chain")), (many, _("many chains")))
             if run.draws.all() or not run.draws.any()
         ]
-        said = _("High for long: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
+        sentence = _("High for long: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
         if still:
-            said += " " + _("No line for {names}: it never saw a change.").format(names=_(", ").join(still))
-        st.caption(said)
+            sentence += " " + _("No line for {names}: it never saw a change.").format(names=_(", ").join(still))
+        st.caption(sentence)
     with right:
         st.subheader(_("What the chains saw"))
         chart(
-            traces(found.textbook, found.improved, dark=dark()),
+            traces(by_sampler.textbook, by_sampler.improved, dark=dark()),
             key="net_g_traces",
             alt=_("Share of Q = q by spans of sweeps, a row for each chain"),
         )
         st.caption(_("Rows of one plain colour are chains that stand still; alike and mottled is what R̂ near 1 means."))
     with st.expander(_("Every node: estimate, error, R̂ and ESS of the many chains")):
-        _numbers(nodes(asked, found.improved), words=2, key="net_g_nodes")
+        _numbers(nodes(asked, by_sampler.improved), words=2, key="net_g_nodes")
 
 
 def _numbers(frame: pd.DataFrame, *, words: int, key: str) -> None:

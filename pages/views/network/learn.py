@@ -82,15 +82,15 @@ def learn(source: Source) -> None:
 def _rows(here: LearningData) -> None:
     """What is learned from, in a line."""
     frame, left_out = here.rows.frame, here.counts.left_out
-    told = _("From the table in use, **{table}**: {n} rows, {d} columns, {y} among them.").format(
+    sentence = _("From the table in use, **{table}**: {n} rows, {d} columns, {y} among them.").format(
         table=md(here.table.title), n=count(len(frame)), d=len(here.names), y=md(here.table.column(here.target), 40)
     )
     if left_out:
         words = _(
             "{n} rows with a missing cell count for no score; the tables are then estimated from all rows, by EM."
         )
-        told += " " + words.format(n=count(left_out))
-    st.caption(told)
+        sentence += " " + words.format(n=count(left_out))
+    st.caption(sentence)
 
 
 def _waiting(run: learn_run.Run) -> None:
@@ -101,12 +101,12 @@ def _waiting(run: learn_run.Run) -> None:
         use_session_language()
         if run.is_done:
             st.rerun()
-        told = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
+        lines = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
         if (far := run.far) is not None:
             total = "" if far.total is None else f" / {far.total}"
-            told.append(_("steps: {n}").format(n=f"{far.done}{total}"))
+            lines.append(_("steps: {n}").format(n=f"{far.done}{total}"))
             if math.isfinite(far.score):
-                told.append(_("best so far: {value}").format(value=said.nats(far.score)))
+                lines.append(_("best so far: {value}").format(value=said.nats(far.score)))
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             st.button(
                 _("Stop and show the best so far"),
@@ -115,7 +115,7 @@ def _waiting(run: learn_run.Run) -> None:
                 disabled=run.stop.is_set(),
                 on_click=run.stop.set,
             )
-            st.markdown(" · ".join(told))
+            st.markdown(" · ".join(lines))
 
     looking()
 
@@ -129,11 +129,11 @@ def _answer(
     head = _("By **{method}**: {n} arcs, {score} **{value}**.").format(
         method=said.method(asked.method), n=n, score=short, value=said.nats(result.score)
     )
-    told = [head, said.why_ended(result)]
+    sentences = [head, said.why_ended(result)]
     if not n and asked.method in SEARCHED:
-        told.append(_("No arc is worth its price here: each would cost more than it explains."))
-    told += _compared(here, asked, result, best, climb)
-    (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(told))
+        sentences.append(_("No arc is worth its price here: each would cost more than it explains."))
+    sentences += _compared(here, asked, result, best, climb)
+    (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(sentences))
     if result.status == "cancelled":
         st.button(
             _("Search again"),

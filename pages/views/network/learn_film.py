@@ -75,7 +75,7 @@ def _frame(
             pace=PACE,
             on_step=lambda at, on: change(lambda s: s.showing(keys.LEARN_STEP.to(at), keys.LEARN_PLAYS.to(on))),
         )
-        st.markdown(_told(here, asked, result, step))
+        st.markdown(_step_in_words(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)
         graph(
             nodes, edges, key="learn_film", height=drawing_height(here), label=_("the graph at this step of the search")
@@ -101,7 +101,7 @@ def layout_columns(here: LearningData) -> tuple[Any, Any, Any]:
     return drawn, beside, beside
 
 
-def _told(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> str:
+def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> str:
     """What happens at this step, in a sentence."""
     trace = result.trace
     if not step:
@@ -110,7 +110,7 @@ def _told(here: LearningData, asked: SearchTask, result: SearchResult, step: int
             return _("The start: your graph, {n} arcs, score {value}.").format(n=n, value=said.nats(trace.start_score))
         return _("The start: {n} arcs, score {value}.").format(n=n, value=said.nats(trace.start_score))
     now = trace.steps[step - 1]
-    told = _("Step {k} of {n}: **{move}**, {gain} nats; score {value}.").format(
+    sentence = _("Step {k} of {n}: **{move}**, {gain} nats; score {value}.").format(
         k=step,
         n=len(trace.steps),
         move=md(said.move_text(here, now.move), 80),
@@ -118,10 +118,10 @@ def _told(here: LearningData, asked: SearchTask, result: SearchResult, step: int
         value=said.nats(now.score),
     )
     if now.ties:
-        told += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
+        sentence += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
     if now.delta < 0 and result.status != "given":
-        told += " " + _("No move gained here; the climb walks on, to see whether a slope begins again.")
-    return told
+        sentence += " " + _("No move gained here; the climb walks on, to see whether a slope begins again.")
+    return sentence
 
 
 def _bill(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> None:
@@ -208,8 +208,8 @@ def _drawn(here: LearningData, asked: SearchTask, result: SearchResult, step: in
     move = trace.steps[step - 1].move if step else None
     edges = arcs(here, asked, now, _fresh(move))
     if move is not None and move.operation == "delete":
-        at = here.at
-        edges.append(Edge(str(at[move.parent]), str(at[move.child]), tone="rejected"))
+        position = here.position
+        edges.append(Edge(str(position[move.parent]), str(position[move.child]), tone="rejected"))
     return nodes_of(here, places), edges
 
 
@@ -230,7 +230,7 @@ def nodes_of(here: LearningData, places: Places) -> list[Node]:
 
 def arcs(here: LearningData, asked: SearchTask, now: DAG, fresh: Arc | None = None) -> list[Edge]:
     """The arcs of a graph, the wider the more the score would lose without one."""
-    judge, at = scorer(here, asked), here.at
+    judge, position = scorer(here, asked), here.position
     worth = {}
     for a, b in now.arcs:
         without = [p for p in now.parents[b] if p != a]
@@ -243,7 +243,7 @@ def arcs(here: LearningData, asked: SearchTask, now: DAG, fresh: Arc | None = No
     def width(w: float) -> float:
         return float((w / most) ** 0.5 * 0.8)
 
-    return [Edge(str(at[a]), str(at[b]), "", width(w), True, tone((a, b))) for (a, b), w in worth.items()]
+    return [Edge(str(position[a]), str(position[b]), "", width(w), True, tone((a, b))) for (a, b), w in worth.items()]
 
 
 def places_by_hand(here: LearningData, now: DAG) -> Places:

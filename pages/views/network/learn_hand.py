@@ -111,10 +111,10 @@ def after_click(here: LearningData, state: State, click: Click) -> State:
     """After a click: an arc is chosen whole; a second node joins the first, a third begins anew."""
     if click[0] == "edge":
         return state.showing(keys.LEARN_PAIR.to((int(click[1]), int(click[2]))))
-    at, pair = int(click[1]), columns_chosen(here)
+    clicked, pair = int(click[1]), columns_chosen(here)
     if len(pair) == 1:
-        return state.showing(keys.LEARN_PAIR.to(() if pair[0] == at else (pair[0], at)))
-    return state.showing(keys.LEARN_PAIR.to((at,)))
+        return state.showing(keys.LEARN_PAIR.to(() if pair[0] == clicked else (pair[0], clicked)))
+    return state.showing(keys.LEARN_PAIR.to((clicked,)))
 
 
 def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
@@ -167,24 +167,24 @@ def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None
     """A change with its button and its bill; one that cannot be made says why."""
     do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
     label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
-    key = f"{move.operation}_{here.at[move.parent]}_{here.at[move.child]}"
-    found: ScoreChange | None = None
+    key = f"{move.operation}_{here.position[move.parent]}_{here.position[move.child]}"
+    weighed: ScoreChange | None = None
     try:
-        found = score_change(here.counts, mine, move, scorer(here, asked))
+        weighed = score_change(here.counts, mine, move, scorer(here, asked))
     except ParameterError as error:
         st.button(label, key=f"learn_{key}", disabled=True)
         st.caption(error.message.local(md))
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(label, key=f"learn_{key}", on_click=change, args=(lambda s: with_move(here, s, found),))
-        st.markdown(_("**{gain}** nats").format(gain=said.gain(found.delta)))
-    said.change_table(here, found.families)
+        st.button(label, key=f"learn_{key}", on_click=change, args=(lambda s: with_move(here, s, weighed),))
+        st.markdown(_("**{gain}** nats").format(gain=said.gain(weighed.delta)))
+    said.change_table(here, weighed.families)
 
 
 def with_move(here: LearningData, state: State, done: ScoreChange) -> State:
     """The change is made, its arc stays chosen."""
-    at, move = here.at, done.move
-    pair = (at[move.parent], at[move.child])
+    position, move = here.position, done.move
+    pair = (position[move.parent], position[move.child])
     pair = pair[::-1] if move.operation == "reverse" else pair
     return state.showing(keys.LEARN_ARCS.to(here.pairs(done.graph.arcs)), keys.LEARN_PAIR.to(pair))
 

@@ -78,19 +78,19 @@ class LearningData:
 
     def pairs(self, arcs: Iterable[Arc]) -> Pairs:
         """Arcs as the URL holds them."""
-        at = self.at
-        return tuple(sorted((at[a], at[b]) for a, b in arcs))
+        position = self.position
+        return tuple(sorted((position[a], position[b]) for a, b in arcs))
 
     @property
-    def at(self) -> dict[str, int]:
+    def position(self) -> dict[str, int]:
         """The place of every column."""
         return {name: i for i, name in enumerate(self.names)}
 
     def constraints(self, task: SearchTask) -> Constraints:
         """The task's constraints by name. Raises ParameterError where they contradict each other."""
         tiers = tuple(tuple(self.names[i] for i in tier) for tier in task.tiers)
-        found = Constraints(self.arcs(task.required), self.arcs(task.forbidden), tiers, task.parents)
-        return found.checked(self.names)
+        constraints = Constraints(self.arcs(task.required), self.arcs(task.forbidden), tiers, task.parents)
+        return constraints.checked(self.names)
 
 
 def learning_data(table: active.FittableTable) -> LearningData:

@@ -94,8 +94,8 @@ def with_network(here: LearningData, state: State, graph: DAG) -> State:
 def classifier(here: LearningData, graph: DAG) -> Spec:
     """The graph as a model of the shelf: arcs by the places of the features, the class after the last."""
     features = here.table.features.names
-    at = {name: i for i, name in enumerate(features)} | {here.target: len(features)}
-    arcs = tuple(sorted((at[a], at[b]) for a, b in graph.arcs))
+    position = {name: i for i, name in enumerate(features)} | {here.target: len(features)}
+    arcs = tuple(sorted((position[a], position[b]) for a, b in graph.arcs))
     spec = shelf.with_knob(Spec(family="network"), "structure", arcs)
     if here.rows.cut:
         spec = shelf.with_knob(shelf.with_knob(spec, "discretize", "quantile"), "bins", here.bins)

@@ -77,13 +77,13 @@ def formula(here: LearningData, asked: SearchTask) -> str:
                 rule,
             ]
         )
-    said = _(
+    sentence = _(
         "The book makes the description length small, $S(B\\mid D)=f(\\theta)\\,|B|-\\mathrm{{LL}}(B\\mid D)$ "
         "(eq. 7.28); shown is its negative, $\\mathrm{{LL}}-f(\\theta)\\,|B|$ in nats: more is better. Each of the "
         "$|B|$ free numbers costs $f(\\theta)={price}$."
     )
     m = count(here.counts.n)
-    return said.format(
+    return sentence.format(
         price={
             "mdl": f"\\tfrac12\\ln {m}={price:.4f}",
             "aic": "1",
@@ -95,12 +95,12 @@ def formula(here: LearningData, asked: SearchTask) -> str:
 def move_text(here: LearningData, move: Move) -> str:
     """A move in words; data, to be escaped."""
     a, b = here.table.column(move.parent), here.table.column(move.child)
-    said = {
+    sentences = {
         "add": _("{a} → {b} is added"),
         "delete": _("{a} → {b} is deleted"),
         "reverse": _("{a} → {b} is turned round"),
     }
-    return said[move.operation].format(a=a, b=b)
+    return sentences[move.operation].format(a=a, b=b)
 
 
 def why_ended(result: SearchResult) -> str:

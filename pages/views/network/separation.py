@@ -126,11 +126,11 @@ def _trails(source: Source, now: SeparationQuery) -> Marks:
     if not now.a or not now.b:
         st.markdown(_("Click the other node in the drawing."))
         return Marks(nodes=tones)
-    found = separate(source.network.graph, now.a, now.b, now.given)
-    _verdict(source, found)
-    if not found.trails:
+    answer = separate(source.network.graph, now.a, now.b, now.given)
+    _verdict(source, answer)
+    if not answer.trails:
         return Marks(nodes=tones)
-    shown = _trail_of(source, found)
+    shown = _trail_of(source, answer)
     arcs: dict[Arc, EdgeTone] = {}
     for (x, y), forward in zip(zip(shown.nodes, shown.nodes[1:], strict=False), shown.forward, strict=True):
         arcs[(x, y) if forward else (y, x)] = "lit" if shown.open else "rejected"
@@ -178,10 +178,10 @@ def _pickers(source: Source, now: SeparationQuery) -> None:
     )
 
 
-def _verdict(source: Source, found: Separation) -> None:
-    a, b = (f"**{md(source.name(n), 30)}**" for n in (found.a, found.b))
-    given = _(", ").join(md(source.name(n), 24) for n in found.given)
-    if not found.separated:
+def _verdict(source: Source, answer: Separation) -> None:
+    a, b = (f"**{md(source.name(n), 30)}**" for n in (answer.a, answer.b))
+    given = _(", ").join(md(source.name(n), 24) for n in answer.given)
+    if not answer.separated:
         words = (
             _("{a} and {b} **can depend** on each other given {given}: this trail is open.")
             if given
@@ -189,7 +189,7 @@ def _verdict(source: Source, found: Separation) -> None:
         )
         st.markdown(":material/link: " + words.format(a=a, b=b, given=given))
         return
-    if not found.trails:
+    if not answer.trails:
         st.markdown(
             ":material/link_off: " + _("{a} and {b} are **independent**: no trail joins them.").format(a=a, b=b)
         )
@@ -202,9 +202,9 @@ def _verdict(source: Source, found: Separation) -> None:
     st.markdown(":material/link_off: " + words.format(a=a, b=b, given=given))
 
 
-def _trail_of(source: Source, found: Separation) -> Trail:
+def _trail_of(source: Source, answer: Separation) -> Trail:
     """The trail that is lit; where several are blocked, the chosen one."""
-    offered = found.trails[:TRAILS]
+    offered = answer.trails[:TRAILS]
     chosen = current().seen_among(keys.NET_TRAIL, range(len(offered)))
     if len(offered) > 1:
         st.selectbox(
@@ -316,14 +316,14 @@ def _moral(source: Source, now: SeparationQuery) -> Marks:
 
 def _class(source: Source, now: SeparationQuery) -> Marks:
     graph = source.network.graph
-    found = cpdag(graph)
-    free = {frozenset(edge) for edge in found.reversible}
+    pattern = cpdag(graph)
+    free = {frozenset(edge) for edge in pattern.reversible}
     undirected = [arc for arc in graph.arcs if frozenset(arc) in free]
     st.markdown(
         Message(
             "**{compelled}** arc(s) are the same in every graph that says the same independences; **{reversible}** can "
             "be turned, and data alone cannot tell which way.",
-            {"compelled": len(found.compelled), "reversible": len(found.reversible)},
+            {"compelled": len(pattern.compelled), "reversible": len(pattern.reversible)},
         ).local(md)
     )
     kinds: dict[JunctionKind, int] = {"chain": 0, "fork": 0, "collider": 0}

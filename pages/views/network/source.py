@@ -154,18 +154,18 @@ def source() -> Source:
     """The network the state names. Raises BayesEngineError where none can be learned from the table in use."""
     named = chosen_source()
     if named == TABLE:
-        found = _learned(active.fittable(active.table_in_use()))
+        learned = _learned(active.fittable(active.table_in_use()))
     elif named.startswith(UPLOADED):
         network = files.held(NETWORK)[named.removeprefix(UPLOADED)].reading
-        found = Source(named, named, network, network)
+        learned = Source(named, named, network, network)
     else:
         stored = load_network(named)
-        found = Source(named, f"{named}|{__version__}", stored.network, stored.network, stored)
-    edits = cpt_edits(found.network)
+        learned = Source(named, f"{named}|{__version__}", stored.network, stored.network, stored)
+    edits = cpt_edits(learned.network)
     if not edits:
-        return found
-    network = _edited(found.key, edits, found.original)
-    return replace(found, key=f"{found.key}|{hash(edits):x}", network=network)
+        return learned
+    network = _edited(learned.key, edits, learned.original)
+    return replace(learned, key=f"{learned.key}|{hash(edits):x}", network=network)
 
 
 # the table in use -----------------------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
 
 def with_arcs(state: State, names: tuple[str, ...], arcs: tuple[Arc, ...] | None) -> State:
     """The structure of the learned network given by hand; None: found by a search again. Edited tables go."""
-    at = {name: i for i, name in enumerate(names)}
-    pairs = () if arcs is None else tuple((at[a], at[b]) for a, b in arcs)
+    position = {name: i for i, name in enumerate(names)}
+    pairs = () if arcs is None else tuple((position[a], position[b]) for a, b in arcs)
     return state.showing(keys.NET_DRAWN.to(arcs is not None), keys.NET_ARCS.to(pairs), keys.NET_CPTS.to(()))
 
 
@@ -256,12 +256,12 @@ def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> 
 
 def cpt_edits(network: Network) -> tuple[tuple[int, Numbers], ...]:
     """(node, its table's numbers row by row) as a person entered them; forged ones count as not set."""
-    found = {}
+    edits = {}
     for node, numbers in current().seen(keys.NET_CPTS):
         known = node < len(network.cpts) and all(map(_number, numbers))
         if known and len(numbers) == network.cpts[node].p.size:
-            found[node] = tuple(map(float, numbers))
-    return tuple(sorted(found.items()))
+            edits[node] = tuple(map(float, numbers))
+    return tuple(sorted(edits.items()))
 
 
 def with_cpt(state: State, node: int, numbers: Numbers | None) -> State:
@@ -283,14 +283,14 @@ def _number(value: object) -> bool:
 # evidence -------------------------------------------------------------------------------------------------------
 
 
-def evidence(found: Source) -> dict[str, Any]:
+def evidence(of: Source) -> dict[str, Any]:
     """{node: level}: what is set as observed, as the state has it; forged findings count as not set."""
     named = {}
     for node, level in current().seen(keys.NET_EVIDENCE):
-        if node < len(found.network.cpts) and level < len(found.network.cpts[node].variable.levels):
-            variable = found.network.cpts[node].variable
+        if node < len(of.network.cpts) and level < len(of.network.cpts[node].variable.levels):
+            variable = of.network.cpts[node].variable
             named[variable.name] = variable.levels[level]
-    return {name: named[name] for name in found.network.names if name in named}
+    return {name: named[name] for name in of.network.names if name in named}
 
 
 def with_evidence(state: State, node: int, level: int | None) -> State:

@@ -67,11 +67,11 @@ def _table(source: Source, node: str) -> None:
     edits = dict(sources.cpt_edits(source.original))
     numbers = edits.get(place, numbers_of(cpt))
     _editor(source, cpt, numbers)
-    for bad in (found := bad_rows(cpt, numbers))[:NAMED]:
+    for bad in (faulty := bad_rows(cpt, numbers))[:NAMED]:
         _bad(source, cpt, numbers, bad)
-    if len(found) > NAMED:
-        st.caption(_("… and {n} more rows.").format(n=len(found) - NAMED))
-    if found:
+    if len(faulty) > NAMED:
+        st.caption(_("… and {n} more rows.").format(n=len(faulty) - NAMED))
+    if faulty:
         st.caption(_("Until every row sums to 1, all answers use this table as it was."))
     _resets(source, place, edits)
     _learned(source, cpt)
@@ -81,9 +81,9 @@ def _editor(source: Source, cpt: CPT, numbers: Numbers) -> None:
     """The table as a grid; what is typed goes into the state, and the grid is drawn anew from it."""
     size, above = cpt.p.shape[-1], [v.name for v in cpt.parents]
     rows = [list(numbers[k : k + size]) for k in range(0, len(numbers), size)]
-    said = [[clean(source.level(n, v), 40) for n, v in zip(above, g, strict=True)] for g in conditions(cpt)]
+    levels = [[clean(source.level(n, v), 40) for n, v in zip(above, g, strict=True)] for g in conditions(cpt)]
     frame = pd.DataFrame(
-        [[*given, *(f"{v:.6g}" for v in row), f"{sum(row):.6g}"] for given, row in zip(said, rows, strict=True)],
+        [[*given, *(f"{v:.6g}" for v in row), f"{sum(row):.6g}"] for given, row in zip(levels, rows, strict=True)],
         columns=[*(f"g{j}" for j in range(len(above))), *(f"p{k}" for k in range(size)), "sum"],
     )
     config: dict[str, Any] = {

@@ -173,7 +173,7 @@ def of_columns(table: active.TableInUse, examination: Examined) -> None:
 def finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> None:
     """A finding, or many of a kind: what is found, a button for each mend, and the evidence on demand."""
     with st.container(key=f"finding_{group.severity}_{key}", gap="xsmall"):
-        st.markdown(f"{wording.ICONS[group.severity]} {_told(table, group)}")
+        st.markdown(f"{wording.ICONS[group.severity]} {_finding_in_words(table, group)}")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             for place, own in enumerate(group.mends):
                 mend_button(table, own, f"{key}_{place}", first=place == 0)
@@ -183,7 +183,7 @@ def finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> No
                     evidence(table, group)
 
 
-def _told(table: active.TableInUse, group: Group) -> str:
+def _finding_in_words(table: active.TableInUse, group: Group) -> str:
     if len(group.findings) == 1:
         return wording.sentence(table, group.findings[0].message)
     firsts = list(dict.fromkeys(f.columns[0] for f in group.findings))

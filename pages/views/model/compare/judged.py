@@ -79,7 +79,7 @@ class Judged:
         """A model on screen."""
         if name == COUNTERPART:
             return _("logistic regression")
-        shown = " · ".join(map(escape, _telling(self.specs, int(name), self.table)))
+        shown = " · ".join(map(escape, _distinguishing_knobs(self.specs, int(name), self.table)))
         return f"{int(name) + 1} · {shown}" if len(self.specs) > 1 else shown
 
     def look(self, name: str) -> CurveStyle:
@@ -88,7 +88,7 @@ class Judged:
         return CurveStyle(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
 
 
-def _telling(specs: tuple[Spec, ...], at: int, table: active.FittableTable) -> list[str]:
+def _distinguishing_knobs(specs: tuple[Spec, ...], at: int, table: active.FittableTable) -> list[str]:
     """The family of a model, and what tells it from the others of its family on the shelf."""
     spec = specs[at]
     others = [s for i, s in enumerate(specs) if i != at and s.family == spec.family]

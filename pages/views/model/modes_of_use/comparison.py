@@ -35,7 +35,7 @@ def mode_name(way: ModeOfUse) -> str:
     }[way]
 
 
-def _way_told(way: ModeOfUse) -> str:
+def _mode_in_words(way: ModeOfUse) -> str:
     """What a way does, and when it is the one to take."""
     return {
         "look-up": _(
@@ -63,7 +63,7 @@ def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
     for way, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):
         with cell:
             st.markdown(f"**{mode_name(way)}**")
-            st.caption(_way_told(way))
+            st.caption(_mode_in_words(way))
     _bill(table, bill)
     st.button(
         _("Measure again") if timed else _("Measure the time"),
