@@ -33,6 +33,17 @@ FEW_LOST = 1e3
 """The share of Σz² in Σ(z − mean)² up to which their difference w·mean² may be taken off: three digits are lost."""
 
 
+def weight_left(weight: Array, gone: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """What is left of weights, and where that is nothing but rounding: 0. Raises NotASubset where more is gone than was
+    there."""
+    rounding = 1e-9 * np.maximum(weight, gone)
+    left = weight - gone
+    if (left < -rounding).any():
+        raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
+    empty = left <= rounding
+    return np.where(empty, 0.0, left), empty
+
+
 @dataclass(frozen=True)
 class Moments:
     """`weight`, `mean` (offset from pivot) and `m2`, each (C, d), for the d columns `names` with `pivot` (d,)."""
@@ -53,12 +64,7 @@ class Moments:
 
     def __sub__(self, other: Moments) -> Moments:
         other = other.rebased(self.pivot)
-        rounding = 1e-9 * np.maximum(self.weight, other.weight)
-        weight = self.weight - other.weight
-        if (weight < -rounding).any():
-            raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
-        empty = weight <= rounding
-        weight = np.where(empty, 0.0, weight)
+        weight, empty = weight_left(self.weight, other.weight)
         kept = np.where(empty, 1.0, weight)
         delta = other.mean - self.mean
         mean = self.mean - delta * other.weight / kept

@@ -13,7 +13,7 @@ from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ROUNDING, Moments
+from bayes_engine.stats.moments import ROUNDING, Moments, weight_left
 from bayes_engine.table.encode import code_dtype
 
 BLOCK = 2**19
@@ -47,12 +47,7 @@ class Scatter:
 
     def __sub__(self, other: Scatter) -> Scatter:
         other = other.rebased(self.pivot)
-        rounding = 1e-9 * np.maximum(self.weight, other.weight)
-        weight = self.weight - other.weight
-        if (weight < -rounding).any():
-            raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
-        empty = weight <= rounding
-        weight = np.where(empty, 0.0, weight)
+        weight, empty = weight_left(self.weight, other.weight)
         kept = np.where(empty, 1.0, weight)
         delta = other.mean - self.mean
         mean = self.mean - delta * (other.weight / kept)[:, None]

@@ -261,19 +261,24 @@ def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], 
         x=climb.path[:, 0].tolist(), y=climb.path[:, 1].tolist(), mode="lines+markers", hoverinfo="skip",
         line={"color": MUTED["cost"], "width": 2.5}, marker={"size": 6},
     )  # fmt: skip
-    for (x, y), colour, symbol, size in (
-        (climb.best, INK[dark], "star", 17), (here, colour_of(0, dark), "circle", 15),
-    ):  # fmt: skip
-        figure.add_scatter(
-            x=[x], y=[y], mode="markers", hoverinfo="skip",
-            marker={"size": size, "color": colour, "symbol": symbol, "line": {"color": GROUND[dark], "width": 2}},
-        )  # fmt: skip
+    _mark(figure, climb.best, here, dark)
     figure.update_layout(
         template=template(dark), height=400, showlegend=False, margin={"l": 8, "r": 8, "t": 10, "b": 8}
     )
     figure.update_xaxes(title=titles[0], range=[means[0], means[-1]], showgrid=False, zeroline=False)
     figure.update_yaxes(title=titles[1], range=[sds[0], sds[-1]], showgrid=False, zeroline=False)
     return figure
+
+
+def _mark(figure: go.Figure, best: tuple[float, float], here: tuple[float, float], dark: bool) -> None:
+    """A star at the maximum and a dot where one is."""
+    for (x, y), colour, symbol, size in (
+        (best, INK[dark], "star", 17), (here, colour_of(0, dark), "circle", 15),
+    ):  # fmt: skip
+        figure.add_scatter(
+            x=[x], y=[y], mode="markers", hoverinfo="skip",
+            marker={"size": size, "color": colour, "symbol": symbol, "line": {"color": GROUND[dark], "width": 2}},
+        )  # fmt: skip
 
 
 def curve_of_share(
@@ -286,13 +291,7 @@ def curve_of_share(
         x=shares.tolist(), y=log_likelihood.tolist(), mode="lines", line={"color": colour_of(0, dark), "width": 3},
         hovertemplate="θ = %{x:.3f}: %{y:.3f}<extra></extra>",
     )  # fmt: skip
-    for (x, y), colour, symbol, size in (
-        (best, INK[dark], "star", 17), (here, colour_of(0, dark), "circle", 15),
-    ):  # fmt: skip
-        figure.add_scatter(
-            x=[x], y=[y], mode="markers", hoverinfo="skip",
-            marker={"size": size, "color": colour, "symbol": symbol, "line": {"color": GROUND[dark], "width": 2}},
-        )  # fmt: skip
+    _mark(figure, best, here, dark)
     figure.update_layout(
         template=template(dark), height=320, showlegend=False, margin={"l": 8, "r": 8, "t": 10, "b": 8}
     )
