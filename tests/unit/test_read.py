@@ -16,7 +16,7 @@ import pytest
 from bayes_engine.errors import ReadError
 from bayes_engine.table.assemble import unique_names
 from bayes_engine.table.read import Reading, read_table
-from tests.conftest import slowly, some
+from tests.conftest import slowly
 
 
 def rows(header: str, *lines: str, repeat: int = 1, end: str = "\n") -> bytes:
@@ -432,10 +432,11 @@ sunny, 85.5, no, 'it\\'s hot'
     assert read_table(sparse.encode()).frame["a"].tolist() == [2, 0]
 
 
-def test_noise_is_a_table_or_a_read_error() -> None:
+@pytest.mark.parametrize("n", [50, slowly(400)])
+def test_noise_is_a_table_or_a_read_error(n: int) -> None:
     rng = np.random.default_rng(1)
     alphabet = list("ab1,;\t| \"'\n\r#.é张")
-    for _ in range(some(200)):
+    for _ in range(n):
         text = "".join(rng.choice(alphabet, rng.integers(1, 80)))
         try:
             frame = read_table(text.encode()).frame
