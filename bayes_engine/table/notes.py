@@ -309,8 +309,8 @@ def also_missing(kept_note: Note, taken: Sequence[str]) -> Note:
 
 
 def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
-    """What was read as missing, from each column's `Column.absent`. Words are told by column, or by word where more
-    than five columns hold any; empty cells are told once for the table.
+    """What was read as missing, from each column's `ConvertedColumn.absent`. Words are told by column, or by word
+    where more than five columns hold any; empty cells are told once for the table.
 
     >>> [str(n.message) for n in missing_notes({"a": {"": 2}, "b": {"": 3, "NA": 1}})]
     ["column 'b': cells read as missing: 1 ('NA')", "empty cells, read as missing: 5, in 2 columns: 'b' (3), 'a' (2)"]
