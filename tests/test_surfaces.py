@@ -23,10 +23,10 @@ PLACE = "a place of the dial, NB … network: a key of the app's own"
 SHEET = "a style sheet of the app's own"
 LIKELIHOOD = "numbers, and names that stand in the module of a likelihood"
 REVIEWED = {  # (file, function, how the expression begins): why it is safe
-    ("pages/views/model/compare/curves.py", "curves", "said"): "the five drawings give words and md",
-    ("pages/views/dependence/growth.py", "_roots_differ", "said.format("): "alpha is formatted as a number",
+    ("pages/views/model/compare/curves.py", "curves", "sentence"): "the five drawings give words and md",
+    ("pages/views/dependence/growth.py", "_roots_differ", "sentence.format("): "alpha is formatted as a number",
     ("pages/views/dependence/dial.py", "_controls", "name_of"): PLACE,
-    ("pages/views/dependence/dial.py", "_words", "said"): PLACE,
+    ("pages/views/dependence/dial.py", "_words", "sentence"): PLACE,
     ("pages/views/dependence/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
     (
         "pages/views/data/doctor/findings.py",
@@ -45,7 +45,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/chips.py", "heading", "_STYLE"): SHEET,
     ("pages/views/case/derivation.py", "factor_table", "label"): LIKELIHOOD,
     ("pages/views/case/derivation.py", "_behind", "formulas"): LIKELIHOOD,
-    ("pages/views/model/discriminating_words.py", "word_chart", "said.format("): LIKELIHOOD,
+    ("pages/views/model/discriminating_words.py", "word_chart", "note.format("): LIKELIHOOD,
     ("pages/runtime/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
     ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
     ("pages/views/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",

@@ -21,14 +21,14 @@ from pages.views.dependence.dependences import Dependences, column_name, edge_na
 from pages.views.dependence.discretization import is_fallback, uncut
 
 
-def which_pairs_depend(table: active.FittableTable, found: Dependences) -> None:
+def which_pairs_depend(table: active.FittableTable, dependences: Dependences) -> None:
     """Which pairs are dependent, and what it costs naive Bayes on rows that it has not seen."""
-    tested = [p for p in found.pairs if p.given_class.found.degrees]
+    tested = [p for p in dependences.pairs if p.given_class.found.degrees]
     if not tested:
         return
     sure = [p for p in tested if p.given_class.significant]
     top = (sure or tested)[0]
-    told = {
+    numbers = {
         "all": len(tested),
         "sure": len(sure),
         "pair": f"**{edge_name(table, top.edge)}**",
@@ -55,7 +55,7 @@ def which_pairs_depend(table: active.FittableTable, found: Dependences) -> None:
             "Given {target}, **none of {all}** pairs is shown to be dependent (G-test, {level} after Holm's "
             "correction); the strongest is {pair}: {nats} nats."
         )
-    st.markdown(first.format(**told))
+    st.markdown(first.format(**numbers))
     if is_fallback(table):
         st.caption(
             ":material/info: "
@@ -78,7 +78,7 @@ def cost(table: active.FittableTable) -> None:
     if math.isnan(more):
         st.markdown(_("What it costs naive Bayes cannot be told: of a row left out, its own class is impossible."))
         return
-    told = {
+    numbers = {
         "naive": f"{float(losses['log_loss']['naive-bayes']):.4f}",
         "tree": f"{float(losses['log_loss']['tan']):.4f}",
         "nats": f"**{abs(more):.4f}**",
@@ -86,21 +86,21 @@ def cost(table: active.FittableTable) -> None:
         "high": signed(0.0 - low, 3),
     }
     if more < 0 and high < 0:
-        said = _(
+        sentence = _(
             "It matters: on rows not seen before, naive Bayes loses {nats} nats a row to a tree (log-loss {naive} "
             "against {tree}; 95 % {low} … {high})."
         )
     elif more > 0 and low > 0:
-        said = _(
+        sentence = _(
             "Yet on rows not seen before, naive Bayes does better than a tree, by {nats} nats a row (log-loss {naive} "
             "against {tree}; 95 % {low} … {high}): the dependence costs less than estimating it."
         )
     else:
-        said = _(
+        sentence = _(
             "Whether it costs naive Bayes anything, these rows do not tell: log-loss {naive} against {tree} with a "
             "tree, on rows not seen before (95 % {low} … {high})."
         )
-    st.markdown(said.format(**told))
+    st.markdown(sentence.format(**numbers))
 
 
 @cached(max_entries=32)

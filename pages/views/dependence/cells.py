@@ -18,12 +18,12 @@ MOST = 32
 """The map has room for so many columns."""
 
 
-def draw_map(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
+def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     overall = is_overall()
-    names = strongest(found.pairs, found.names, MOST)
+    names = strongest(dependences.pairs, dependences.names, MOST)
     if current().seen(keys.DEPENDENCE_ORDER) == "clustered":
-        names = clustered(found.pairs, names, overall=overall)
-    drawn = map_of(found.pairs, names, overall=overall)
+        names = clustered(dependences.pairs, names, overall=overall)
+    drawn = map_of(dependences.pairs, names, overall=overall)
     figure = dependence_map(
         drawn,
         [plotly_text(table.column(name), 22) for name in names],
@@ -46,27 +46,27 @@ def draw_map(table: active.FittableTable, found: Dependences, chosen: Pair) -> N
         config={"displayModeBar": False},
         alt=_("how much every two columns say of each other"),
     )
-    tests = sum(p.of(overall).found.degrees > 0 for p in found.pairs)
+    tests = sum(p.of(overall).found.degrees > 0 for p in dependences.pairs)
     filled = (
         _("Filled: dependent at the {level} level. Hollow: not shown to be.")
         if tests == 1
         else _("Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be.")
     )
-    said = [filled.format(level=f"{100 * LEVEL:g} %", n=tests)]
-    if len(names) < len(found.names):
-        said.append(
+    lines = [filled.format(level=f"{100 * LEVEL:g} %", n=tests)]
+    if len(names) < len(dependences.names):
+        lines.append(
             _("The {n} of {all} columns that the strongest pairs have; the list has all pairs.").format(
-                n=len(names), all=len(found.names)
+                n=len(names), all=len(dependences.names)
             )
         )
-    st.caption(" ".join(said))
-    columns_left_out(table, found)
+    st.caption(" ".join(lines))
+    columns_left_out(table, dependences)
 
 
-def draw_list(table: active.FittableTable, found: Dependences, ordered: list[Pair], chosen: Pair) -> None:
+def draw_list(table: active.FittableTable, dependences: Dependences, ordered: list[Pair], chosen: Pair) -> None:
     """All pairs with their tests; a click chooses one."""
     overall = is_overall()
-    taken = {s.edge for s in found.growth.steps if s.taken}
+    taken = {s.edge for s in dependences.growth.steps if s.taken}
     shown = [p.of(overall) for p in ordered]
 
     def choose(row: int, _column: int) -> None:

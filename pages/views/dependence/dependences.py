@@ -95,7 +95,7 @@ def with_pair(table: active.FittableTable, edge: Sequence[str]) -> Callable[[Sta
     return lambda s: s.showing(keys.PAIR.to((a, b)), keys.PAIR_CELL.to(()))
 
 
-def why_no_pair(table: active.FittableTable, found: Dependences) -> None:
+def why_no_pair(table: active.FittableTable, tested: Dependences) -> None:
     """Why there is no pair, and what would make one."""
     if cut_method(table) == "mdlp" and (whole := uncut(table)):
         st.info(
@@ -108,7 +108,7 @@ def why_no_pair(table: active.FittableTable, found: Dependences) -> None:
         st.button(_("Cut into quarters"), key="into_quarters", type="primary", on_click=change, args=(_quarters,))
         return
     st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
-    columns_left_out(table, found)
+    columns_left_out(table, tested)
 
 
 def _quarters(state: State) -> State:
@@ -120,12 +120,12 @@ def first_names(table: active.FittableTable, names: Sequence[str]) -> str:
     return _(", ").join(column_name(table, n) for n in names[:NAMED]) + (" …" if len(names) > NAMED else "")
 
 
-def columns_left_out(table: active.FittableTable, found: Dependences) -> None:
+def columns_left_out(table: active.FittableTable, tested: Dependences) -> None:
     """Which columns are left out, and why."""
-    if found.silent:
-        said = _("Left out, for all rows have one value: {columns}.")
-        if any(table.features[n].numeric for n in found.silent):
-            said = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
+    if tested.silent:
+        sentence = _("Left out, for all rows have one value: {columns}.")
+        if any(table.features[n].numeric for n in tested.silent):
+            sentence = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
             if cut_method(table) == "quantile":
-                said = _("Left out, for all rows have one value, or fall into one interval: {columns}.")
-        st.caption(said.format(columns=first_names(table, found.silent)))
+                sentence = _("Left out, for all rows have one value, or fall into one interval: {columns}.")
+        st.caption(sentence.format(columns=first_names(table, tested.silent)))

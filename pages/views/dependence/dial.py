@@ -66,13 +66,13 @@ def name_of(place: str) -> str:
 def shared_settings(table: active.FittableTable) -> str:
     """What the models of the page share, in a sentence."""
     numeric = any(v.numeric for v in table.features)
-    told = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
+    sentence = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
     cut = {
         "mdlp": _("Numbers are cut by MDLP."),
         "quantile": _("Numbers are cut into quarters of their rows."),
         "gaussian": _("Numbers have Gaussians."),
     }[treatment_of_numbers(table)]
-    return f"{told} {cut}" if numeric else told
+    return f"{sentence} {cut}" if numeric else sentence
 
 
 @dataclass(frozen=True)
@@ -91,29 +91,29 @@ def dial(table: active.FittableTable) -> None:
     tiny = active.is_tiny(table)
     anew = tiny and current().seen(keys.DIAL_ANEW)
     _controls(table, specs, here, tiny=tiny, anew=anew)
-    found = _read(table, specs, anew=anew)
-    if "naive-bayes" not in found.held:
-        st.warning(found.faults["naive-bayes"].message.local(md))
+    readings = _read(table, specs, anew=anew)
+    if "naive-bayes" not in readings.held:
+        st.warning(readings.faults["naive-bayes"].message.local(md))
         return
     use = active.prior_of_use(table)
-    key = (table.key, *(specs[p] for p in found.held), anew, tuple((use or {}).values()))
+    key = (table.key, *(specs[p] for p in readings.held), anew, tuple((use or {}).values()))
     try:
-        scores = _scores(repr(key), found.held, use)
+        scores = _scores(repr(key), readings.held, use)
         loss = active.losses(table)
         asked = repr((key, loss.actions, loss.table.tolist(), hash(loss)))
-        priced = _priced(asked, found.held, loss, use, table.parts.amount)
+        priced = _priced(asked, readings.held, loss, use, table.parts.amount)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
         return
-    bills = {place: mdl(f.model) for place, f in found.fitted.items()}
+    bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
     _figure(table, specs, here, scores, priced, bills)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _words(table, found, scores, priced, tiny=tiny, anew=anew)
+        _words(table, readings, scores, priced, tiny=tiny, anew=anew)
     with right:
-        _trust(found, here, scores, use)
+        _trust(readings, here, scores, use)
     _costs(scores, priced, bills)
-    for place, fault in found.faults.items():
+    for place, fault in readings.faults.items():
         st.caption(f"{name_of(place)}{_(': ')}{fault.message.local(md)}")
 
 
@@ -188,17 +188,17 @@ def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], plac
 
 def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool) -> _Readings:
     """Each model fitted and judged, once; meanwhile the page says which."""
-    found = _Readings({}, {}, {})
+    readings = _Readings({}, {}, {})
     for place, spec in specs.items():
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(name_of(place)))):
             try:
                 fitted = active.fit(table, spec)
                 held = active.held_out_refitted(table, fitted) if anew else active.held_out_rows(table, fitted)
             except BayesEngineError as error:
-                found.faults[place] = error
+                readings.faults[place] = error
                 continue
-        found.fitted[place], found.held[place] = fitted, held
-    return found
+        readings.fitted[place], readings.held[place] = fitted, held
+    return readings
 
 
 @cached(max_entries=32)
@@ -261,7 +261,7 @@ def _figure(
 
 def _words(
     table: active.FittableTable,
-    found: _Readings,
+    readings: _Readings,
     scores: pd.DataFrame,
     priced: pd.DataFrame,
     *,
@@ -269,18 +269,18 @@ def _words(
     anew: bool,
 ) -> None:
     """What the figure says, and how it was come by."""
-    told = []
+    sentences = []
     for name, frame in ((_("log-loss"), scores), (_("estimated risk"), priced)):
         real = [f"**{name_of(p)}**" for p in frame.index[1:] if frame["more_low"][p] > 0 or frame["more_high"][p] < 0]
         every = len(real) == len(frame) - 1 > 1
-        told.append(f"{name}{_(': ')}{_('all of them') if every else _(', ').join(real) or _('none')}")
-    said = _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
-        found=_("; ").join(told)
+        sentences.append(f"{name}{_(': ')}{_('all of them') if every else _(', ').join(real) or _('none')}")
+    sentence = _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
+        found=_("; ").join(sentences)
     )
     if tiny and not anew:
-        said += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
-    st.markdown(said)
-    scheme = next(iter(found.held.values())).scheme.local(md)
+        sentence += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
+    st.markdown(sentence)
+    scheme = next(iter(readings.held.values())).scheme.local(md)
     given = _("given the structure and the cut points that all rows chose") if tiny and not anew else ""
     scheme = _("{scheme}, {given}").format(scheme=scheme, given=given) if given else scheme
     parts = [
@@ -335,13 +335,13 @@ def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, Descr
     )  # fmt: skip
 
 
-def _trust(found: _Readings, here: str | None, scores: pd.DataFrame, use: Mapping[Any, float] | None) -> None:
+def _trust(readings: _Readings, here: str | None, scores: pd.DataFrame, use: Mapping[Any, float] | None) -> None:
     """Naive Bayes's confidence beside another model's."""
     others = scores["log_loss"].drop("naive-bayes")
     other = here if here in others.index else str(others.idxmin()) if len(others) else None
     shown = ["naive-bayes", *([other] if other else [])]
     st.markdown("**" + _("Is a confidence of 0.9 right nine times in ten?") + "**")
-    figure = reliability_figure([(name_of(p), reliability(found.held[p], use)) for p in shown], dark=dark())
+    figure = reliability_figure([(name_of(p), reliability(readings.held[p], use)) for p in shown], dark=dark())
     chart(figure, key="dial_reliability", alt=_("share that is right against confidence"))
 
 

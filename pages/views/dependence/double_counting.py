@@ -68,17 +68,17 @@ def double_counting_of_case(table: active.FittableTable) -> None:
     case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
     try:
         naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
-        found = recounted(naive, tree, mean, case, prior_of_use=use)
+        counts = recounted(naive, tree, mean, case, prior_of_use=use)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
         return
-    if found is None:
+    if counts is None:
         st.warning(_("This case has no posterior, or a class is impossible for it: nothing can be weighed."))
         return
-    st.markdown("#### " + _sentence(table, found))
+    st.markdown("#### " + _sentence(table, counts))
     figure, beside = st.columns([3, 2], gap="medium")
     with figure:
-        _waterfall(table, found)
+        _waterfall(table, counts)
         _worst(table, specs)
         st.caption(
             _("Naive Bayes takes $P(x_j\\mid c)$ where the tree takes $P(x_j\\mid c,x_p)$. A bar is the log of their "
@@ -87,44 +87,44 @@ def double_counting_of_case(table: active.FittableTable) -> None:
         )  # fmt: skip
     with beside:
         _both(table, [m.explain(case).at_prior(m.prior_by_class, use) for m in (naive, tree)])
-        _pairs(table, found)
+        _pairs(table, counts)
 
 
-def _sentence(table: active.FittableTable, found: DoubleCounting) -> str:
-    name, other = (md(table.class_(c), 24) for c in (found.for_, found.against))
-    if abs(found.nats) < 0.005 or found.largest_pair is None:
+def _sentence(table: active.FittableTable, counts: DoubleCounting) -> str:
+    name, other = (md(table.class_(c), 24) for c in (counts.for_, counts.against))
+    if abs(counts.nats) < 0.005 or counts.largest_pair is None:
         return _("Of this case naive Bayes counts nothing twice.")
     text = (
         _("Of this case naive Bayes counts {nats} nats twice, for {name} against {other}; the guilty pair is {one} and "
           "{two} ({share} of them).")
-        if found.nats > 0
+        if counts.nats > 0
         else _("Of this case naive Bayes overlooks {nats} nats for {name} against {other}; above all it takes {one} "
                "and {two} for independent ({share} of them).")
     )  # fmt: skip
-    one, two = (md(table.column(n), 24) for n in (found.largest_pair.parent, found.largest_pair.child))
-    share = f"{abs(found.largest_pair.nats):.2f}"
-    return text.format(nats=f"{abs(found.nats):.2f}", name=name, other=other, one=one, two=two, share=share)
+    one, two = (md(table.column(n), 24) for n in (counts.largest_pair.parent, counts.largest_pair.child))
+    share = f"{abs(counts.largest_pair.nats):.2f}"
+    return text.format(nats=f"{abs(counts.nats):.2f}", name=name, other=other, one=one, two=two, share=share)
 
 
-def _waterfall(table: active.FittableTable, found: DoubleCounting) -> None:
-    edges = found.edges
+def _waterfall(table: active.FittableTable, counts: DoubleCounting) -> None:
+    edges = counts.edges
     if len(edges) > MOST_EDGES:  # the smallest become one with what is left
         small = sum(e.nats for e in edges[MOST_EDGES:])
-        found = replace(found, edges=edges[:MOST_EDGES], rest=found.rest + small)
+        counts = replace(counts, edges=edges[:MOST_EDGES], rest=counts.rest + small)
     pairs = [
-        f"{plotly_text(table.column(e.parent), 13)} · {plotly_text(table.column(e.child), 13)}" for e in found.edges
+        f"{plotly_text(table.column(e.parent), 13)} · {plotly_text(table.column(e.child), 13)}" for e in counts.edges
     ]
-    rest = [_("all others")] if len(found.balance().weights) > 1 + len(found.edges) else []
+    rest = [_("all others")] if len(counts.balance().weights) > 1 + len(counts.edges) else []
     position = {c: k for k, c in enumerate(table.classes)}
     left, right = (
         ClassStyle(plotly_text(table.class_(c), 24), colour_of(position[c], dark()))
-        for c in (found.for_, found.against)
+        for c in (counts.for_, counts.against)
     )
     figure = recount(
-        found,
+        counts,
         [words.family("naive-bayes"), *pairs, *rest, "TAN"],
         (left, right),
-        needed=odds_needed(active.case_losses(table), found.for_, found.against),
+        needed=odds_needed(active.case_losses(table), counts.for_, counts.against),
         dark=dark(),
     )
     chart(figure, key="twice_waterfall", alt=_("from the log-odds of naive Bayes to those of the tree"))
@@ -164,9 +164,9 @@ def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
         )
 
 
-def _pairs(table: active.FittableTable, found: DoubleCounting) -> None:
+def _pairs(table: active.FittableTable, counts: DoubleCounting) -> None:
     """All pairs, the most misjudged first."""
-    listed = found.pairs[:MOST_PAIRS]
+    listed = counts.pairs[:MOST_PAIRS]
     frame = pd.DataFrame(
         {
             "nats": [signed(p.nats, 3) for p in listed],
@@ -213,8 +213,8 @@ def _worst(table: active.FittableTable, specs: Mapping[str, Spec]) -> None:
 @cached(max_entries=32)
 def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.FittableTable) -> tuple[int, float] | None:
     both = active.fit(_table, naive).model, active.fit(_table, tree).model
-    said = Message("looking for the row that is counted twice most")
-    return run(("most counted twice", key, naive, tree), lambda: most_counted_twice(*both, _parts.X), said)
+    message = Message("looking for the row that is counted twice most")
+    return run(("most counted twice", key, naive, tree), lambda: most_counted_twice(*both, _parts.X), message)
 
 
 # two live examples ----------------------------------------------------------------------------------------------------
@@ -254,13 +254,13 @@ def _example(
     made: Any,
     attributes: tuple[tuple[str, str], tuple[str, str]],
     classes: tuple[str, str],
-    told: str,
+    sentence: str,
 ) -> None:
     st.markdown(f"**{title}**")
     text, control = st.columns([3, 2], gap="medium", vertical_alignment="center")
     control.slider(knob, 0.0, 1.0, step=0.05, **bound_to(key))
     shown: Example = made(current().seen(key))
-    text.markdown(told.format(overall=f"**{shown.overall:.4f}**", given=f"**{shown.given_class:.4f}**"))
+    text.markdown(sentence.format(overall=f"**{shown.overall:.4f}**", given=f"**{shown.given_class:.4f}**"))
     chart(example(shown, attributes, classes, dark=dark()), key=f"example_{key.name}", alt=title)
 
 
@@ -303,10 +303,10 @@ def duplicates(table: active.FittableTable) -> None:
             words.family("naive-bayes"), [list(enumerate(of_case)), *(list(enumerate(naive[m])) for m in measures)]
         )
     ]
-    for place, found in others.items():
-        scores = [score(held, use) for _ledger, held in found]
+    for place, scored in others.items():
+        scores = [score(held, use) for _ledger, held in scored]
         own = active.fit(table, specs[place]).model.prior_by_class  # copies leave it alone
-        at_use = [one.at_prior(own, use) for one, _held in found]
+        at_use = [one.at_prior(own, use) for one, _held in scored]
         at_best = [float(one.posterior()[0, one.classes.index(best)]) for one in at_use]
         first = list(zip(REFITTED, at_best, strict=True))
         rest = [[(k, s[m]) for k, s in zip(REFITTED, scores, strict=True)] for m in measures]
@@ -331,26 +331,26 @@ def duplicates(table: active.FittableTable) -> None:
         key="copies_figure",
         alt=_("confidence and accuracy over the copies"),
     )
-    told = [
+    sentences = [
         _("Naive Bayes counts each copy as news; the copies add nothing that is new."),
         _(
             "Exact without a refit: its term stands there k + 1 times, on held-out rows ({scheme}) as for the case."
         ).format(scheme=held.scheme.local(md)),
     ]
     if beside:
-        told.append(
+        sentences.append(
             _(
                 "TAN and AODE, learnt anew at {counts} copies, know a copy from news; what still grows there is "
                 "smoothing, k times over."
             ).format(counts=_(", ").join(map(str, REFITTED)))
         )
-    st.caption(" ".join([*told, shared_settings(table)]))
+    st.caption(" ".join([*sentences, shared_settings(table)]))
 
 
 def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bool]:
     """The column, how many copies, and whether TAN and AODE are asked too."""
     names = table.features.names
-    at = current().seen_among(keys.COPIED, range(len(names)), names.index(_strongest_columns(ledger, names)))
+    copied = current().seen_among(keys.COPIED, range(len(names)), names.index(_strongest_columns(ledger, names)))
     beside = current().seen(keys.COPIES_BESIDE)
     if beside is None:
         beside = table.parts.X.size <= LIGHT
@@ -359,7 +359,7 @@ def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bo
         _("Copy the column"),
         range(len(names)),
         format_func=lambda i: clean(table.column(names[i]), 40),
-        **bound_to(keys.COPIED, at),
+        **bound_to(keys.COPIED, copied),
     )
     two.slider(_("copies"), 0, MOST_COPIES, **bound_to(keys.COPIES))
     three.toggle(
@@ -367,7 +367,7 @@ def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bo
         help=_("They are learnt anew with the copies; on a large table that takes a while."),
         **bound_to(keys.COPIES_BESIDE, beside),
     )
-    return names[at], current().seen(keys.COPIES), beside
+    return names[copied], current().seen(keys.COPIES), beside
 
 
 def _strongest_columns(ledger: Ledger, names: tuple[str, ...]) -> str:
@@ -386,8 +386,8 @@ def _naive_scores(
     """Naive Bayes's scores at every number of copies."""
     with _quietly():
         alone = held_out_alone(_model, _rows(_parts), column).in_order(_held.classes)
-    found = [score(held_out_with_copies(_held, alone, k), _use) for k in range(MOST_COPIES + 1)]
-    return {name: [one[name] for one in found] for name in found[0]}
+    scores = [score(held_out_with_copies(_held, alone, k), _use) for k in range(MOST_COPIES + 1)]
+    return {name: [one[name] for one in scores] for name in scores[0]}
 
 
 @cached(max_entries=128)

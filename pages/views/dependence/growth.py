@@ -32,11 +32,11 @@ PACE = 0.9
 """Seconds between two steps of the tree."""
 
 
-def choose_root(table: active.FittableTable, found: Dependences) -> None:
+def choose_root(table: active.FittableTable, dependences: Dependences) -> None:
     """The choice of the root; at first the model's own."""
     features, root = table.features.names, current().seen(keys.TREE_ROOT)
-    offered = [-1, *(i for i, name in enumerate(features) if name in found.names)]
-    own = found.growth.root if root not in offered[1:] else None
+    offered = [-1, *(i for i, name in enumerate(features) if name in dependences.names)]
+    own = dependences.growth.root if root not in offered[1:] else None
     most_telling = _("most telling of the class") + ("" if own is None else _(": ") + clean(table.column(own), 24))
     named_by = {i: clean(table.column(features[i]), 30) if i >= 0 else most_telling for i in offered}
     st.selectbox(
@@ -62,24 +62,24 @@ def _step(grown: Growth) -> int:
     return step if 0 <= step <= _last(grown) else _last(grown)
 
 
-def tree_growth(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
+def tree_growth(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
     if not current().seen(keys.TREE_PLAYS):
-        _player(table, found, chosen)
+        _player(table, dependences, chosen)
         return
 
     @st.fragment
     def playing() -> None:
         use_session_language()
-        if not current().seen(keys.TREE_PLAYS) or chosen_pair(table, found.pairs) != chosen:
+        if not current().seen(keys.TREE_PLAYS) or chosen_pair(table, dependences.pairs) != chosen:
             st.rerun()
-        _player(table, found, chosen)
+        _player(table, dependences, chosen)
 
     playing()
 
 
-def _player(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
-    grown = found.growth
+def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
+    grown = dependences.growth
     step = _step(grown)
     film_bar(
         step,
@@ -89,8 +89,8 @@ def _player(table: active.FittableTable, found: Dependences, chosen: Pair) -> No
         pace=PACE,
         on_step=lambda at, on: change(lambda s: s.showing(keys.TREE_STEP.to(at), keys.TREE_PLAYS.to(on))),
     )
-    st.markdown(_step_in_words(table, found, step))
-    nodes, edges = _drawn(table, found, step)
+    st.markdown(_step_in_words(table, dependences, step))
+    nodes, edges = _drawn(table, dependences, step)
     ends = _ends(table, chosen.edge, edges)
 
     def pick(click: Click) -> None:
@@ -113,26 +113,26 @@ def _player(table: active.FittableTable, found: Dependences, chosen: Pair) -> No
         ).format(nats=f"{grown.total_after(step):.5f}", y=column_name(table, table.target.name))
     )
     if step > len(grown.steps):
-        _roots_differ(table, found)
+        _roots_differ(table, dependences)
     if step >= len(grown.steps):
         shelve(table, [spec_of(table, "tan")])
 
 
-def _roots_differ(table: active.FittableTable, found: Dependences) -> None:
+def _roots_differ(table: active.FittableTable, dependences: Dependences) -> None:
     """How much the choice of the root moves the posterior of the case in use."""
-    names = found.names[:ROOTS]
-    ledger = found.model.explain(case := active.case_frame(table, active.case_values(table)))
+    names = dependences.names[:ROOTS]
+    ledger = dependences.model.explain(case := active.case_frame(table, active.case_values(table)))
     if ledger.status[0] or len(names) < 2:
         return
     k = int(ledger.posterior()[0].argmax())
-    shares = posteriors_by_root(found.model, case, names)[:, k]
-    said = _(
+    shares = posteriors_by_root(dependences.model, case, names)[:, k]
+    sentence = _(
         "Smoothed with α = {alpha:g}, the root matters a little: from root to root (of {n}), P({name}) of the case in "
         "use lies between {low} and {high}."
     )
     name = md(table.class_(ledger.classes[k]), 24)
     low, high = (certain(float(p), 6) for p in (shares.min(), shares.max()))
-    st.caption(said.format(alpha=found.model.alpha, n=len(names), name=name, low=low, high=high))
+    st.caption(sentence.format(alpha=dependences.model.alpha, n=len(names), name=name, low=low, high=high))
 
 
 def _step_in_words(table: active.FittableTable, found: Dependences, step: int) -> str:
@@ -173,14 +173,14 @@ def _step_in_words(table: active.FittableTable, found: Dependences, step: int) -
     return said.format(y=f"**{column_name(table, table.target.name)}**", root=_root(table, found))
 
 
-def _root(table: active.FittableTable, found: Dependences) -> str:
-    return _(", ").join(f"**{column_name(table, name)}**" for name in found.growth.roots)
+def _root(table: active.FittableTable, dependences: Dependences) -> str:
+    return _(", ").join(f"**{column_name(table, name)}**" for name in dependences.growth.roots)
 
 
-def _drawn(table: active.FittableTable, found: Dependences, step: int) -> tuple[list[Node], list[Edge]]:
+def _drawn(table: active.FittableTable, dependences: Dependences, step: int) -> tuple[list[Node], list[Edge]]:
     """Nodes and edges at a step; a node's id is its column's position."""
-    grown, names = found.growth, table.features.names
-    at = {name: str(i) for i, name in enumerate(names)}
+    grown, names = dependences.growth, table.features.names
+    ids = {name: str(i) for i, name in enumerate(names)}
     pointed = step > len(grown.steps)
     few = len(grown.names) <= ROUND
     root = grown.root or grown.names[0]
@@ -191,7 +191,7 @@ def _drawn(table: active.FittableTable, found: Dependences, step: int) -> tuple[
         w = weights.get(frozenset(edge), 0.0)
         label = number(w) if tone != "faint" and (len(grown.names) <= ARCS or tone) else ""
         share = w / (grown.most or 1.0)
-        return Edge(at[edge[0]], at[edge[1]], label, 0.0 if tone == "faint" else share, arrow, tone)
+        return Edge(ids[edge[0]], ids[edge[1]], label, 0.0 if tone == "faint" else share, arrow, tone)
 
     edges: list[Edge] = []
     if pointed:
@@ -202,17 +202,17 @@ def _drawn(table: active.FittableTable, found: Dependences, step: int) -> tuple[
         edges += [line(now.edge, "new" if now.taken else "rejected")] if now else []
         passed = {s.edge for s in grown.steps[:step]}
         if few:
-            edges += [line(p.edge, "faint") for p in found.pairs if p.edge not in passed]
+            edges += [line(p.edge, "faint") for p in dependences.pairs if p.edge not in passed]
     with_class = step == _last(grown)
     down = 1.0 if with_class else 0.0
     nodes = [
-        Node(at[n], table.column(n), x, y + down, tone="super" if pointed and n == root else "")
+        Node(ids[n], table.column(n), x, y + down, tone="super" if pointed and n == root else "")
         for n, (x, y) in places.items()
     ]
     if with_class:
         middle = places[root][0]
         nodes.append(Node(CLASS, table.column(table.target.name), middle, 0.0, tone="class"))
-        edges += [Edge(CLASS, at[n], tone="class") for n in _under_class(grown)]
+        edges += [Edge(CLASS, ids[n], tone="class") for n in _under_class(grown)]
     return nodes, edges
 
 

@@ -27,11 +27,11 @@ CLASSES = 3
 """The tables of up to so many classes stand beneath each other."""
 
 
-def contingency_tables(table: active.FittableTable, found: Dependences, chosen: Pair) -> None:
+def contingency_tables(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     """The contingency table of a pair for each class, the sum behind the number, the rows behind a count."""
     overall = is_overall()
     tested = chosen.of(overall)
-    cells = contingency(found.model, *chosen.edge, table.classes, overall=overall)
+    cells = contingency(dependences.model, *chosen.edge, table.classes, overall=overall)
     st.subheader(
         _("{pair}: {nats} nats").format(pair=edge_name(table, chosen.edge), nats=number(tested.found.information))
     )
@@ -47,21 +47,21 @@ def contingency_tables(table: active.FittableTable, found: Dependences, chosen: 
     _rows(table, cells, (k, i, j))
 
 
-def _verdict(cells: Contingency, found: Dependence, holm: float) -> str:
+def _verdict(cells: Contingency, dependence: Dependence, holm: float) -> str:
     few, possible = cells.sparse
-    said = _("G = 2·{n}·{nats} = {g}, df = {df}, p = {p}, after Holm's correction {holm}.").format(
-        n=count(found.n),
-        nats=number(found.information),
-        g=f"{found.statistic:.3f}",
-        df=found.degrees,
-        p=_p(found.p_value),
+    sentence = _("G = 2·{n}·{nats} = {g}, df = {df}, p = {p}, after Holm's correction {holm}.").format(
+        n=count(dependence.n),
+        nats=number(dependence.information),
+        g=f"{dependence.statistic:.3f}",
+        df=dependence.degrees,
+        p=_p(dependence.p_value),
         holm=_p(holm),
     )
     if few:
-        said += " " + _(
+        sentence += " " + _(
             "Fewer than {least} rows are expected in {few} of {all} cells, so the p-value is rough."
         ).format(least=count(SPARSE), few=few, all=possible)
-    return said
+    return sentence
 
 
 def _p(value: float) -> str:
@@ -70,8 +70,8 @@ def _p(value: float) -> str:
 
 def _cell(cells: Contingency) -> tuple[int, int, int]:
     """The cell that is looked at: the one chosen, or the weightiest."""
-    c, row, column = at = current().seen(keys.PAIR_CELL) or cells.weightiest
-    fits = all(v < most for v, most in zip(at, cells.counts.shape, strict=True))
+    c, row, column = cell = current().seen(keys.PAIR_CELL) or cells.weightiest
+    fits = all(v < most for v, most in zip(cell, cells.counts.shape, strict=True))
     return (c, row, column) if fits else cells.weightiest
 
 
@@ -88,7 +88,7 @@ def _which_class(table: active.FittableTable, cells: Contingency, k: int) -> int
     return chosen
 
 
-def _table_of(table: active.FittableTable, cells: Contingency, c: int, at: tuple[int, int, int]) -> None:
+def _table_of(table: active.FittableTable, cells: Contingency, c: int, cell: tuple[int, int, int]) -> None:
     """Counts with what independence expects, and each cell's term, of one class."""
     label = cells.classes[c]
     whose = _("all rows") if label is None else f"{column_name(table, cells.target)} = {md(table.class_(label), 40)}"
@@ -105,7 +105,7 @@ def _table_of(table: active.FittableTable, cells: Contingency, c: int, at: tuple
     ]
 
     def choose(row: int, column: int) -> None:
-        change(lambda s: s.showing(keys.PAIR_CELL.to((c, row, column - 1 if column else at[2]))))
+        change(lambda s: s.showing(keys.PAIR_CELL.to((c, row, column - 1 if column else cell[2]))))
 
     with left:
         word_table(
@@ -114,7 +114,7 @@ def _table_of(table: active.FittableTable, cells: Contingency, c: int, at: tuple
             key=f"pair_counts_{c}",
             label=_("counts, and in brackets what independence would give"),
             height=388,
-            choice=Choice(by="cell", chosen=(at[1], at[2] + 1) if at[0] == c else None, on_choice=choose),
+            choice=Choice(by="cell", chosen=(cell[1], cell[2] + 1) if cell[0] == c else None, on_choice=choose),
             narrow=True,
         )
     with right:
@@ -143,7 +143,7 @@ def _holds(table: active.FittableTable, variable: Variable, value: Any) -> str:
     return f"{column_name(table, variable.name)} {equals}{md(shown, 40)}"
 
 
-def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
+def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
     """The formula, the sum over classes, and the term of the chosen cell."""
     parts = [number(float(v)) for v in cells.by_class]
     if overall:
@@ -153,10 +153,10 @@ def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
     if 1 < len(parts) <= MOST:
         formula += (r"\\&" if len(parts) > 2 else "") + f"={' + '.join(parts)}"
     st.latex(rf"\begin{{aligned}}{formula}={number(cells.information)}\ \text{{{_('nats')}}}\end{{aligned}}")
-    n, of_class, of_a, of_b = map(count, cells.factors(*at))
-    term = float(cells.terms[at])
+    n, of_class, of_a, of_b = map(count, cells.factors(*cell))
+    term = float(cells.terms[cell])
     own = rf"\frac{{{n}}}{{{count(cells.n)}}}\,\log\frac{{{n}/{of_class}}}{{({of_a}/{of_class})({of_b}/{of_class})}}"
-    st.latex(own + f"={signed(term, 4)}" if float(cells.counts[at]) else r"0\cdot\log 0=0")
+    st.latex(own + f"={signed(term, 4)}" if float(cells.counts[cell]) else r"0\cdot\log 0=0")
     note = _("Last line: the cell that is chosen; a cell without rows adds nothing.")
     if not overall:
         note += " " + _(
@@ -166,19 +166,19 @@ def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
     st.caption(note)
 
 
-def _rows(table: active.FittableTable, cells: Contingency, at: tuple[int, int, int]) -> None:
+def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int, int]) -> None:
     """The very rows that a count has counted."""
     parts = table.parts
     whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
         whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
-    rows = cells.rows(whole, *at)
-    k, i, j = at
+    rows = cells.rows(whole, *cell)
+    k, i, j = cell
     held = [_holds(table, cells.a, cells.levels_a[i]), _holds(table, cells.b, cells.levels_b[j])]
     if cells.classes[k] is not None:
         held.append(f"{column_name(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
     st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=len(rows)))
     first = [cells.a.name, cells.b.name, cells.target]
     shown = rows[[*first, *(n for n in rows.columns if n not in first)]]
-    rows_of(table, shown, of=(*first, at), height=320)
+    rows_of(table, shown, of=(*first, cell), height=320)

@@ -21,13 +21,13 @@ MOST = 32
 """So many candidates are drawn."""
 
 
-def super_parents(table: active.FittableTable, found: Dependences) -> None:
+def super_parents(table: active.FittableTable, dependences: Dependences) -> None:
     """Every column as the super-parent of all others, leaving out one row at a time; models for the shelf."""
     model = active.fit(table, spec_of(table, "spode")).model
     assert isinstance(model, SPODE)
     scores = model.candidate_scores_
-    if not len(scores) or not found.pairs:
-        why_no_pair(table, found)
+    if not len(scores) or not dependences.pairs:
+        why_no_pair(table, dependences)
         return
     names = list(scores.index)
     st.markdown(
@@ -39,10 +39,10 @@ def super_parents(table: active.FittableTable, found: Dependences) -> None:
         scores.head(MOST), [plotly_text(table.column(n), 28) for n in names[:MOST]], chosen=0, dark=dark()
     )
     chart(figure, key="super_parent_scores", alt=_("each column as super-parent"))
-    said = [_("Exact leave-one-out with α = 1: fewest rows wrong, then the smaller log-loss.")]
+    sentences = [_("Exact leave-one-out with α = 1: fewest rows wrong, then the smaller log-loss.")]
     if len(names) > MOST:
-        said.append(_("The best {n} of {all}.").format(n=MOST, all=len(names)))
-    st.caption(" ".join(said))
+        sentences.append(_("The best {n} of {all}.").format(n=MOST, all=len(names)))
+    st.caption(" ".join(sentences))
     shelve(table, [spec_of(table, family) for family in ("spode", "tan", "aode", "k-db")])
 
 

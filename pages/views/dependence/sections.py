@@ -43,31 +43,31 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
                 draw()
 
 
-def pairs(table: active.FittableTable, found: Dependences) -> None:
+def pairs(table: active.FittableTable, dependences: Dependences) -> None:
     """The map or the tree beside the list of pairs; the pair that is chosen, opened beneath."""
-    if not found.pairs:
-        why_no_pair(table, found)
+    if not dependences.pairs:
+        why_no_pair(table, dependences)
         return
     overall = is_overall()
-    ordered = sorted(found.pairs, key=lambda p: -p.of(overall).found.information)
+    ordered = sorted(dependences.pairs, key=lambda p: -p.of(overall).found.information)
     chosen = chosen_pair(table, ordered)
-    _controls(table, found)
+    _controls(table, dependences)
     figure, listed = st.columns([4, 3], gap="small")
     with figure:
         if is_tree():
-            tree_growth(table, found, chosen)
+            tree_growth(table, dependences, chosen)
         else:
-            draw_map(table, found, chosen)
+            draw_map(table, dependences, chosen)
     with listed:
-        draw_list(table, found, ordered, chosen)
-    contingency_tables(table, found, chosen)
+        draw_list(table, dependences, ordered, chosen)
+    contingency_tables(table, dependences, chosen)
 
 
-def _controls(table: active.FittableTable, found: Dependences) -> None:
+def _controls(table: active.FittableTable, dependences: Dependences) -> None:
     """Map or tree, and what each of them can be asked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if choose(_("View"), keys.DEPENDENCE_VIEW, {"map": _("Map"), "tree": _("Tree")}) == "tree":
-            choose_root(table, found)
+            choose_root(table, dependences)
         else:
             of = {"class": _("given the class"), "overall": _("overall")}
             choose(_("Dependence"), keys.DEPENDENCE_OF, of, also=(keys.PAIR_CELL.to(()),))

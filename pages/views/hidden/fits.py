@@ -101,7 +101,7 @@ def run_in_use(table: active.FittableTable) -> MixtureRun:
     start = state.seen(keys.EM_START)
     if start == "labels":
         k = len(table.classes)
-    found = MixtureRun(
+    run = MixtureRun(
         (x, y, *rest),
         k,
         state.seen(keys.EM_FORM),
@@ -114,8 +114,8 @@ def run_in_use(table: active.FittableTable) -> MixtureRun:
         state.seen(keys.EM_TOL),
     )
     if start != "hand":
-        return found
-    return replace(found, points=points if len(points) == k else start_points(table, replace(found, start="kmeans")))
+        return run
+    return replace(run, points=points if len(points) == k else start_points(table, replace(run, start="kmeans")))
 
 
 def start_points(table: active.FittableTable, run: MixtureRun) -> tuple[tuple[float, float], ...]:
@@ -174,10 +174,10 @@ def supervised_fit(table: active.FittableTable, run: MixtureRun) -> SupervisedSt
 
 def supervised_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
     """That step as a film of one picture, and the rows in it."""
-    found, x = supervised_fit(table, run), _matrix(table.parts, run.columns)[0]
-    trace = found.climb.trace
-    drawn = drawn_rows(len(found.rows), 1, len(table.classes))
-    rows = found.rows[drawn]
+    fit, x = supervised_fit(table, run), _matrix(table.parts, run.columns)[0]
+    trace = fit.climb.trace
+    drawn = drawn_rows(len(fit.rows), 1, len(table.classes))
+    rows = fit.rows[drawn]
     certain = one_hot(true_classes(table, rows), len(table.classes))
     sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
     return Film.of_mixture(trace, [certain], x[rows], sides), rows.tolist()
@@ -230,11 +230,11 @@ def _keywords(run: MixtureRun) -> dict[str, Any]:
 
 @cached(max_entries=32)
 def _mixture_film(key: str, run: MixtureRun, _parts: Parts) -> tuple[Film, list[int]]:
-    found, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
-    trace = found.trace
+    climbed, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
+    trace = climbed.trace
     rows = drawn_rows(len(x), len(trace.steps), run.k)
     shares = [
-        at_step(found.model, s.parameters, x[rows]) if s.responsibilities is None else s.responsibilities[rows]
+        at_step(climbed.model, s.parameters, x[rows]) if s.responsibilities is None else s.responsibilities[rows]
         for s in trace.steps
     ]
     sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
@@ -375,10 +375,10 @@ def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts)
     frame = pd.DataFrame(x, columns=names)
     with listen() as said:
         model = GaussianMixture(k, covariance=form, n_init=3, random_state=0, max_iter=MAX_ITER)
-        found = model.fit(frame).conditional(frame.iloc[[row]])
+        conditional = model.fit(frame).conditional(frame.iloc[[row]])
     notes = tuple(said)
     own = frame[names[column]]
-    return FilledCell(found, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
+    return FilledCell(conditional, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
 
 
 def first_missing_cell(table: active.FittableTable) -> tuple[int, int]:

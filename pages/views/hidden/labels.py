@@ -222,7 +222,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
     controls.choose_form(table, columns[2])
     run = fits.run_in_use(table)
     try:
-        found = fits.supervised_fit(table, run)
+        fit = fits.supervised_fit(table, run)
         film, rows = fits.supervised_film(table, run)
     except BayesEngineError as error:
         controls.engine_message(error.message)
@@ -239,7 +239,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
     with figure:
         _still(table, film, rows, names)
     with words:
-        _same(table, found, run.form, names)
+        _same(table, fit, run.form, names)
 
 
 def _still(table: active.FittableTable, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
@@ -252,8 +252,8 @@ def _still(table: active.FittableTable, film: Film, rows: list[int], names: tupl
     )
 
 
-def _same(table: active.FittableTable, found: SupervisedStep, form: str, names: tuple[str, str]) -> None:
-    if found.peer:
+def _same(table: active.FittableTable, fit: SupervisedStep, form: str, names: tuple[str, str]) -> None:
+    if fit.peer:
         called = {"full": _("QDA"), "tied": _("LDA"), "diagonal": _("Gaussian naive Bayes")}[form]
         st.markdown(
             _("A Gaussian mixture is **{peer}** with the labels hidden. Here they are seen, and one M step gives the "
@@ -262,22 +262,22 @@ def _same(table: active.FittableTable, found: SupervisedStep, form: str, names: 
         apart, alike = st.columns(2)
         apart.metric(
             _("Largest difference"),
-            f"{found.difference:.1e}",
+            f"{fit.difference:.1e}",
             help=_("Of any weight, mean or covariance, in standard deviations, between the M step and the classifier's "
                    "own fit."),
         )  # fmt: skip
-        alike.metric(_("Rows decided alike"), _("{n} of {total}").format(n=found.alike, total=len(found.rows)))
+        alike.metric(_("Rows decided alike"), _("{n} of {total}").format(n=fit.alike, total=len(fit.rows)))
     else:
         st.markdown(_("Spherical components, labels seen, are Gaussian naive Bayes with one variance for all columns."))
-    st.dataframe(_parameters(table, found, names))
-    dropped = len(table.parts.X) - len(found.rows)
+    st.dataframe(_parameters(table, fit, names))
+    dropped = len(table.parts.X) - len(fit.rows)
     if dropped:
         st.caption(_("{n} rows with a missing cell are left out here; EM would keep them.").format(n=dropped))
 
 
-def _parameters(table: active.FittableTable, found: SupervisedStep, names: tuple[str, str]) -> pd.DataFrame:
+def _parameters(table: active.FittableTable, fit: SupervisedStep, names: tuple[str, str]) -> pd.DataFrame:
     """Θ of the classes, a column each."""
-    theta = found.climb.trace.last.parameters
+    theta = fit.climb.trace.last.parameters
     x, y = (clean(n, 24) for n in names)
     full = theta.full()
     lines = {

@@ -23,49 +23,49 @@ def show(table: active.FittableTable) -> None:
     first = fits.first_missing_cell(table)
     row = current().seen_among(keys.EM_ROW, range(len(table.parts.X)), first[0])
     column = current().seen_among(keys.EM_COLUMN, range(len(names)), first[1])
-    at = st.columns([2, 3, 2, 3], vertical_alignment="bottom")
-    at[0].number_input(
+    columns = st.columns([2, 3, 2, 3], vertical_alignment="bottom")
+    columns[0].number_input(
         _("Row"),
         1,
         len(table.parts.X),
         step=1,
         **bound(keys.EM_ROW.widget, row + 1, lambda s, n: s.showing(keys.EM_ROW.to(n - 1))),
     )
-    at[1].selectbox(
+    columns[1].selectbox(
         _("Cell taken as missing"),
         range(len(names)),
         format_func=lambda j: table.column(names[j]),
         **bound_to(keys.EM_COLUMN, column),
     )
-    controls.choose_components(table, at[2])
-    controls.choose_form(table, at[3])
+    controls.choose_components(table, columns[2])
+    controls.choose_form(table, columns[3])
     run = fits.run_in_use(table)
     try:
-        found = fits.fill_cell(table, row, column, run)
+        cell = fits.fill_cell(table, row, column, run)
     except BayesEngineError as error:
         controls.engine_message(error.message)
         finish()
-    _draw(table, found, row, column)
+    _draw(table, cell, row, column)
 
 
 def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -> None:
     names = fits.numeric_features(table)
-    found = only(got.found, names[column])
-    mean, sd = float(found.mean[0]), float(found.sd[0])
+    distribution = only(got.found, names[column])
+    mean, sd = float(distribution.mean[0]), float(distribution.sd[0])
     marks = [(_("EM fills in {v}").format(v=number(mean)), mean, "solid")]
     marks.append((_("column mean {v}").format(v=number(got.mean)), got.mean, "dot"))
     if got.true is not None:
         marks.append((_("in the table {v}").format(v=number(got.true)), got.true, "dash"))
     shown = [(plotly_text(words), value, dash) for words, value, dash in marks]
     name = table.column(names[column])
-    components = [_("component {k}").format(k=k + 1) for k in range(len(found.weights))]
+    components = [_("component {k}").format(k=k + 1) for k in range(len(distribution.weights))]
     figure, words = st.columns([5, 2], gap="large")
     with figure:
         st.markdown(
             "**" + _("{column} of row {n}, given its other cells").format(column=md(name, 40), n=row + 1) + "**"
         )
         chart(
-            filled(found, fits.column_values(table, column), shown, components, dark=dark()),
+            filled(distribution, fits.column_values(table, column), shown, components, dark=dark()),
             key="em_filled",
             alt=_("Density of the missing cell given the others, EM's value beside the column mean"),
         )

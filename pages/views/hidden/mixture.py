@@ -36,7 +36,7 @@ def show(table: active.FittableTable) -> None:
     try:
         run = fits.run_in_use(table)
         _begin(table, run, names)
-        found = fits.mixture(table, run)
+        climbed = fits.mixture(table, run)
         film, rows = fits.mixture_film(table, run)
     except BayesEngineError as error:
         controls.engine_message(error.message)
@@ -57,9 +57,9 @@ def show(table: active.FittableTable) -> None:
         on_step=controls.keep_step,
         on_moved=lambda k, x, y: _moved(table, k, x, y),
     )
-    _end_in_words(table, run, found)
+    _end_in_words(table, run, climbed)
     controls.say_if_sampled(table, len(rows))
-    _beneath(table, run, found)
+    _beneath(table, run, climbed)
 
 
 # where it begins ----------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def _exact(value: float) -> str:
 # beneath ------------------------------------------------------------------------------------------------------------
 
 
-def _beneath(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
+def _beneath(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     words = {
         "starts": _("Good and bad starts"),
         "k": _("How many components?"),
@@ -238,12 +238,12 @@ def _beneath(table: active.FittableTable, run: MixtureRun, found: GaussianMixtur
     }
     shown = choose(_("Beneath"), keys.EM_BENEATH, words, titled=False)
     try:
-        {"starts": _starts, "k": _how_many, "truth": _truth, "numbers": _numbers}[shown](table, run, found)
+        {"starts": _starts, "k": _how_many, "truth": _truth, "numbers": _numbers}[shown](table, run, climbed)
     except BayesEngineError as error:
         controls.engine_message(error.message)
 
 
-def _starts(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
+def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         reached = fits.objective_by_start(table, run)
     tried = fits.other_starts(run)
@@ -297,7 +297,7 @@ def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str)
     )
 
 
-def _how_many(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
+def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
         got = fits.criteria_by_components(table, run)
     figure, numbers = st.columns([3, 3], gap="medium")
@@ -337,8 +337,8 @@ def _how_many(table: active.FittableTable, run: MixtureRun, found: GaussianMixtu
         )
 
 
-def _truth(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
-    shares = found.trace.last.responsibilities
+def _truth(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
+    shares = climbed.trace.last.responsibilities
     if shares is None:
         return
     counts = crossed(shares, fits.true_classes(table, slice(None)), len(table.classes))
@@ -356,8 +356,8 @@ def _truth(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureR
     )  # fmt: skip
 
 
-def _numbers(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
-    frame = found.trace.table()
+def _numbers(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
+    frame = climbed.trace.table()
     frame["lower_bound"] += frame["log_prior"]
     named = {
         "log_likelihood": "log p(X | Θ)",
@@ -378,7 +378,7 @@ def _numbers(table: active.FittableTable, run: MixtureRun, found: GaussianMixtur
             **{c: st.column_config.NumberColumn(named[c], format="%.6f") for c in shown},
         },
     )
-    last = found.trace.last
+    last = climbed.trace.last
     line = f"Q + H = {_exact(last.q)} {signed(last.entropy, 5)} = {_exact(last.q + last.entropy)}"
     st.caption(
         line + ". " + _("The lower bound of a row stands between the objectives of the row above and of its own.")

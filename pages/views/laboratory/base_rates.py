@@ -19,18 +19,18 @@ STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (
 def show() -> None:
     """The whole tab."""
     _stories()
-    found = _choose()
+    rates = _choose()
     left, right = st.columns([3, 2], gap="medium")
     with left:
         names = (_("ill, positive"), _("ill, negative"), _("well, positive"), _("well, negative"))
         chart(
-            figures.people(found, names, dark=dark()),
+            figures.people(rates, names, dark=dark()),
             key="lab_people",
             alt=_("A thousand people by illness and by test result"),
         )
     with right:
-        _theorem(found)
-    _curve(found)
+        _theorem(rates)
+    _curve(rates)
 
 
 def _stories() -> None:
@@ -80,27 +80,27 @@ def _tests() -> tuple[float, float, int]:
     return state.seen(keys.LAB_SENS), state.seen(keys.LAB_SPEC), state.seen(keys.LAB_TIMES)
 
 
-def _theorem(found: BaseRate) -> None:
+def _theorem(rates: BaseRate) -> None:
     plus = "+" * current().seen(keys.LAB_TIMES)
-    st.markdown(_("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(found.posterior)))
+    st.markdown(_("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(rates.posterior)))
     st.markdown(
         f"$$\\underbrace{{P(c\\mid x)}}_{{\\text{{{_('posterior')}}}}}="
         f"\\frac{{\\overbrace{{P(x\\mid c)}}^{{\\text{{{_('likelihood')}}}}}\\;"
         f"\\overbrace{{P(c)}}^{{\\text{{{_('prior')}}}}}}}{{\\underbrace{{P(x)}}_{{\\text{{{_('evidence')}}}}}}}$$\n\n"
-        f"$$=\\frac{{{number(found.likelihood)}\\times {number(found.prior)}}}{{{number(found.evidence)}}}"
-        f"={certain(found.posterior)}$$"
+        f"$$=\\frac{{{number(rates.likelihood)}\\times {number(rates.prior)}}}{{{number(rates.evidence)}}}"
+        f"={certain(rates.posterior)}$$"
     )
-    hit, _missed, alarm, _calm = found.of_thousand
+    hit, _missed, alarm, _calm = rates.of_thousand
     st.markdown(
         _(
             "The evidence adds both ways to a positive result: {a} × {p} + {b} × {q} = **{e}**. Of a thousand people "
             "{positive} are positive, and **{hit}** of these are ill."
         ).format(
-            a=number(found.likelihood),
-            p=number(found.prior),
-            b=number(found.other),
-            q=number(1 - found.prior),
-            e=number(found.evidence),
+            a=number(rates.likelihood),
+            p=number(rates.prior),
+            b=number(rates.other),
+            q=number(1 - rates.prior),
+            e=number(rates.evidence),
             positive=hit + alarm,
             hit=hit,
         )
@@ -110,20 +110,20 @@ def _theorem(found: BaseRate) -> None:
             "In odds: {prior} × {ratio} = {posterior}. The test multiplies the odds by its likelihood ratio, whatever "
             "the prior; forgetting the prior is the base-rate fallacy."
         ).format(
-            prior=number(found.prior / (1 - found.prior)),
-            ratio=number(found.likelihood / found.other),
-            posterior=number(found.posterior / (1 - found.posterior)) if found.posterior < 1 else "∞",
+            prior=number(rates.prior / (1 - rates.prior)),
+            ratio=number(rates.likelihood / rates.other),
+            posterior=number(rates.posterior / (1 - rates.posterior)) if rates.posterior < 1 else "∞",
         )
     )
 
 
-def _curve(found: BaseRate) -> None:
+def _curve(rates: BaseRate) -> None:
     priors, posterior = posterior_curve(*_tests())
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
         chart(
             figures.posterior_by_prior(
-                priors, posterior, (found.prior, found.posterior), (_("prior P(ill)"), _("posterior P(ill | +)")),
+                priors, posterior, (rates.prior, rates.posterior), (_("prior P(ill)"), _("posterior P(ill | +)")),
                 dark=dark(),
             ),
             key="lab_by_prior",

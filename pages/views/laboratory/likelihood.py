@@ -52,17 +52,20 @@ def _gaussian(n: int, seed: int) -> None:
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
     one.slider("μ", -5.0, 15.0, step=0.05, **bound_to(keys.LAB_MEAN))
     two.slider("σ", 0.2, 6.0, step=0.05, **bound_to(keys.LAB_SD))
-    found = climb(rows, mean, sd)
-    best = found.best
+    climbed = climb(rows, mean, sd)
+    best = climbed.best
     with three.container(horizontal=True, gap="small"):
         _upwards(
-            (_near(keys.LAB_MEAN, float(found.path[1, 0]), 0.05), _near(keys.LAB_SD, float(found.path[1, 1]), 0.05)),
+            (
+                _near(keys.LAB_MEAN, float(climbed.path[1, 0]), 0.05),
+                _near(keys.LAB_SD, float(climbed.path[1, 1]), 0.05),
+            ),
             (_near(keys.LAB_MEAN, best[0], 0.05), _near(keys.LAB_SD, best[1], 0.05)),
         )
     left, right = st.columns(2, gap="medium")
     with left:
         chart(
-            figures.surface(found, (mean, sd), ("μ", "σ"), dark=dark()),
+            figures.surface(climbed, (mean, sd), ("μ", "σ"), dark=dark()),
             key="lab_surface",
             alt=_("The log-likelihood over μ and σ, the present place and the climb to the maximum"),
         )
@@ -74,18 +77,18 @@ def _gaussian(n: int, seed: int) -> None:
         )
         st.markdown(
             _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
-                value=_signed(found.value),
-                below=f"{found.top - found.value:.3f}",
-                top=_signed(found.top),
-                product=number_of_log(found.value),
+                value=_signed(climbed.value),
+                below=f"{climbed.top - climbed.value:.3f}",
+                top=_signed(climbed.top),
+                product=number_of_log(climbed.value),
             )
         )
         st.markdown(
             _("Gradient here: ∂/∂μ = {mu}, ∂/∂σ = {sigma}. It points uphill and is 0 at the top.").format(
-                mu=_signed(found.gradient[0]), sigma=_signed(found.gradient[1])
+                mu=_signed(climbed.gradient[0]), sigma=_signed(climbed.gradient[1])
             )
         )
-    mean_hat, sd_hat = found.best
+    mean_hat, sd_hat = climbed.best
     st.markdown(
         f"$$\\hat\\mu=\\frac1n\\sum_i x_i={mean_hat:.4f}\\qquad\\hat\\sigma^2=\\frac1n\\sum_i(x_i-\\hat\\mu)^2="
         f"{sd_hat**2:.4f}\\qquad\\hat\\sigma={sd_hat:.4f}$$"
@@ -136,12 +139,12 @@ def _multinomial(n: int, seed: int) -> None:
         "θ_b", 0.02, 0.96, step=0.01,
         **bound(keys.LAB_THETA_B.widget, second, lambda s, v: s.showing(keys.LAB_THETA_B.to(min(v, 0.98 - first)))),
     )  # fmt: skip
-    found = multinomial(counts, theta)
-    half = [(t + b) / 2.0 for t, b in zip(theta, found.best, strict=True)]
+    climbed = multinomial(counts, theta)
+    half = [(t + b) / 2.0 for t, b in zip(theta, climbed.best, strict=True)]
     with three.container(horizontal=True, gap="small"):
         _upwards(
             (_near(keys.LAB_THETA_A, half[0], 0.01), _near(keys.LAB_THETA_B, half[1], 0.01)),
-            (_near(keys.LAB_THETA_A, found.best[0], 0.01), _near(keys.LAB_THETA_B, found.best[1], 0.01)),
+            (_near(keys.LAB_THETA_A, climbed.best[0], 0.01), _near(keys.LAB_THETA_B, climbed.best[1], 0.01)),
         )
     left, right = st.columns(2, gap="medium")
     with left:
@@ -150,8 +153,8 @@ def _multinomial(n: int, seed: int) -> None:
         top = multinomial(counts, (peak, (1 - peak) * rest, (1 - peak) * (1 - rest))).value if 0 < peak < 1 else None
         chart(
             figures.curve_of_share(
-                found.shares, found.curve, (first, found.value),
-                (peak, float(max(found.curve)) if top is None else top), ("θ_a", "log L"), dark=dark(),
+                climbed.shares, climbed.curve, (first, climbed.value),
+                (peak, float(max(climbed.curve)) if top is None else top), ("θ_a", "log L"), dark=dark(),
             ),
             key="lab_share",
             alt=_("The log-likelihood as the share of level a goes from 0 to 1"),
@@ -164,10 +167,10 @@ def _multinomial(n: int, seed: int) -> None:
         )
         st.markdown(
             _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
-                value=_signed(found.value),
-                below=f"{found.top - found.value:.3f}",
-                top=_signed(found.top),
-                product=number_of_log(found.value),
+                value=_signed(climbed.value),
+                below=f"{climbed.top - climbed.value:.3f}",
+                top=_signed(climbed.top),
+                product=number_of_log(climbed.value),
             )
         )
     terms = "+".join(f"{c}\\log {t:.2f}" for c, t in zip(counts, theta, strict=True))
@@ -175,7 +178,7 @@ def _multinomial(n: int, seed: int) -> None:
     st.markdown(f"$$\\log L=\\sum_s n_s\\log\\theta_s={terms}\\qquad\\hat\\theta_s=\\frac{{n_s}}{{n}}:\\;{best}$$")
     st.caption(
         _("Gradient n_s/θ_s − n: {gradient}; each is 0 at the top.").format(
-            gradient=_(", ").join(_signed(g, 2) for g in found.gradient)
+            gradient=_(", ").join(_signed(g, 2) for g in climbed.gradient)
         )
         + " "
         + (

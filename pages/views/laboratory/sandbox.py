@@ -98,9 +98,9 @@ def _excess(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
     )
     failed = {name: int(f) for name, f in zip(curve.names, curve.failed[:, 0].tolist(), strict=True) if f}
     if failed:
-        told = _(", ").join(f"{model_name(name)} {n}" for name, n in failed.items())
+        failing = _(", ").join(f"{model_name(name)} {n}" for name, n in failed.items())
         st.caption(
-            _("Samples too small to fit, left out of the mean: {told} of {r}.").format(told=told, r=study.REPLICATES)
+            _("Samples too small to fit, left out of the mean: {told} of {r}.").format(told=failing, r=study.REPLICATES)
         )
     if (curve.finite[:, 0] < -2 * curve.error[:, 0]).any():
         st.caption(

@@ -192,7 +192,7 @@ def read_parts(value: Any, like: tuple[Part, ...]) -> tuple[Part, ...] | None:
     """The Gaussians that a link or a browser sent, of the same classes and weights as `like`; None if they are not."""
     if not isinstance(value, list | tuple) or len(value) != len(like):
         return None
-    found = []
+    parts = []
     limits = ((-WIDEST, WIDEST), (-TALLEST, TALLEST), (0.2, 4.0), (0.2, 4.0), (-360, 360))
     for part, (k, w, *_rest) in zip(value, like, strict=True):
         if not isinstance(part, list | tuple) or len(part) != 5:
@@ -200,8 +200,8 @@ def read_parts(value: Any, like: tuple[Part, ...]) -> tuple[Part, ...] | None:
         if not all(_number(v, low, high) for v, (low, high) in zip(part, limits, strict=True)):
             return None
         x, y, s1, s2, angle = (float(v) for v in part)
-        found.append((k, w, round(x, 2), round(y, 2), round(s1, 2), round(s2, 2), round(angle) % 180))
-    return tuple(found)
+        parts.append((k, w, round(x, 2), round(y, 2), round(s1, 2), round(s2, 2), round(angle) % 180))
+    return tuple(parts)
 
 
 def read_points(value: Any, k: int) -> tuple[tuple[int, float, float], ...] | None:

@@ -28,28 +28,28 @@ def show() -> None:
         _("Each column speaks for A, nats"), -0.01, 0.01, step=0.0005, format="%.4f",
         **bound_to(keys.LAB_LEAN),
     )  # fmt: skip
-    found = underflow(d, typical, lean)
+    product = underflow(d, typical, lean)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         names = (_("sum of logs"), _("product in float64"), _("product in float32"))
         chart(
-            figures.underflow_lines(found, names, dark=dark()),
+            figures.underflow_lines(product, names, dark=dark()),
             key="lab_underflow",
             alt=_("The size of the product over the number of columns, and where floating point loses it"),
         )
-    a, b = found.logs
+    a, b = product.logs
     with right:
-        st.markdown(f"**{_dies(found, d)}** " + _("The sum of logs never notices: it is a number of ordinary size."))
-        if max(found.products) == 0.0:
+        st.markdown(f"**{_dies(product, d)}** " + _("The sum of logs never notices: it is a number of ordinary size."))
+        if max(product.products) == 0.0:
             st.markdown(_("By products: P(A | x) = 0 / (0 + 0), **no answer**."))
         else:
-            share = found.products[0] / sum(found.products)
-            wrong = abs(share - found.posterior) > 1e-6
+            share = product.products[0] / sum(product.products)
+            wrong = abs(share - product.posterior) > 1e-6
             words = (
                 _("By products: P(A | x) = {p}, **which is wrong**.") if wrong else _("By products: P(A | x) = {p}.")
             )
             st.markdown(words.format(p=f"{share:.6f}"))
-        st.markdown(_("By logs: **P(A | x) = {p}**.").format(p=f"{found.posterior:.6f}"))
+        st.markdown(_("By logs: **P(A | x) = {p}**.").format(p=f"{product.posterior:.6f}"))
         st.caption(
             _(
                 "A float64 has no positive number below 4.9 × 10⁻³²⁴, a float32 none below 1.4 × 10⁻⁴⁵. Ten thousand "
@@ -61,7 +61,7 @@ def show() -> None:
             _("class"): ["A", "B"],
             "log P(c) + Σ log P(xⱼ | c)": [_plain(a), _plain(b)],
             _("true product"): [number_of_log(a), number_of_log(b)],
-            _("product in float64"): [f"{p:.4g}" for p in found.products],
+            _("product in float64"): [f"{p:.4g}" for p in product.products],
         },
         hide_index=True,
     )
@@ -79,24 +79,24 @@ def show() -> None:
     )
 
 
-def _dies(found: Underflow, d: int) -> str:
+def _dies(product: Underflow, d: int) -> str:
     """From which column on a product is 0, or falls no more."""
-    if found.stuck and found.double_dies:
+    if product.stuck and product.double_dies:
         return _(
             "From d = {single} float32 falls no more, from d = {double} float64: each product is rounded up again to "
             "the smallest number there is."
-        ).format(single=found.single_dies, double=found.double_dies)
-    if found.stuck:
+        ).format(single=product.single_dies, double=product.double_dies)
+    if product.stuck:
         return _("From d = {single} float32 falls no more; float64 still holds the product of {d}.").format(
-            single=found.single_dies, d=d
+            single=product.single_dies, d=d
         )
-    if found.double_dies:
+    if product.double_dies:
         return _("float32 holds 0 from d = {single}, float64 from d = {double}.").format(
-            single=found.single_dies, double=found.double_dies
+            single=product.single_dies, double=product.double_dies
         )
-    if found.single_dies:
+    if product.single_dies:
         return _("float32 holds 0 from d = {single}; float64 still holds the product of {d}.").format(
-            single=found.single_dies, d=d
+            single=product.single_dies, d=d
         )
     return _("With {d} columns both still hold the product.").format(d=d)
 

@@ -88,8 +88,8 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     nats, entropy = _information(table.key, fitted.spec, fitted)
     features = list(table.features)
     by_table = current().seen(keys.COLUMNS_BY) == "table"
-    told = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
-    order = {name: math.inf if value is None else value for name, value in told.items()}  # each word says its own
+    bits = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
+    order = {name: math.inf if value is None else value for name, value in bits.items()}  # each word says its own
     listed = features if by_table else sorted(features, key=lambda v: -order[v.name])
     position = {v.name: i for i, v in enumerate(features)}
     here = current().seen(keys.COLUMN)
@@ -105,7 +105,7 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     shown: list[list[str | tables.Bar]] = []
     if not texts:
         heads.append(Head("I(x; c)", " ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"), width=92))
-        shown.append([_bar(told[v.name], entropy) for v in listed])
+        shown.append([_bar(bits[v.name], entropy) for v in listed])
     if kept is not None:
         heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
         shown.append(["✓" if v.name in kept else "–" for v in listed])
@@ -187,12 +187,12 @@ def _uncut(fitted: active.Fitted, variable: Variable) -> bool:
     return fitted.model.schema_[variable.name].cuts == ()
 
 
-def _width(table: active.FittableTable, found: LevelConditionals) -> int:
+def _width(table: active.FittableTable, estimates: LevelConditionals) -> int:
     """About how many characters the table of fractions is wide."""
-    names = [clean(table.value(found.variable, step.value), 60) for step in found.steps]
+    names = [clean(table.value(estimates.variable, step.value), 60) for step in estimates.steps]
     levels = max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in name) for name in names)
-    cells = max(len(fraction(source)) for step in found.steps for source in step.sources)
-    return levels + len(found.classes) * (cells + len(" = 0.1234"))
+    cells = max(len(fraction(source)) for step in estimates.steps for source in step.sources)
+    return levels + len(estimates.classes) * (cells + len(" = 0.1234"))
 
 
 # the parents ------------------------------------------------------------------------------------------------------
@@ -247,9 +247,9 @@ def _held(table: active.FittableTable, fitted: active.Fitted, above: tuple[Domai
     held = {}
     for domain in above:
         name, values = domain.variable.name, choices(domain)
-        at = chosen.get(table.features.position[name], -1)
+        place = chosen.get(table.features.position[name], -1)
         often = domain.counted(fitted.model.stats_.counts.tables[name], 1).sum(axis=0).argmax()
-        held[name] = values[at] if 0 <= at < len(values) else case.get(name, values[int(often)])
+        held[name] = values[place] if 0 <= place < len(values) else case.get(name, values[int(often)])
     return held
 
 
@@ -264,8 +264,8 @@ def _choose_level(table: active.FittableTable, domain: Domain, stands: Any) -> N
     position = table.features.position[name]
     shown = [clean(table.value(domain.variable, value), 40) for value in values]
 
-    def hold(state: Any, at: int) -> Any:
-        held = {**_chosen_levels(), position: at}
+    def hold(state: Any, level: int) -> Any:
+        held = {**_chosen_levels(), position: level}
         return state.showing(keys.HELD.to(tuple(sorted(held.items()))), keys.CELL.to(()))
 
     st.selectbox(
@@ -292,98 +292,98 @@ def _conditions(table: active.FittableTable, given: tuple[Cell, ...]) -> list[st
 # discrete columns -------------------------------------------------------------------------------------------------
 
 
-def draw_conditional(table: active.FittableTable, fitted: active.Fitted, found: Conditional | Other) -> None:
+def draw_conditional(table: active.FittableTable, fitted: active.Fitted, estimates: Conditional | Other) -> None:
     """The class-conditionals: bars for a discrete column, curves for a numeric one, words for a text."""
     on_dark = dark()
-    letter = "p" if isinstance(found, GaussianConditionals | Curves) else "P"
-    name, target = md(table.column(found.variable.name), 60), md(table.column(table.target.name), 40)
-    kind = words.kind(found.variable.kind)
-    if not isinstance(found, LevelConditionals | GaussianConditionals):
+    letter = "p" if isinstance(estimates, GaussianConditionals | Curves) else "P"
+    name, target = md(table.column(estimates.variable.name), 60), md(table.column(table.target.name), 40)
+    kind = words.kind(estimates.variable.kind)
+    if not isinstance(estimates, LevelConditionals | GaussianConditionals):
         st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
-        weights_and_selection.selected_or_weighted(fitted, found.variable.name)
-        likelihoods.draw_likelihood(table, found)
+        weights_and_selection.selected_or_weighted(fitted, estimates.variable.name)
+        likelihoods.draw_likelihood(table, estimates)
         return
-    if found.variable.cuts:
-        kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(found.variable.levels))
-    if isinstance(found, LevelConditionals) and found.joint:
+    if estimates.variable.cuts:
+        kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(estimates.variable.levels))
+    if isinstance(estimates, LevelConditionals) and estimates.joint:
         st.markdown(f"**P({target}, {name})** · {kind}")
         st.caption(_("What AODE has of a super-parent: the joint probability of class and value."))
     else:
-        alike = isinstance(found, LevelConditionals) and found.alike
-        asked = _(", ").join([*([] if alike else [target]), *_conditions(table, found.given)])
-        said = f"{name} \\| {asked}" if asked else name
-        st.markdown(f"**{letter}({said})** · {kind}")
+        alike = isinstance(estimates, LevelConditionals) and estimates.alike
+        asked = _(", ").join([*([] if alike else [target]), *_conditions(table, estimates.given)])
+        heading = f"{name} \\| {asked}" if asked else name
+        st.markdown(f"**{letter}({heading})** · {kind}")
         if alike:
             st.caption(_("The class is no parent of this column: its table is the same for every class."))
-        _super_parent_line(table, fitted, found)
-        weights_and_selection.selected_or_weighted(fitted, found.variable.name)
-    if isinstance(found, LevelConditionals):
-        if found.variable.cuts is not None:
-            _histogram(table, fitted, found, on_dark)
-        if found.variable.cuts != ():  # one interval holds all
-            _bars(table, found, on_dark)
+        _super_parent_line(table, fitted, estimates)
+        weights_and_selection.selected_or_weighted(fitted, estimates.variable.name)
+    if isinstance(estimates, LevelConditionals):
+        if estimates.variable.cuts is not None:
+            _histogram(table, fitted, estimates, on_dark)
+        if estimates.variable.cuts != ():  # one interval holds all
+            _bars(table, estimates, on_dark)
     else:
-        _curves(table, found, on_dark)
+        _curves(table, estimates, on_dark)
 
 
-def _super_parent_line(table: active.FittableTable, fitted: active.Fitted, found: Conditional) -> None:
+def _super_parent_line(table: active.FittableTable, fitted: active.Fitted, estimates: Conditional) -> None:
     """Of AODE, P(c, x_i) at the value of the super-parent that is looked at."""
     looked_at = super_parent(table, fitted)
-    if looked_at is None or not found.given:
+    if looked_at is None or not estimates.given:
         return
     joint = conditional(fitted.model, looked_at, table.classes, super_parent=looked_at)
     if not isinstance(joint, LevelConditionals) or not joint.joint:
         return
-    step = next((s for s in joint.steps if s.value == found.given[0].value), None)
+    step = next((s for s in joint.steps if s.value == estimates.given[0].value), None)
     if step is None:
         return
-    shown = _conditions(table, found.given)[0]
+    shown = _conditions(table, estimates.given)[0]
     st.caption(" · ".join(
         f"P({md(table.class_(c), 24)}, {shown}) = {md(fraction(source))} = {number(p)}"
         for c, source, p in zip(joint.classes, step.sources, step.factors, strict=True)
     ))  # fmt: skip
 
 
-def _histogram(table: active.FittableTable, fitted: active.Fitted, found: LevelConditionals, on_dark: bool) -> None:
+def _histogram(table: active.FittableTable, fitted: active.Fitted, estimates: LevelConditionals, on_dark: bool) -> None:
     """The values that were cut, and where; or that nothing was worth a cut."""
-    at = table.features.position[found.variable.name]
-    if not found.variable.cuts and active.likelihood_of(table, fitted.spec, at) == "mdlp":
-        best = _best_cut(table.key, found.variable.name, table)
-        said = _("No cut found: the best one gains {gain} bits, and {needed} are needed.")
+    place = table.features.position[estimates.variable.name]
+    if not estimates.variable.cuts and active.likelihood_of(table, fitted.spec, place) == "mdlp":
+        best = _best_cut(table.key, estimates.variable.name, table)
+        sentence = _("No cut found: the best one gains {gain} bits, and {needed} are needed.")
         nothing = _("No cut found: there is nothing to cut.")
         st.info(
-            said.format(gain=f"{best[0]:.3f}", needed=f"{best[1]:.3f}") if best else nothing,
+            sentence.format(gain=f"{best[0]:.3f}", needed=f"{best[1]:.3f}") if best else nothing,
             icon=":material/content_cut:",
         )
     figure = cut_histogram(
-        found,
-        values_of(replace(found, given=()), table.parts.X, table.parts.y),
-        name=plotly_text(table.column(found.variable.name)),
-        classes=[plotly_text(table.given_class(c)) for c in found.classes],
+        estimates,
+        values_of(replace(estimates, given=()), table.parts.X, table.parts.y),
+        name=plotly_text(table.column(estimates.variable.name)),
+        classes=[plotly_text(table.given_class(c)) for c in estimates.classes],
         dark=on_dark,
     )
     chart(figure, key="cuts", alt=_("histogram with the cut points"))
 
 
-def _bars(table: active.FittableTable, found: LevelConditionals, on_dark: bool) -> None:
-    drawn = found
-    if len(found.steps) > BARS:
-        often = sorted(found.steps, key=lambda step: -_total(step))[:BARS]
-        drawn = replace(found, steps=tuple(step for step in found.steps if step in often))
+def _bars(table: active.FittableTable, estimates: LevelConditionals, on_dark: bool) -> None:
+    drawn = estimates
+    if len(estimates.steps) > BARS:
+        often = sorted(estimates.steps, key=lambda step: -_total(step))[:BARS]
+        drawn = replace(estimates, steps=tuple(step for step in estimates.steps if step in often))
     figure = level_bars(
         drawn,
-        levels=[plotly_text(table.value(found.variable, step.value), 22) for step in drawn.steps],
-        classes=[plotly_text(table.given_class(c)) for c in found.classes],
+        levels=[plotly_text(table.value(estimates.variable, step.value), 22) for step in drawn.steps],
+        classes=[plotly_text(table.given_class(c)) for c in estimates.classes],
         dark=on_dark,
     )
     chart(figure, key="conditionals", alt=_("P(level | class)"))
-    if drawn is not found:
+    if drawn is not estimates:
         st.caption(
             _("The {n} most frequent of {all} levels are drawn; the table has all.").format(
-                n=BARS, all=len(found.steps)
+                n=BARS, all=len(estimates.steps)
             )
         )
-    elif found.smoothed:
+    elif estimates.smoothed:
         st.caption(_("Full: the model's estimate, smoothed. Pale behind it: the bare fraction of counts."))
 
 
@@ -391,21 +391,24 @@ def _total(step: WorkingStep) -> float:
     return sum(getattr(source, "count", 0.0) for source in step.sources)
 
 
-def _fractions(table: active.FittableTable, found: LevelConditionals) -> tuple[WorkingStep, Any]:
+def _fractions(table: active.FittableTable, estimates: LevelConditionals) -> tuple[WorkingStep, Any]:
     """Level × class with the fraction each probability is; the (level, class) chosen there."""
-    steps = list(found.steps)
-    lines = [[table.value(found.variable, step.value), *map(_is, step.sources, step.factors)] for step in steps]
-    if any(found.missing):
+    steps = list(estimates.steps)
+    lines = [[table.value(estimates.variable, step.value), *map(_is, step.sources, step.factors)] for step in steps]
+    if any(estimates.missing):
         steps.append(replace(steps[0], value=None))
-        lines.append([_("missing"), *(_("{n} left out").format(n=count(n)) for n in found.missing)])
-    counted = [(s, k) for s in range(len(found.steps)) for k, f in enumerate(found.fractions(s)) if f.count]
-    s, k = _chosen_cell(len(steps), len(found.classes), otherwise=counted[0] if counted else (0, 0))
+        lines.append([_("missing"), *(_("{n} left out").format(n=count(n)) for n in estimates.missing)])
+    counted = [(s, k) for s in range(len(estimates.steps)) for k, f in enumerate(estimates.fractions(s)) if f.count]
+    s, k = _chosen_cell(len(steps), len(estimates.classes), otherwise=counted[0] if counted else (0, 0))
 
     def look_at(row: int, column: int) -> None:
         change(lambda state: state.showing(keys.CELL.to((row, column - 1 if column else k))))
 
     tables.word_table(
-        [Head(table.column(found.variable.name)), *(Head(table.given_class(c), right=True) for c in found.classes)],
+        [
+            Head(table.column(estimates.variable.name)),
+            *(Head(table.given_class(c), right=True) for c in estimates.classes),
+        ],
         lines,
         key="fractions",
         label=_("P(level | class)"),
@@ -413,7 +416,7 @@ def _fractions(table: active.FittableTable, found: LevelConditionals) -> tuple[W
         choice=tables.Choice(by="cell", chosen=(s, k + 1), on_choice=look_at),
         narrow=True,
     )
-    return steps[s], found.classes[k]
+    return steps[s], estimates.classes[k]
 
 
 def _is(source: Any, p: float) -> str:
@@ -429,39 +432,39 @@ def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -
 # numeric columns --------------------------------------------------------------------------------------------------
 
 
-def _curves(table: active.FittableTable, found: GaussianConditionals, on_dark: bool) -> None:
-    values = values_of(found, table.parts.X, table.parts.y)
+def _curves(table: active.FittableTable, estimates: GaussianConditionals, on_dark: bool) -> None:
+    values = values_of(estimates, table.parts.X, table.parts.y)
     figure = density_curves(
-        found,
+        estimates,
         values,
-        name=plotly_text(table.column(found.variable.name)),
-        classes=[plotly_text(table.given_class(c)) for c in found.classes],
+        name=plotly_text(table.column(estimates.variable.name)),
+        classes=[plotly_text(table.given_class(c)) for c in estimates.classes],
         dark=on_dark,
     )
     chart(figure, key="conditionals", alt=_("p(x | class)"))
-    peak = max(d.value for d in found.densities)
-    said = _("Beneath: the very values. Bar at the waist of a curve: mean ± one standard deviation.")
+    peak = max(d.value for d in estimates.densities)
+    sentence = _("Beneath: the very values. Bar at the waist of a curve: mean ± one standard deviation.")
     if max(map(len, values)) > STRIP:
-        said += " " + _("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP)
+        sentence += " " + _("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP)
     if peak > 1:
-        said += " " + _(
+        sentence += " " + _(
             "A density may exceed 1 (here up to {peak}): the probability of an interval of width ε is p·ε, and "
             "ε is the same for every class, so it cancels in the posterior."
         ).format(peak=f"{peak:.4g}")
-    st.caption(said)
+    st.caption(sentence)
 
 
-def _moments(table: active.FittableTable, found: GaussianConditionals) -> tuple[WorkingStep, Any]:
+def _moments(table: active.FittableTable, estimates: GaussianConditionals) -> tuple[WorkingStep, Any]:
     """n, mean, squared deviations, variance for each class; the class chosen there."""
-    k = _chosen_cell(1, len(found.classes))[1]
-    smoothed = any(_drawn(found, j) for j in range(len(found.classes)))
-    of, densities = range(len(found.classes)), found.densities
+    k = _chosen_cell(1, len(estimates.classes))[1]
+    smoothed = any(_drawn(estimates, j) for j in range(len(estimates.classes)))
+    of, densities = range(len(estimates.classes)), estimates.densities
     columns = {
         Head(table.column(table.target.name)): [
-            table.class_(found.classes[j]) + (" ‡" if found.borrowed(j) else "") for j in of
+            table.class_(estimates.classes[j]) + (" ‡" if estimates.borrowed(j) else "") for j in of
         ],
         Head("n", right=True): [count(d.n) for d in densities],
-        Head(_("mean x̄"), right=True): [near(x, d.sd) for x, d in zip(found.means, densities, strict=True)],
+        Head(_("mean x̄"), right=True): [near(x, d.sd) for x, d in zip(estimates.means, densities, strict=True)],
         Head("Σ(x − x̄)²", right=True): [f"{d.m2:.6g}" for d in densities],
     }
     if smoothed:
@@ -471,11 +474,11 @@ def _moments(table: active.FittableTable, found: GaussianConditionals) -> tuple[
             count(d.n - d.ddof) for d in densities
         ]
     columns[Head(_("variance, smoothed") if smoothed else _("variance"), right=True)] = [
-        f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(found, j) else "") for j, d in enumerate(densities)
+        f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(estimates, j) else "") for j, d in enumerate(densities)
     ]
     columns[Head(_("sd"), right=True)] = [f"{d.sd:.6g}" for d in densities]
-    if any(found.missing):
-        columns[Head(_("missing"), right=True)] = [count(n) for n in found.missing]
+    if any(estimates.missing):
+        columns[Head(_("missing"), right=True)] = [count(n) for n in estimates.missing]
     tables.word_table(
         list(columns),
         list(zip(*columns.values(), strict=True)),
@@ -488,31 +491,31 @@ def _moments(table: active.FittableTable, found: GaussianConditionals) -> tuple[
             on_choice=lambda chosen, _column: change(lambda s: s.showing(keys.CELL.to((0, chosen)))),
         ),
     )
-    _variance_line(found, k)
-    return found.step, found.classes[k]
+    _variance_line(estimates, k)
+    return estimates.step, estimates.classes[k]
 
 
-def _drawn(found: GaussianConditionals, k: int) -> bool:
+def _drawn(estimates: GaussianConditionals, k: int) -> bool:
     """Whether pseudo-counts draw the k-th class's Gaussian towards that of the whole class."""
-    return bool(found.smoothed) and not found.smoothed[k].borrowed and found.smoothed[k].alpha > 0
+    return bool(estimates.smoothed) and not estimates.smoothed[k].borrowed and estimates.smoothed[k].alpha > 0
 
 
-def _variance_line(found: GaussianConditionals, k: int) -> None:
+def _variance_line(estimates: GaussianConditionals, k: int) -> None:
     """How the variance of the chosen class came about."""
-    d = found.densities[k]
-    if _drawn(found, k):
-        _smoothed_line(d, found.smoothed[k])
+    d = estimates.densities[k]
+    if _drawn(estimates, k):
+        _smoothed_line(d, estimates.smoothed[k])
     elif d.replaced:
         pass
-    elif found.tied:
-        within, degrees = sum(g.m2 for g in found.densities), sum(g.n - g.ddof for g in found.densities)
+    elif estimates.tied:
+        within, degrees = sum(g.m2 for g in estimates.densities), sum(g.n - g.ddof for g in estimates.densities)
         formula = rf"\frac{{\sum_c\sum_{{x \in c}}(x-\bar x_c)^2}}{{{'n-K' if d.ddof else 'n'}}}"
         st.markdown(rf"$\displaystyle\sigma^2={formula}=\frac{{{within:.6g}}}{{{count(degrees)}}}={d.variance:.6g}$")
     else:
         formula = rf"\frac{{\sum(x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
         below = f"{count(d.n)}-1" if d.ddof else count(d.n)
         st.markdown(rf"$\displaystyle\sigma^2={formula}=\frac{{{d.m2:.6g}}}{{{below}}}={d.variance:.6g}$")
-    if any(found.borrowed(j) for j in range(len(found.classes))):
+    if any(estimates.borrowed(j) for j in range(len(estimates.classes))):
         st.caption(_("‡ too few rows of the class in this cell of the parents: the Gaussian of the whole class."))
 
 
@@ -535,9 +538,9 @@ def _smoothed_line(d: Density, s: Smoothed) -> None:
     st.caption(_("Smoothed by α imagined rows that have the mean μ and the variance σ² of the whole class c."))
 
 
-def _notes(fitted: active.Fitted, found: GaussianConditionals) -> None:
+def _notes(fitted: active.Fitted, estimates: GaussianConditionals) -> None:
     """What the dagger means."""
-    if not any(d.replaced and not _drawn(found, k) for k, d in enumerate(found.densities)):
+    if not any(d.replaced and not _drawn(estimates, k) for k, d in enumerate(estimates.densities)):
         return
     if fitted.spec.family in ("lda", "qda"):
         st.caption(_("† shrunk: drawn away from the variance of these rows by the amount of shrinkage chosen."))
@@ -548,45 +551,45 @@ def _notes(fitted: active.Fitted, found: GaussianConditionals) -> None:
 # the rows behind --------------------------------------------------------------------------------------------------
 
 
-def rows_behind(table: active.FittableTable, fitted: active.Fitted, found: Conditional | Other) -> None:
+def rows_behind(table: active.FittableTable, fitted: active.Fitted, estimates: Conditional | Other) -> None:
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
-    if not isinstance(found, LevelConditionals | GaussianConditionals):
-        likelihoods.rows_behind(table, found)
+    if not isinstance(estimates, LevelConditionals | GaussianConditionals):
+        likelihoods.rows_behind(table, estimates)
         return
-    if isinstance(found, GaussianConditionals):
+    if isinstance(estimates, GaussianConditionals):
         st.caption(_("Choose a class; its rows stand below."))
-        chosen = _moments(table, found)
-        _notes(fitted, found)
-        _rows_behind(table, found, *chosen)
+        chosen = _moments(table, estimates)
+        _notes(fitted, estimates)
+        _rows_behind(table, estimates, *chosen)
         return
-    if _width(table, found) > SIDE_BY_SIDE or len(table.features) > BESIDE:
+    if _width(table, estimates) > SIDE_BY_SIDE or len(table.features) > BESIDE:
         st.caption(_("Choose a cell; its rows stand below."))
-        _rows_behind(table, found, *_fractions(table, found))
+        _rows_behind(table, estimates, *_fractions(table, estimates))
         return
     counted, rows = st.columns([4, 3], gap="medium")
     with counted:
         st.markdown(f":gray[{_('Choose a cell.')}]")
-        chosen = _fractions(table, found)
+        chosen = _fractions(table, estimates)
     with rows:
-        _rows_behind(table, found, *chosen)
+        _rows_behind(table, estimates, *chosen)
 
 
-def _rows_behind(table: active.FittableTable, found: Conditional, step: WorkingStep, label: Any) -> None:
+def _rows_behind(table: active.FittableTable, estimates: Conditional, step: WorkingStep, label: Any) -> None:
     """The very rows of the table that a number was counted from."""
-    parts, column = table.parts, found.variable.name
+    parts, column = table.parts, estimates.variable.name
     whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
         whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
-    rows = rows_of(found, whole, step, label)
+    rows = rows_of(estimates, whole, step, label)
     of_class = int((parts.y == label).sum())
-    alike = isinstance(found, LevelConditionals) and found.alike
+    alike = isinstance(estimates, LevelConditionals) and estimates.alike
     condition = "" if alike else md(table.given_class(label))
-    if isinstance(found, LevelConditionals):
-        condition = " · ".join([_holds(table, found.variable, step.value), *([condition] if condition else [])])
-    whole_class = isinstance(found, GaussianConditionals) and found.borrowed(found.classes.index(label))
-    condition = " · ".join([condition, *(() if whole_class else _conditions(table, found.given))])
+    if isinstance(estimates, LevelConditionals):
+        condition = " · ".join([_holds(table, estimates.variable, step.value), *([condition] if condition else [])])
+    whole_class = isinstance(estimates, GaussianConditionals) and estimates.borrowed(estimates.classes.index(label))
+    condition = " · ".join([condition, *(() if whole_class else _conditions(table, estimates.given))])
     share = (
         _("{n} of the {all} rows of the table").format(n=len(rows), all=len(whole))
         if alike
@@ -594,6 +597,6 @@ def _rows_behind(table: active.FittableTable, found: Conditional, step: WorkingS
     )
     st.markdown(f"**{condition}** · {share}")
     made = [name for name in rows.columns if name not in whole.columns]
-    first = [column, *made, parts.target.name, *(cell.variable.name for cell in found.given)]
+    first = [column, *made, parts.target.name, *(cell.variable.name for cell in estimates.given)]
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
     tables.rows(table, shown, of=(column, str(step.value), str(label)), height=LIST, made=made)

@@ -30,13 +30,13 @@ def _class_images(
 
 def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Image, chosen: str) -> None:
     """Every class as a picture, and how much each pixel tells of the class; a click chooses the column looked at."""
-    found = _class_images(table.key, fitted.spec, table, fitted, image.names)
+    images = _class_images(table.key, fitted.spec, table, fitted, image.names)
     kinds = {"mean": _("mean ink"), "sd": _("standard deviation")}
-    values = {"mean": found.mean, "sd": found.sd}
-    if found.inked is not None:
-        kinds, values = {"inked": _("P(ink | class)"), **kinds}, {**values, "inked": found.inked}
+    values = {"mean": images.mean, "sd": images.sd}
+    if images.inked is not None:
+        kinds, values = {"inked": _("P(ink | class)"), **kinds}, {**values, "inked": images.inked}
     kind = choose(_("Each class as a picture"), keys.PICTURED, kinds)
-    reach = {"mean": float(image.top), "sd": float(found.sd.max()) or 1.0, "inked": 1.0}[kind]
+    reach = {"mean": float(image.top), "sd": float(images.sd.max()) or 1.0, "inked": 1.0}[kind]
     inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
     heads = [f"{clean(table.column(table.target.name), 24)} = {ink.label}" for ink in inks]
     sheets = [
@@ -51,16 +51,16 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
         for ink, head, row in zip(inks, heads, values[kind], strict=True)
     ]
     nats = class_conditionals.information_by_column(table, fitted)
-    told = [nats.get(name) for name in image.names]
-    most = max([v for v in told if v is not None], default=0.0) or 1.0
+    information = [nats.get(name) for name in image.names]
+    most = max([v for v in information if v is not None], default=0.0) or 1.0
     title = "I(x; c)"
-    sheets.append({"title": title, "spoken": title, "kind": "ink", "reach": most, "values": told})
+    sheets.append({"title": title, "spoken": title, "kind": "ink", "reach": most, "values": information})
     key = "class_pixels"
 
     def picked() -> None:
-        at = read_message(key, "picked", lambda edit: read_position(edit.get("pixel"), len(image.names)))
-        if at is not None:
-            column = table.features.position[image.names[at]]
+        pixel = read_message(key, "picked", lambda edit: read_position(edit.get("pixel"), len(image.names)))
+        if pixel is not None:
+            column = table.features.position[image.names[pixel]]
             change(lambda s: s.showing(keys.COLUMN.to(column), keys.CELL.to(())))
 
     pixels.drawing(
@@ -79,12 +79,14 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
 
 def _picturing(kind: str, chosen: str, image: Image, table: active.FittableTable) -> str:
     """What the pictures show, and which pixel is framed."""
-    said = {
+    sentence = {
         "mean": _("The stronger the colour, the more ink the class has there on average, up to {top}."),
         "sd": _("The stronger the colour, the more the ink varies within the class."),
         "inked": _("The stronger the colour, the likelier a pixel of the class has ink above its lowest step."),
     }[kind].format(top=image.top)
-    said += " " + _("I(x; c): how much the pixel tells of the class, in nats. Click a pixel to see its curve or bars.")
+    sentence += " " + _(
+        "I(x; c): how much the pixel tells of the class, in nats. Click a pixel to see its curve or bars."
+    )
     if chosen in image.names:
-        said += " " + _("Framed: {column}.").format(column=md(table.column(chosen), 40))
-    return said
+        sentence += " " + _("Framed: {column}.").format(column=md(table.column(chosen), 40))
+    return sentence

@@ -43,14 +43,14 @@ def conditionals(table: active.FittableTable) -> None:
             class_pictures.class_pictures(table, fitted, image, column.name)
     try:
         with figure:
-            found = class_conditionals.choose_conditional(table, fitted, column)
+            conditional = class_conditionals.choose_conditional(table, fitted, column)
     except BayesEngineError as error:  # one value in every row: no factor
         figure.info(error.message.local(md))
     else:
         with figure:
-            class_conditionals.draw_conditional(table, fitted, found)
-        class_conditionals.rows_behind(table, fitted, found)
-        estimation.parameter_estimates(table, fitted, found)
+            class_conditionals.draw_conditional(table, fitted, conditional)
+        class_conditionals.rows_behind(table, fitted, conditional)
+        estimation.parameter_estimates(table, fitted, conditional)
 
     prior, numbers = st.columns([5, 6], gap="medium")
     with prior:

@@ -30,104 +30,112 @@ TYPED = 60
 """So many characters can be looked up."""
 
 
-def word_chart(table: active.FittableTable, found: WordTable) -> None:
+def word_chart(table: active.FittableTable, word_table: WordTable) -> None:
     """The words that tell most for each class, with the one looked up among them."""
-    classes = [plotly_text(table.class_(c), 24) for c in found.classes][:DRAWN]
-    chosen = discriminating_terms(found, OF_TWO if len(found.classes) == 2 else OF_MORE)[:DRAWN]
-    asked = word_looked_up(table, found)
+    classes = [plotly_text(table.class_(c), 24) for c in word_table.classes][:DRAWN]
+    chosen = discriminating_terms(word_table, OF_TWO if len(word_table.classes) == 2 else OF_MORE)[:DRAWN]
+    asked = word_looked_up(table, word_table)
     place = -1 if asked is None else asked.place
     drawn = {v for of_class in chosen for v in of_class} | ({place} if place >= 0 else set())
-    labels = {v: plotly_text(shown(found.terms[v]), 24) for v in drawn}
-    hover = {v: _hover(table, found, v) for v in drawn}
+    labels = {v: plotly_text(shown(word_table.terms[v]), 24) for v in drawn}
+    hover = {v: _hover(table, word_table, v) for v in drawn}
     if drawn:
         made = discriminating_words(
-            weights_of_evidence(found), chosen, labels, hover, classes, asked=place, dark=dark()
+            weights_of_evidence(word_table), chosen, labels, hover, classes, asked=place, dark=dark()
         )
         chart(made, key="telling", alt=_("the words that tell the classes apart, in nats"))
-    one = _("log P(w | {other}) / P(w | {name})") if len(found.classes) == 2 else (
+    one = _("log P(w | {other}) / P(w | {name})") if len(word_table.classes) == 2 else (
         _("log P(w | class) over the mean of the other classes"))  # fmt: skip
-    names = [md(table.class_(c), 24) for c in found.classes]
-    said = _("Each bar is what a word says each time it stands in a text, {one}. Drawn are those that add most over "
+    names = [md(table.class_(c), 24) for c in word_table.classes]
+    note = _("Each bar is what a word says each time it stands in a text, {one}. Drawn are those that add most over "
              "the texts of their class: common ones that lean to it.")  # fmt: skip
-    st.caption(said.format(one=one.format(name=names[0], other=names[-1])) + " " + _rare(table, found))
+    st.caption(note.format(one=one.format(name=names[0], other=names[-1])) + " " + _rare(table, word_table))
 
 
-def _hover(table: active.FittableTable, found: WordTable, v: int) -> str:
-    lines = [f"<b>{quoted(plotly_text(shown(found.terms[v])))}</b>"]
-    for k, c in enumerate(found.classes[:DRAWN]):
-        source = found.source(k, v)
+def _hover(table: active.FittableTable, word_table: WordTable, v: int) -> str:
+    lines = [f"<b>{quoted(plotly_text(shown(word_table.terms[v])))}</b>"]
+    for k, c in enumerate(word_table.classes[:DRAWN]):
+        source = word_table.source(k, v)
         lines.append(f"P(w | {plotly_text(table.class_(c), 24)}) = {fraction(source)} = {number(source.value)}")
     return "<br>".join(lines)
 
 
-def _rare(table: active.FittableTable, found: WordTable) -> str:
+def _rare(table: active.FittableTable, word_table: WordTable) -> str:
     """How large the vocabulary is, and what a word that never stood in a class gets there."""
-    once = int((found.counts.sum(axis=0) == 1).sum())
-    fewest = found.counts.argmin(axis=1).tolist()  # of each class
-    said = [_("{n} terms in all, {once} of them only once in the whole table.").format(
-        n=f"{len(found.terms):,}", once=f"{once:,}")]  # fmt: skip
-    given = [(k, found.source(k, v)) for k, v in enumerate(fewest) if not found.counts[k, v] and found.total[k]][:3]
+    once = int((word_table.counts.sum(axis=0) == 1).sum())
+    fewest = word_table.counts.argmin(axis=1).tolist()  # of each class
+    lines = [_("{n} terms in all, {once} of them only once in the whole table.").format(
+        n=f"{len(word_table.terms):,}", once=f"{once:,}")]  # fmt: skip
+    given = [
+        (k, word_table.source(k, v))
+        for k, v in enumerate(fewest)
+        if not word_table.counts[k, v] and word_table.total[k]
+    ][:3]
     if not given:
-        return said[0]
+        return lines[0]
     if all(source.value > 0 for _k, source in given):
-        names = (f"{fraction(s)} = {number(s.value)} ({md(table.class_(found.classes[k]), 24)})" for k, s in given)
-        said.append(_("A term that never stood in a class gets {shares} there by smoothing.").format(
+        names = (f"{fraction(s)} = {number(s.value)} ({md(table.class_(word_table.classes[k]), 24)})" for k, s in given)
+        lines.append(_("A term that never stood in a class gets {shares} there by smoothing.").format(
             shares=_(", ").join(names)))  # fmt: skip
     else:
-        said.append(_("Without smoothing a term that never stood in a class gets 0 there, and one such word in a text "
+        lines.append(_("Without smoothing a term that never stood in a class gets 0 there, and one such word in a text "
                       "makes the class impossible, whatever the others say."))  # fmt: skip
-    return " ".join(said)
+    return " ".join(lines)
 
 
 # a word looked up -------------------------------------------------------------------------------------------------
 
 
-def word_search(table: active.FittableTable, found: WordTable) -> None:
+def word_search(table: active.FittableTable, word_table: WordTable) -> None:
     """A field for any word, and what the model has counted of it."""
-    asked = word_looked_up(table, found)
+    asked = word_looked_up(table, word_table)
     typed = current().seen(keys.LOOK) if asked is None or asked.place < 0 else asked.term
 
     def take(state: State, entered: str) -> State:
-        return state.showing(keys.LOOK.to(_kept(table, found, entered[:TYPED])), keys.CELL.to(()))
+        return state.showing(keys.LOOK.to(_kept(table, word_table, entered[:TYPED])), keys.CELL.to(()))
 
     st.text_input(_("Look up a word"), max_chars=TYPED, placeholder=_("any word"), icon=":material/search:",
                   help=_("Read as the texts are read: of several words the longest run that is a term."),
                   **bound("look_up", typed if isinstance(typed, str) else "", take))  # fmt: skip
     if asked is not None:
-        st.markdown(_word_in_words(table, found, asked))
+        st.markdown(_word_in_words(table, word_table, asked))
     elif isinstance(typed, str) and typed.strip():
         st.markdown(_("There is no word in what you typed."))
 
 
-def _kept(table: active.FittableTable, found: WordTable, typed: str) -> str | tuple[int, int]:
+def _kept(table: active.FittableTable, word_table: WordTable, typed: str) -> str | tuple[int, int]:
     """What is looked up, as the state keeps it: on a file of one's own a word of it by its place in the vocabulary, for
     no cell of a file gets into a link."""
     if table.dataset is not None or not typed.strip():
         return typed
     try:
-        place = look_up(found, _frame(table), typed).place
+        place = look_up(word_table, _frame(table), typed).place
     except ParameterError:
         return typed
-    return (place, len(found.terms)) if place >= 0 else typed
+    return (place, len(word_table.terms)) if place >= 0 else typed
 
 
-def word_looked_up(table: active.FittableTable, found: WordTable) -> LookedUp | None:
+def word_looked_up(table: active.FittableTable, word_table: WordTable) -> LookedUp | None:
     """The word that the state asks for; None where there is none."""
     asked = current().seen(keys.LOOK)
     if isinstance(asked, tuple):
         place, terms = asked
-        fits = terms == len(found.terms) and place < terms
-        return LookedUp(found.terms[place], place, *_texts(table, found, found.terms[place])) if fits else None
+        fits = terms == len(word_table.terms) and place < terms
+        return (
+            LookedUp(word_table.terms[place], place, *_texts(table, word_table, word_table.terms[place]))
+            if fits
+            else None
+        )
     if not asked.strip():
         return None
     try:
-        return look_up(found, _frame(table), asked[:TYPED])
+        return look_up(word_table, _frame(table), asked[:TYPED])
     except ParameterError:
         return None
 
 
-def _texts(table: active.FittableTable, found: WordTable, term: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    asked = look_up(found, _frame(table), term)
+def _texts(table: active.FittableTable, word_table: WordTable, term: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    asked = look_up(word_table, _frame(table), term)
     return asked.texts, asked.of
 
 

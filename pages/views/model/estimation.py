@@ -53,24 +53,26 @@ def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Esti
         return error.message
 
 
-def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, found: Conditional | Other) -> None:
+def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, conditional: Conditional | Other) -> None:
     """How sure the column's numbers are, and what smoothing does to them."""
     st.subheader(_("How sure are these numbers?"))
     spec = active.uncalibrated(fitted.spec)
-    if isinstance(found, LevelConditionals | Rates | Distributions | WordTable) and "alpha" in active.settings(spec):
-        _prior(table, spec, table.features.position[found.variable.name])
-    if isinstance(found, Curves | Rates | Distributions | WordTable):
-        likelihoods.estimates_with_intervals(fitted, table, found)
+    if isinstance(conditional, LevelConditionals | Rates | Distributions | WordTable) and "alpha" in active.settings(
+        spec
+    ):
+        _prior(table, spec, table.features.position[conditional.variable.name])
+    if isinstance(conditional, Curves | Rates | Distributions | WordTable):
+        likelihoods.estimates_with_intervals(fitted, table, conditional)
         return
-    given = {cell.variable.name: cell.value for cell in found.given}
-    args = (fitted.model, found.classes, given)
-    known = _estimates(table.key, spec, found.variable.name, repr(sorted(given.items(), key=str)), args)
+    given = {cell.variable.name: cell.value for cell in conditional.given}
+    args = (fitted.model, conditional.classes, given)
+    known = _estimates(table.key, spec, conditional.variable.name, repr(sorted(given.items(), key=str)), args)
     if isinstance(known, Message):
         st.caption(":material/help: " + known.local(md))
-    elif isinstance(found, LevelConditionals) and isinstance(known, Estimates):
-        _levels(table, spec, found, known)
-    elif isinstance(found, GaussianConditionals) and isinstance(known, MomentEstimates):
-        _gaussians(table, fitted, found, known, given)
+    elif isinstance(conditional, LevelConditionals) and isinstance(known, Estimates):
+        _levels(table, spec, conditional, known)
+    elif isinstance(conditional, GaussianConditionals) and isinstance(known, MomentEstimates):
+        _gaussians(table, fitted, conditional, known, given)
 
 
 # the prior ------------------------------------------------------------------------------------------------------------
@@ -123,11 +125,11 @@ def _prior(table: active.FittableTable, spec: Spec, position: int) -> None:
 # a table of probabilities ---------------------------------------------------------------------------------------------
 
 
-def _levels(table: active.FittableTable, spec: Spec, found: LevelConditionals, known: Estimates) -> None:
+def _levels(table: active.FittableTable, spec: Spec, conditional: LevelConditionals, known: Estimates) -> None:
     """Level by level: the three estimates, and the interval."""
-    names = [clean(table.value(found.variable, step.value), 40) for step in found.steps]
-    alike = found.alike
-    classes = found.classes[:1] if alike else found.classes
+    names = [clean(table.value(conditional.variable, step.value), 40) for step in conditional.steps]
+    alike = conditional.alike
+    classes = conditional.classes[:1] if alike else conditional.classes
     drawn = list(range(min(len(names), known.counts.shape[1])))
     if len(drawn) * len(classes) > LINES:
         often = sorted(drawn, key=lambda s: -float(known.counts[:, s].sum()))
@@ -147,7 +149,7 @@ def _levels(table: active.FittableTable, spec: Spec, found: LevelConditionals, k
     with listed_at:
         tables.word_table(
             [
-                Head(table.column(found.variable.name)),
+                Head(table.column(conditional.variable.name)),
                 Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
                 Head("Laplace", right=True),
                 Head(_("Jeffreys") if known.bare else _("in use"), right=True),
@@ -168,19 +170,19 @@ def _levels(table: active.FittableTable, spec: Spec, found: LevelConditionals, k
             label=_("estimates"),
             height=TALLEST,
         )
-    position = table.features.position[found.variable.name]
+    position = table.features.position[conditional.variable.name]
     prior = dict(active.setting(spec, "alphas")).get(position, shelf.pseudo_count(spec))
-    said = [_("The prior in use: {prior}.").format(prior=prior_choice.text(prior))]
+    sentences = [_("The prior in use: {prior}.").format(prior=prior_choice.text(prior))]
     if known.bare:
-        said = [_("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
+        sentences = [_("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
                   "those under Jeffreys' prior, ½ a level.")]  # fmt: skip
-    said.append(
+    sentences.append(
         _(
             "A row of the table is Dirichlet distributed once the rows are counted, and each number in it Beta: where "
             "few rows stand behind it, smoothing moves it far and its interval is wide."
         )
     )
-    st.caption(" ".join(said))
+    st.caption(" ".join(sentences))
 
 
 # a Gaussian -----------------------------------------------------------------------------------------------------------
@@ -189,29 +191,31 @@ def _levels(table: active.FittableTable, spec: Spec, found: LevelConditionals, k
 def _gaussians(
     table: active.FittableTable,
     fitted: active.Fitted,
-    found: GaussianConditionals,
+    conditional: GaussianConditionals,
     known: MomentEstimates,
     given: dict[str, Any],
 ) -> None:
     """What so few rows say of mean and variance."""
-    column = found.variable.name
+    column = conditional.variable.name
     figure_at, listed_at = st.columns([4, 9], gap="medium")
-    shown = list(range(len(found.classes)))[:MOST_FANS]
+    shown = list(range(len(conditional.classes)))[:MOST_FANS]
     with figure_at:
-        drawn = [plausible_gaussians(fitted.model, column, found.classes[k], n=FAN, rng=k, given=given) for k in shown]
-        values = values_of(found, table.parts.X, table.parts.y)
+        drawn = [
+            plausible_gaussians(fitted.model, column, conditional.classes[k], n=FAN, rng=k, given=given) for k in shown
+        ]
+        values = values_of(conditional, table.parts.X, table.parts.y)
         figure = gaussian_fans(
             drawn,
-            [(found.densities[k].mean, found.densities[k].sd) for k in shown],
+            [(conditional.densities[k].mean, conditional.densities[k].sd) for k in shown],
             [values[k] for k in shown],
-            classes=[plotly_text(table.class_(found.classes[k]), 30) for k in shown],
+            classes=[plotly_text(table.class_(conditional.classes[k]), 30) for k in shown],
             name=plotly_text(table.column(column)),
             dark=dark(),
         )
         chart(figure, key="estimates", alt=_("the fitted Gaussians and plausible ones"))
     with listed_at:
         lines = []
-        for k, (label, d) in enumerate(zip(found.classes, found.densities, strict=True)):
+        for k, (label, d) in enumerate(zip(conditional.classes, conditional.densities, strict=True)):
             spread = [float(end[k]) ** 0.5 for end in known.variance_interval]
             lines.append(
                 [
@@ -233,7 +237,7 @@ def _gaussians(
             label=_("estimates"),
             height=TALLEST,
         )
-        n = int(sum(d.n for d in found.densities))
+        n = int(sum(d.n for d in conditional.densities))
         st.markdown("**" + _("How can {n} rows give a normal distribution?").format(n=n) + "**")
         st.markdown(
             _(

@@ -384,10 +384,10 @@ def _selected_by(table: active.FittableTable, spec: Spec) -> None:
     )
     if isinstance(stands, tuple):
         now = tuple(map(tuple, active.losses(table).table.tolist()))
-        said = _("The losses have changed since.") if now != stands[1] else ""
-        if said:
+        sentence = _("The losses have changed since.") if now != stands[1] else ""
+        if sentence:
             st.button(_("Select anew under the present losses"), key="knob_reselect", on_click=change,
-                      args=(lambda s: choose(s, "risk"),), help=said)  # fmt: skip
+                      args=(lambda s: choose(s, "risk"),), help=sentence)  # fmt: skip
 
 
 def _bins(table: active.FittableTable, spec: Spec) -> None:

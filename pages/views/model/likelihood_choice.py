@@ -43,14 +43,14 @@ def likelihood_choice(table: active.FittableTable) -> None:
         )  # fmt: skip
         if not current().seen(keys.WHICH_OPEN):
             return
-        taught, told = st.columns([2, 3], gap="medium")
+        taught, right = st.columns([2, 3], gap="medium")
         with taught:
             _taught()
         message = (current().seen(keys.WHICH_MESSAGE).strip() or ASKED)[:LONGEST]
-        found = _compared(message)
-        with told:
-            _evidence(found)
-        _why(found)
+        comparison = _compared(message)
+        with right:
+            _evidence(comparison)
+        _why(comparison)
         _here(table)
 
 
@@ -74,14 +74,16 @@ def _names() -> tuple[str, str, str]:
     return _("multinomial"), "Bernoulli", _("categorical")
 
 
-def _evidence(found: LikelihoodComparison) -> None:
+def _evidence(comparison: LikelihoodComparison) -> None:
     """What each word says under the three: log-odds, and what they come to."""
-    first, second = (md(str(c)) for c in found.classes)
+    first, second = (md(str(c)) for c in comparison.classes)
     st.markdown(_("What each says for *{for_}* against *{against}*, in nats:").format(for_=first, against=second))
-    rows: list[tuple[str, str, Sequence[float]]] = [(_("class prior"), "", found.prior)]
-    rows += [(line.word, f"× {line.times}", line.nats) for line in found.lines]
-    rows.append((_("the words not in it"), "", found.absent))
-    sums = [found.prior[k] + sum(line.nats[k] for line in found.lines) + found.absent[k] for k in range(3)]
+    rows: list[tuple[str, str, Sequence[float]]] = [(_("class prior"), "", comparison.prior)]
+    rows += [(line.word, f"× {line.times}", line.nats) for line in comparison.lines]
+    rows.append((_("the words not in it"), "", comparison.absent))
+    sums = [
+        comparison.prior[k] + sum(line.nats[k] for line in comparison.lines) + comparison.absent[k] for k in range(3)
+    ]
     rows.append((_("sum"), "", sums))
     named = _names()
     shown = pd.DataFrame(
@@ -99,21 +101,22 @@ def _evidence(found: LikelihoodComparison) -> None:
             **{name: st.column_config.TextColumn(name, width=78, alignment="right") for name in named},
         },
     )
-    told = " · ".join(
-        f"{name}: **{md(str(found.decided(k)))}** ({number(max(found.posterior[k]))})" for k, name in enumerate(named)
+    evidence = " · ".join(
+        f"{name}: **{md(str(comparison.decided(k)))}** ({number(max(comparison.posterior[k]))})"
+        for k, name in enumerate(named)
     )
-    st.markdown(told)
-    if found.unknown:
-        unknown = _(", ").join(md(word, 20) for word in found.unknown)
+    st.markdown(evidence)
+    if comparison.unknown:
+        unknown = _(", ").join(md(word, 20) for word in comparison.unknown)
         st.caption(_("In none of the five messages, so passed over: {words}.").format(words=unknown))
 
 
-def _why(found: LikelihoodComparison) -> None:
+def _why(comparison: LikelihoodComparison) -> None:
     """The fractions behind the word on which the three differ most."""
-    if not found.lines:
+    if not comparison.lines:
         return
-    line = max(found.lines, key=lambda line: max(line.nats) - min(line.nats))
-    first, second = (md(str(c)) for c in found.classes)
+    line = max(comparison.lines, key=lambda line: max(line.nats) - min(line.nats))
+    first, second = (md(str(c)) for c in comparison.classes)
     word = md(line.word, 20)
     asked = (f"P({word} | {{c}})", f"P({word} | {{c}})", f"P({word} = {line.times} | {{c}})")
     for name, what, pair in zip(_names(), asked, line.shares, strict=True):
@@ -135,26 +138,26 @@ def _fraction(share: Share) -> str:
 def _here(table: active.FittableTable) -> None:
     """The same question of the table in use."""
 
-    def named(found: list[Variable]) -> str:
-        shown = [md(table.column(v.name), 30) for v in found[:6]]
-        return _(", ").join(shown) + (" …" if len(found) > 6 else "")
+    def named(columns: list[Variable]) -> str:
+        shown = [md(table.column(v.name), 30) for v in columns[:6]]
+        return _(", ").join(shown) + (" …" if len(columns) > 6 else "")
 
     features = list(table.features)
     texts = [v for v in features if v.kind == "text"]
     counts = [v for v in features if v.kind == "count"]
     levels = [v for v in features if v.discrete]
-    told = [_("In this table:")]
+    lines = [_("In this table:")]
     if texts:
-        told.append(_("{columns}: text, so multinomial over its words, or Bernoulli if they are few.").format(
+        lines.append(_("{columns}: text, so multinomial over its words, or Bernoulli if they are few.").format(
             columns=named(texts)))  # fmt: skip
     if levels:
-        told.append(_("{columns}: answers to separate questions, so categorical (with two answers Bernoulli is the "
+        lines.append(_("{columns}: answers to separate questions, so categorical (with two answers Bernoulli is the "
                       "same thing).").format(columns=named(levels)))  # fmt: skip
     if counts:
-        told.append(_("{columns}: counts of separate things, so each a Poisson, a Gaussian or intervals of its own; "
+        lines.append(_("{columns}: counts of separate things, so each a Poisson, a Gaussian or intervals of its own; "
                       "multinomial only if together they are one bag.").format(columns=named(counts)))  # fmt: skip
     numbers = [v for v in features if v.kind == "continuous"]
     if numbers:
-        told.append(_("{columns}: measurements, so none of the three: a density or intervals.").format(
+        lines.append(_("{columns}: measurements, so none of the three: a density or intervals.").format(
             columns=named(numbers)))  # fmt: skip
-    st.markdown(" ".join(told))
+    st.markdown(" ".join(lines))

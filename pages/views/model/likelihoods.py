@@ -67,13 +67,13 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
     if spec.family not in active.NAIVE or len(possible(column)) < 2:
         return
     against = _suits(table.key, column.name, table)
-    at = table.features.position[column.name]
-    stands = active.likelihood_of(table, spec, at)
+    position = table.features.position[column.name]
+    stands = active.likelihood_of(table, spec, position)
     offered = [name for name, why in against.items() if why is None or name == stands]
     refused = {name: why for name, why in against.items() if why is not None}
 
     def take(state: State, name: str) -> State:
-        edit = shelf.edit_active_model(table, lambda old: shelf.with_likelihood(table, old, at, name))
+        edit = shelf.edit_active_model(table, lambda old: shelf.with_likelihood(table, old, position, name))
         return edit(state).showing(keys.CELL.to(()))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -97,67 +97,67 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
 # the class-conditionals -----------------------------------------------------------------------------------------------
 
 
-def draw_likelihood(table: active.FittableTable, found: Other) -> None:
+def draw_likelihood(table: active.FittableTable, estimates: Other) -> None:
     """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
-    classes = [plotly_text(table.given_class(c)) for c in found.classes]
-    name = plotly_text(table.column(found.variable.name))
-    if isinstance(found, Curves):
-        values = values_of(found, table.parts.X, table.parts.y)
-        chart(kernel_curves(found, values, classes=classes, name=name, dark=dark()), key="conditionals",
+    classes = [plotly_text(table.given_class(c)) for c in estimates.classes]
+    name = plotly_text(table.column(estimates.variable.name))
+    if isinstance(estimates, Curves):
+        values = values_of(estimates, table.parts.X, table.parts.y)
+        chart(kernel_curves(estimates, values, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("p(x | class), kernel densities and their bumps"))  # fmt: skip
-        st.caption(_about_curves(found))
-    elif isinstance(found, Rates):
-        chart(rate_bars(found, classes=classes, name=name, dark=dark()), key="conditionals",
+        st.caption(_about_curves(estimates))
+    elif isinstance(estimates, Rates):
+        chart(rate_bars(estimates, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("P(x | class) by the Poisson rate, beside the shares of the rows"))  # fmt: skip
         st.caption(_("Full: λˣe^−λ/x! with the class's rate λ (the mark on the axis). Pale: the share of the class's "
                      "rows. A Poisson has one parameter, so its variance is its mean: where the pale bars are wider, "
                      "the column is no Poisson."))  # fmt: skip
-    elif isinstance(found, Distributions):
-        chart(rate_bars(found, classes=classes, name=name, dark=dark()), key="conditionals",
+    elif isinstance(estimates, Distributions):
+        chart(rate_bars(estimates, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("P(x | class) by the distribution, beside the shares of the rows"))  # fmt: skip
         st.caption(_("Full: the distribution, with its mean (the mark on the axis). Pale: the share of the class's "
                      "rows."))  # fmt: skip
     else:
-        _words(table, found)
+        _words(table, estimates)
 
 
-def _about_curves(found: Curves) -> str:
+def _about_curves(curves: Curves) -> str:
     """What a bump is, and how wide: the rule with its number."""
-    times = magnified(found)
-    said = [_("The curve is the mean of the bumps beneath it, one on each training value.")]
+    times = magnified(curves)
+    sentences = [_("The curve is the mean of the bumps beneath it, one on each training value.")]
     if times > 1:
-        said.append(_("The bumps are drawn {n} times as high as they are.").format(n=times))
-    if max(len(values) for values, _weight in found.points) > BUMPS:
-        said.append(_("Of a class with more than {n} values so many bumps are drawn.").format(n=BUMPS))
-    if found.precision is None:
-        said.append(_("Bandwidth by Silverman's rule, {rule}: {all}.").format(rule=SILVERMAN, all=_widths(found)))
+        sentences.append(_("The bumps are drawn {n} times as high as they are.").format(n=times))
+    if max(len(values) for values, _weight in curves.points) > BUMPS:
+        sentences.append(_("Of a class with more than {n} values so many bumps are drawn.").format(n=BUMPS))
+    if curves.precision is None:
+        sentences.append(_("Bandwidth by Silverman's rule, {rule}: {all}.").format(rule=SILVERMAN, all=_widths(curves)))
     else:
-        said.append(
+        sentences.append(
             _("Bandwidth as Weka has it, {rule}, where $p$ = {p} is the mean gap of the column's distinct values, to "
               "multiples of which they are rounded: {all}.").format(
-                  rule=WEKA, p=plain(found.precision), all=_widths(found))
+                  rule=WEKA, p=plain(curves.precision), all=_widths(curves))
         )  # fmt: skip
-    if max(sum(weight) for _values, weight in found.points) > STRIP:
-        said.append(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
-    return " ".join(said)
+    if max(sum(weight) for _values, weight in curves.points) > STRIP:
+        sentences.append(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
+    return " ".join(sentences)
 
 
-def _widths(found: Curves) -> str:
+def _widths(curves: Curves) -> str:
     """h of each class; of many the range."""
-    if len(found.classes) > 4:
-        return _("h from {low} to {high}").format(low=number(min(found.bandwidth)), high=number(max(found.bandwidth)))
-    return _(", ").join(f"$h$ = {number(h)}" for h in found.bandwidth)
+    if len(curves.classes) > 4:
+        return _("h from {low} to {high}").format(low=number(min(curves.bandwidth)), high=number(max(curves.bandwidth)))
+    return _(", ").join(f"$h$ = {number(h)}" for h in curves.bandwidth)
 
 
-def _words(table: active.FittableTable, found: WordTable) -> None:
+def _words(table: active.FittableTable, word_table: WordTable) -> None:
     """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen, any other
     word looked up."""
-    discriminating_words.word_chart(table, found)
-    discriminating_words.word_search(table, found)
-    terms = _listed(found)
-    place = {term: v for v, term in enumerate(found.terms)}
-    nats = found.discriminating(WORDS)["nats"].tolist()
-    row, k = _chosen(len(terms), len(found.classes))
+    discriminating_words.word_chart(table, word_table)
+    discriminating_words.word_search(table, word_table)
+    terms = _listed(word_table)
+    place = {term: v for v, term in enumerate(word_table.terms)}
+    nats = word_table.discriminating(WORDS)["nats"].tolist()
+    row, k = _chosen(len(terms), len(word_table.classes))
 
     def choose(at: int, column: int) -> None:
         change(lambda s: s.showing(keys.CELL.to((at, column - 2 if column > 1 else k)), keys.LOOK.to("")))
@@ -166,10 +166,10 @@ def _words(table: active.FittableTable, found: WordTable) -> None:
         [
             Head(_("term")),
             Head("I(x; c)", _("What the term says of the class on average, in nats."), right=True),
-            *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in found.classes),
+            *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in word_table.classes),
         ],
         [
-            [shown(term), f"{bits:.4f}", *(_share(found, k, place[term]) for k in _span(found))]
+            [shown(term), f"{bits:.4f}", *(_share(word_table, k, place[term]) for k in _span(word_table))]
             for term, bits in zip(terms, nats, strict=True)
         ],
         key="telling_words",
@@ -177,34 +177,34 @@ def _words(table: active.FittableTable, found: WordTable) -> None:
         height=TALLEST,
         choice=tables.Choice(
             by="cell",
-            chosen=None if discriminating_words.word_looked_up(table, found) else (row, k + 2),
+            chosen=None if discriminating_words.word_looked_up(table, word_table) else (row, k + 2),
             on_choice=choose,
         ),
     )
-    st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(found))
-    if not found.presence:
+    st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(word_table))
+    if not word_table.presence:
         st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
                      "classes instead. What it gives are scores, no probabilities: there is no risk to take from them, "
                      "so it is not on the shelf."))  # fmt: skip
 
 
-def _listed(found: WordTable) -> list[str]:
-    return [str(term) for term in found.discriminating(WORDS)["term"]]
+def _listed(word_table: WordTable) -> list[str]:
+    return [str(term) for term in word_table.discriminating(WORDS)["term"]]
 
 
-def _span(found: Other) -> range:
-    return range(len(found.classes))
+def _span(estimates: Other) -> range:
+    return range(len(estimates.classes))
 
 
-def _share(found: WordTable, k: int, v: int) -> str:
-    source = found.source(k, v)
+def _share(word_table: WordTable, k: int, v: int) -> str:
+    source = word_table.source(k, v)
     return f"{fraction(source)} = {number(source.value)}"
 
 
-def _about_words(found: WordTable) -> str:
+def _about_words(word_table: WordTable) -> str:
     """How the probabilities of the terms are counted."""
-    n = f"{len(found.terms):,}"
-    if found.presence:
+    n = f"{len(word_table.terms):,}"
+    if word_table.presence:
         return _("Bernoulli: of each of the {n} terms, in what share of the class's texts it stands, {rule}. A term "
                  "that is absent counts too, with 1 − P(w | c).").format(n=n, rule=BERNOULLI)  # fmt: skip
     return _("Multinomial: of all terms in the class's texts, what share each of the {n} is, {rule}. A term counts as "
@@ -214,35 +214,35 @@ def _about_words(found: WordTable) -> str:
 # the rows behind ------------------------------------------------------------------------------------------------------
 
 
-def rows_behind(table: active.FittableTable, found: Other) -> None:
+def rows_behind(table: active.FittableTable, estimates: Other) -> None:
     """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
-    if isinstance(found, WordTable):
-        if asked := discriminating_words.word_looked_up(table, found):
-            _rows_looked_up(table, found, asked)
+    if isinstance(estimates, WordTable):
+        if asked := discriminating_words.word_looked_up(table, estimates):
+            _rows_looked_up(table, estimates, asked)
             return
-        row, k = _chosen(len(_listed(found)), len(found.classes))
-        _rows(table, found, k, _listed(found)[row])
+        row, k = _chosen(len(_listed(estimates)), len(estimates.classes))
+        _rows(table, estimates, k, _listed(estimates)[row])
         return
     st.caption(_("Choose a class; its rows stand below."))
-    k = _chosen(1, len(found.classes))[1]
-    if isinstance(found, Distributions):
-        _parameter_table(table, found, k)
+    k = _chosen(1, len(estimates.classes))[1]
+    if isinstance(estimates, Distributions):
+        _parameter_table(table, estimates, k)
     else:
-        k = _curve_table(table, found, k) if isinstance(found, Curves) else _rate_table(table, found, k)
-    _rows(table, found, k)
+        k = _curve_table(table, estimates, k) if isinstance(estimates, Curves) else _rate_table(table, estimates, k)
+    _rows(table, estimates, k)
 
 
-def _rows_looked_up(table: active.FittableTable, found: WordTable, asked: LookedUp) -> None:
+def _rows_looked_up(table: active.FittableTable, word_table: WordTable, asked: LookedUp) -> None:
     """The rows of a class whose text holds the word that was looked up."""
     if asked.place < 0:
         st.caption(_("No row holds it."))
         return
-    most = max(_span(found), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
-    k = current().seen_among(keys.LOOK_CLASS, _span(found), most)
-    names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(found.classes)}
+    most = max(_span(word_table), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
+    k = current().seen_among(keys.LOOK_CLASS, _span(word_table), most)
+    names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(word_table.classes)}
     chosen = bound(keys.LOOK_CLASS.widget, k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j)))
     st.pills(_("Class"), list(names), format_func=names.__getitem__, wrap=True, label_visibility="collapsed", **chosen)
-    _rows(table, found, k, asked.term)
+    _rows(table, word_table, k, asked.term)
 
 
 def _chosen(rows: int, classes: int) -> tuple[int, int]:
@@ -252,13 +252,13 @@ def _chosen(rows: int, classes: int) -> tuple[int, int]:
 
 
 def _class_table(
-    table: active.FittableTable, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]
+    table: active.FittableTable, estimates: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]
 ) -> int:
     """A table with a row for each class, of which one can be chosen."""
-    named = {**heads, **({"missing": _("missing")} if any(found.missing) else {})}
+    named = {**heads, **({"missing": _("missing")} if any(estimates.missing) else {})}
     tables.word_table(
         [Head(table.column(table.target.name)), *(Head(head, right=True) for head in named.values())],
-        [[table.class_(c), *(row[name] for name in named)] for c, row in zip(found.classes, rows, strict=True)],
+        [[table.class_(c), *(row[name] for name in named)] for c, row in zip(estimates.classes, rows, strict=True)],
         key="by_class",
         label=_("what each class has"),
         height=TALLEST,
@@ -271,126 +271,127 @@ def _class_table(
     return k
 
 
-def _curve_table(table: active.FittableTable, found: Curves, k: int) -> int:
+def _curve_table(table: active.FittableTable, curves: Curves, k: int) -> int:
     """n, spread and bandwidth of each class; the rule with its numbers for the one chosen."""
-    weka = found.precision is not None
+    weka = curves.precision is not None
     rows = [
         {
-            "n": count(found.n(j)),
-            "distinct": str(len(found.points[j][0])),
-            "spread": f"{found.spread(j):.6g}" + (" †" if found.replaced[j] else ""),
-            "h": f"{found.bandwidth[j]:.6g}",
-            "missing": count(found.missing[j]),
+            "n": count(curves.n(j)),
+            "distinct": str(len(curves.points[j][0])),
+            "spread": f"{curves.spread(j):.6g}" + (" †" if curves.replaced[j] else ""),
+            "h": f"{curves.bandwidth[j]:.6g}",
+            "missing": count(curves.missing[j]),
         }
-        for j in _span(found)
+        for j in _span(curves)
     ]
     spread = "max − min" if weka else _("sd s")
     heads = {"n": "n", "distinct": _("places of bumps"), "spread": spread, "h": _("bandwidth h")}
-    _class_table(table, found, k, rows, heads)
-    n, spread_, h = count(found.n(k)), f"{found.spread(k):.6g}", f"{found.bandwidth[k]:.6g}"
-    if found.precision is None:
+    _class_table(table, curves, k, rows, heads)
+    n, spread_, h = count(curves.n(k)), f"{curves.spread(k):.6g}", f"{curves.bandwidth[k]:.6g}"
+    if curves.precision is None:
         st.markdown(rf"$\displaystyle h=s\left(\frac{{4}}{{3n}}\right)^{{1/5}}={spread_}"
                     rf"\left(\frac{{4}}{{3\times {n}}}\right)^{{1/5}}={h}$")  # fmt: skip
     else:
-        rule, p = r"\frac{\max-\min}{\sqrt n},\ \frac p6", f"{found.precision:.6g}"
+        rule, p = r"\frac{\max-\min}{\sqrt n},\ \frac p6", f"{curves.precision:.6g}"
         numbers = rf"\frac{{{spread_}}}{{\sqrt{{{n}}}}},\ \frac{{{p}}}{{6}}"
         st.markdown(rf"$\displaystyle h=\max\left\{{{rule}\right\}}=\max\left\{{{numbers}\right\}}={h}$")
-    if any(found.replaced):
+    if any(curves.replaced):
         st.caption(_("† too few values, or no spread, in this class: the pooled spread, or the least allowed, stands "
                      "in."))  # fmt: skip
     return k
 
 
-def _rate_table(table: active.FittableTable, found: Rates, k: int) -> int:
+def _rate_table(table: active.FittableTable, rates: Rates, k: int) -> int:
     """n, sum and rate of each class; the rate of the one chosen with its numbers."""
     rows = [
         {
-            "n": count(found.n[j]),
-            "sum": count(found.total[j]),
-            "added": count(found.added[j]),
-            "rate": f"{found.rate[j]:.6g}",
-            "variance": _variance(found, j),
-            "missing": count(found.missing[j]),
+            "n": count(rates.n[j]),
+            "sum": count(rates.total[j]),
+            "added": count(rates.added[j]),
+            "rate": f"{rates.rate[j]:.6g}",
+            "variance": _variance(rates, j),
+            "missing": count(rates.missing[j]),
         }
-        for j in _span(found)
+        for j in _span(rates)
     ]
     heads = {"n": "n", "sum": "Σx", "added": _("imagined rows α"), "rate": _("rate λ"),
              "variance": _("variance of the rows")}  # fmt: skip
-    _class_table(table, found, k, rows, heads)
-    n, total, a = count(found.n[k]), count(found.total[k]), count(found.added[k])
-    if found.added[k]:
+    _class_table(table, rates, k, rows, heads)
+    n, total, a = count(rates.n[k]), count(rates.total[k]), count(rates.added[k])
+    if rates.added[k]:
         st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x+\alpha\bar x}}{{n+\alpha}}"
-                    rf"=\frac{{{total}+{a}\times {found.mean:.6g}}}{{{n}+{a}}}={found.rate[k]:.6g}$")  # fmt: skip
+                    rf"=\frac{{{total}+{a}\times {rates.mean:.6g}}}{{{n}+{a}}}={rates.rate[k]:.6g}$")  # fmt: skip
         st.caption(_("Smoothed by α imagined rows that have the mean of the whole column, x̄."))
     else:
-        st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={found.rate[k]:.6g}$")
+        st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={rates.rate[k]:.6g}$")
     return k
 
 
-def _parameter_table(table: active.FittableTable, found: Distributions, k: int) -> None:
+def _parameter_table(table: active.FittableTable, distributions: Distributions, k: int) -> None:
     """n and the parameters of each class."""
     rows = [
-        {"n": count(found.n[j]), **{name: f"{v[j]:.6g}" for name, v in found.parameters.items()},
-         "missing": count(found.missing[j])}
-        for j in _span(found)
+        {"n": count(distributions.n[j]), **{name: f"{v[j]:.6g}" for name, v in distributions.parameters.items()},
+         "missing": count(distributions.missing[j])}
+        for j in _span(distributions)
     ]  # fmt: skip
-    _class_table(table, found, k, rows, {"n": "n", **{name: name for name in found.parameters}})
+    _class_table(table, distributions, k, rows, {"n": "n", **{name: name for name in distributions.parameters}})
 
 
-def _variance(found: Rates, k: int) -> str:
+def _variance(rates: Rates, k: int) -> str:
     """The mean square deviation of the class's rows from their mean, to hold against λ."""
-    mean = float(found.x @ found.observed[k])
-    return f"{float((found.x - mean) ** 2 @ found.observed[k]):.6g}"
+    mean = float(rates.x @ rates.observed[k])
+    return f"{float((rates.x - mean) ** 2 @ rates.observed[k]):.6g}"
 
 
-def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable, found: Other) -> None:
+def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable, estimates: Other) -> None:
     """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
     that is not known."""
     try:
-        belief = credible(plain_model(fitted.model), found.variable.name).columns[found.variable.name]
+        belief = credible(plain_model(fitted.model), estimates.variable.name).columns[estimates.variable.name]
     except BayesEngineError as error:
-        named = {"column": clean(table.column(found.variable.name), 30)} if "column" in error.message.params else {}
+        named = {"column": clean(table.column(estimates.variable.name), 30)} if "column" in error.message.params else {}
         why = replace(error.message, params={**error.message.params, **named})
         st.caption(":material/help: " + why.local(md))
         return
-    assert not isinstance(found, Curves)
+    assert not isinstance(estimates, Curves)
     low, high = belief.interval()  # type: ignore[attr-defined]
-    order = [list(fitted.model.target_.levels).index(c) for c in found.classes]
-    if isinstance(found, Rates):
+    order = [list(fitted.model.target_.levels).index(c) for c in estimates.classes]
+    if isinstance(estimates, Rates):
         rows = [
             [f"λ | {clean(table.class_(c), 40)}",
-             number(found.total[j] / found.n[j]) if found.n[j] else "–",
-             number((found.total[j] + found.mean) / (found.n[j] + 1)), number(found.rate[j]), _within(low[k], high[k])]
-            for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
+             number(estimates.total[j] / estimates.n[j]) if estimates.n[j] else "–",
+             number((estimates.total[j] + estimates.mean) / (estimates.n[j] + 1)), number(estimates.rate[j]),
+             _within(low[k], high[k])]
+            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
-        told = _("With α imagined rows of the column's mean a rate is Gamma distributed once the rows are counted; "
+        note = _("With α imagined rows of the column's mean a rate is Gamma distributed once the rows are counted; "
                  "the interval holds it with 95 %.")  # fmt: skip
-        if not any(found.added):
-            told = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
+        if not any(estimates.added):
+            note = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
                      "½ added to Σx.")  # fmt: skip
-    elif isinstance(found, Distributions):
-        symbol, used = next(iter(found.parameters.items()))
+    elif isinstance(estimates, Distributions):
+        symbol, used = next(iter(estimates.parameters.items()))
         rows = [
             [f"{symbol} | {clean(table.class_(c), 40)}", "–", "–", number(used[j]), _within(low[k], high[k])]
-            for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
+            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]
-        told = _("The interval holds the parameter with 95 %, given the rows and the prior that smoothed it.")
+        note = _("The interval holds the parameter with 95 %, given the rows and the prior that smoothed it.")
     else:
-        place = {term: v for v, term in enumerate(found.terms)}
+        place = {term: v for v, term in enumerate(estimates.terms)}
         rows = [
-            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(found, j, place[term]),
-             number(_laplace(found, j, place[term])), number(found.source(j, place[term]).value),
+            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(estimates, j, place[term]),
+             number(_laplace(estimates, j, place[term])), number(estimates.source(j, place[term]).value),
              _within(low[k, place[term]], high[k, place[term]])]
-            for term in _listed(found) for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
+            for term in _listed(estimates) for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
-        told = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
+        note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
                  "of them Beta; the interval holds it with 95 %.")  # fmt: skip
-        if not found.added.any():
-            told = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
+        if not estimates.added.any():
+            note = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
                      "those under Jeffreys' prior, ½ a level.")  # fmt: skip
     tables.word_table(
         [
-            Head(table.column(found.variable.name)),
+            Head(table.column(estimates.variable.name)),
             Head("ML", _("Maximum likelihood: nothing added."), right=True),
             Head("Laplace", _("α = 1, whatever the model has."), right=True),
             Head(_("in use"), right=True),
@@ -401,34 +402,36 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
         label=_("estimates"),
         height=TALLEST,
     )
-    st.caption(told)
+    st.caption(note)
 
 
 def _within(low: float, high: float) -> str:
     return f"{number(float(low))} – {number(float(high))}"
 
 
-def _bare(found: WordTable, k: int, v: int) -> str:
+def _bare(word_table: WordTable, k: int, v: int) -> str:
     """The fraction of counts without smoothing."""
-    return number(float(found.counts[k, v]) / found.total[k]) if found.total[k] else "–"
+    return number(float(word_table.counts[k, v]) / word_table.total[k]) if word_table.total[k] else "–"
 
 
-def _laplace(found: WordTable, k: int, v: int) -> float:
+def _laplace(word_table: WordTable, k: int, v: int) -> float:
     """With 1 added to the term's count: among all terms, or to the texts with it and to those without."""
-    return float(smoothed(found.counts[k, v], found.total[k], 1.0, 2 if found.presence else len(found.terms)))
+    return float(
+        smoothed(word_table.counts[k, v], word_table.total[k], 1.0, 2 if word_table.presence else len(word_table.terms))
+    )
 
 
-def _rows(table: active.FittableTable, found: Other, k: int, term: str | None = None) -> None:
+def _rows(table: active.FittableTable, estimates: Other, k: int, term: str | None = None) -> None:
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
-    parts, label, column = table.parts, found.classes[k], found.variable.name
+    parts, label, column = table.parts, estimates.classes[k], estimates.variable.name
     whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
         whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
-    rows = rows_of_class(found, whole, label, term)
-    said = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
+    rows = rows_of_class(estimates, whole, label, term)
+    heading = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
     share = _("{n} of the {all} rows of this class").format(n=len(rows), all=int((parts.y == label).sum()))
-    st.markdown(f"**{' · '.join(said)}** · {share}")
+    st.markdown(f"**{' · '.join(heading)}** · {share}")
     first = [*(["×"] if "×" in rows else []), column, parts.target.name]
     ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]
     tables.rows(table, ordered, of=(column, str(label), term), height=TALLEST)

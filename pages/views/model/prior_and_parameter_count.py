@@ -61,26 +61,26 @@ def _class_given_parents(table: active.FittableTable, steps: Sequence[WorkingSte
 
 def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What the model's assumption of independence saves."""
-    found = model_size(fitted.model)
+    size = model_size(fitted.model)
     semi = fitted.spec.family not in (*active.NAIVE, "lda", "qda")
     st.subheader(_("How many numbers"))
-    if found.joint_cells > len(table.classes):
-        naive = ([found.naive_cells], [found.naive_free]) if semi else ([], [])
+    if size.joint_cells > len(table.classes):
+        naive = ([size.naive_cells], [size.naive_free]) if semi else ([], [])
         heads = [_("full joint table"), *([words.family("naive-bayes")] if semi else []), _("this model")]
-        free = "–" if found.factor_free is None else _big(found.factor_free)
+        free = "–" if size.factor_free is None else _big(size.factor_free)
         lines = [
             ("", *heads),
-            (_("table cells"), *(f"${_big(n)}$" for n in (found.joint_cells, *naive[0], found.factor_cells))),
-            (_("free parameters"), *(f"${_big(n)}$" for n in (found.joint_free, *naive[1])), f"${free}$"),
+            (_("table cells"), *(f"${_big(n)}$" for n in (size.joint_cells, *naive[0], size.factor_cells))),
+            (_("free parameters"), *(f"${_big(n)}$" for n in (size.joint_free, *naive[1])), f"${free}$"),
         ]
         markdown_table(lines)
         st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
                                                   "every distribution sums to 1."))  # fmt: skip
-    alone = found.joint_cells <= len(table.classes)
-    told = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
-    told += [_numbers(fitted, found)] if found.gaussian else []
-    if told := [*told, *_others(table, found)]:
-        st.caption(" ".join(told))
+    alone = size.joint_cells <= len(table.classes)
+    sentences = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
+    sentences += [_numbers(fitted, size)] if size.gaussian else []
+    if sentences := [*sentences, *_others(table, size)]:
+        st.caption(" ".join(sentences))
 
 
 def _formula(spec: Spec) -> str:
@@ -104,55 +104,55 @@ def _formula(spec: Spec) -> str:
     )
 
 
-def _numbers(fitted: active.Fitted, found: Size) -> str:
+def _numbers(fitted: active.Fitted, size: Size) -> str:
     """What the numeric columns cost, in a sentence."""
     family = fitted.spec.family
     if family in active.NAIVE:
         tied = bool(active.setting(fitted.spec, "tied_variance"))
-        said = (
+        sentence = (
             _("Gaussian columns: {n} parameters more, a mean for each class and one variance a column.")
             if tied
             else _("Gaussian columns: {n} parameters more, a mean and a variance for each class and column.")
         )
     elif family == "lda":
-        said = _(
+        sentence = _(
             "Numeric columns: {n} parameters more, the classes' means and one covariance, $Kd+d(d+1)/2$; naive Bayes "
             "has {naive}."
         )
     elif family == "qda":
-        said = _(
+        sentence = _(
             "Numeric columns: {n} parameters more, means and a covariance for each class, $K(d+d(d+1)/2)$; naive Bayes "
             "has {naive}."
         )
     else:
-        said = _(
+        sentence = _(
             "Numeric columns: {n} parameters more, a mean and a variance in every cell of class and parents; naive "
             "Bayes has {naive}."
         )
-    return said.format(n=found.gaussian, naive=found.naive_gaussian)
+    return sentence.format(n=size.gaussian, naive=size.naive_gaussian)
 
 
-def _others(table: active.FittableTable, found: Size) -> list[str]:
+def _others(table: active.FittableTable, size: Size) -> list[str]:
     """What columns cost that are neither tables nor Gaussians, and the weights."""
-    k, told = len(table.classes), []
-    if found.rates:
-        told.append(_("Poisson columns: {n} rates, one for each class and column.").format(n=found.rates))
-    if found.parameters:
-        told.append(_("Columns with a registered likelihood: {n} parameters.").format(n=found.parameters))
-    if found.terms:
+    k, sentences = len(table.classes), []
+    if size.rates:
+        sentences.append(_("Poisson columns: {n} rates, one for each class and column.").format(n=size.rates))
+    if size.parameters:
+        sentences.append(_("Columns with a registered likelihood: {n} parameters.").format(n=size.parameters))
+    if size.terms:
         text = _("Texts: {n} free probabilities, for {v} terms and {k} classes; a full joint table of which terms "
                  "stand in a text would have ${full}$ cells.")  # fmt: skip
-        v = found.vocabulary
-        told.append(text.format(n=f"{found.terms:,}", v=f"{v:,}", k=k, full=rf"{k}\times 2^{{{v}}}"))
-    if found.values:
-        told.append(_("Kernel densities: no parameter but a bandwidth for each class; they keep the {n} training "
-                      "values themselves.").format(n=f"{found.values:,}"))  # fmt: skip
-    if found.weights:
-        told.append(_("Weights: {n} more, one a column, fitted to the posterior.").format(n=found.weights))
-    if found.left_out:
-        told.append(_("Of the {d} columns {n} have a factor; the full joint table is that of all.").format(
-            d=len(table.features), n=len(table.features) - found.left_out))  # fmt: skip
-    return told
+        v = size.vocabulary
+        sentences.append(text.format(n=f"{size.terms:,}", v=f"{v:,}", k=k, full=rf"{k}\times 2^{{{v}}}"))
+    if size.values:
+        sentences.append(_("Kernel densities: no parameter but a bandwidth for each class; they keep the {n} training "
+                      "values themselves.").format(n=f"{size.values:,}"))  # fmt: skip
+    if size.weights:
+        sentences.append(_("Weights: {n} more, one a column, fitted to the posterior.").format(n=size.weights))
+    if size.left_out:
+        sentences.append(_("Of the {d} columns {n} have a factor; the full joint table is that of all.").format(
+            d=len(table.features), n=len(table.features) - size.left_out))  # fmt: skip
+    return sentences
 
 
 def _big(n: int) -> str:

@@ -57,13 +57,15 @@ def _network(table: active.FittableTable, model: BayesianNetworkClassifier) -> N
     graph, target = model.graph_, table.target.name
     shown = [f"{md(table.column(a), 24)} → {md(table.column(b), 24)}" for a, b in graph.arcs[:MOST]]
     more = _(" and {n} more").format(n=len(graph.arcs) - MOST) if len(graph.arcs) > MOST else ""
-    told = [_("Arcs: {arcs}.").format(arcs=_(", ").join(shown) + more)] if shown else [_("The network has no arc.")]
+    sentences = (
+        [_("Arcs: {arcs}.").format(arcs=_(", ").join(shown) + more)] if shown else [_("The network has no arc.")]
+    )
     if graph.parents[target]:
-        told.append(_("The class has parents: {names}.").format(names=named(graph.parents[target])))
+        sentences.append(_("The class has parents: {names}.").format(names=named(graph.parents[target])))
     if model.blanket_:
-        told.append(
+        sentences.append(
             _("A complete row's posterior hangs on the class's Markov blanket alone: {names}.").format(
                 names=named(model.blanket_)
             )
         )
-    st.caption(" ".join(told))
+    st.caption(" ".join(sentences))

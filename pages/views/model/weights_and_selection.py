@@ -35,8 +35,8 @@ def selected_or_weighted(fitted: active.Fitted, column: str) -> None:
     model = fitted.model
     if isinstance(model, WeightedNaiveBayes):
         w = model.weights_.get(column, 1.0)
-        said = _("In the product it stands to the power of its weight, w = {w}.").format(w=plain(w))
-        st.caption(said if w else _("Its weight is 0: it has no say."))
+        note = _("In the product it stands to the power of its weight, w = {w}.").format(w=plain(w))
+        st.caption(note if w else _("Its weight is 0: it has no say."))
     elif isinstance(model, SelectiveNaiveBayes) and column not in model.kept_:
         st.caption(_("The selection left this column out: it is counted, and has no factor."))
 
@@ -76,16 +76,16 @@ def _gain(model: WeightedNaiveBayes) -> str:
         return _("No row could be asked: the weights are 1.")
     first, last = number(model.trace_[0]), number(model.trace_[-1])
     if model.objective == "cll":
-        said = _("The mean log-loss of a row falls from **{first}** (w = 1) to **{last}** nats, in {n} steps.")
+        note = _("The mean log-loss of a row falls from **{first}** (w = 1) to **{last}** nats, in {n} steps.")
     else:
-        said = _("Half a row's squared error, of the posterior, falls from **{first}** (w = 1) to **{last}**, in {n} "
+        note = _("Half a row's squared error, of the posterior, falls from **{first}** (w = 1) to **{last}**, in {n} "
                  "steps.")  # fmt: skip
     how = (
         _("Each row is judged by counts without it.")
         if model.leave_one_out
         else _("Each row is judged by counts that include it, which flatters columns with many levels.")
     )
-    return said.format(first=first, last=last, n=model.n_iter_) + " " + how
+    return note.format(first=first, last=last, n=model.n_iter_) + " " + how
 
 
 def _selection(table: active.FittableTable, model: SelectiveNaiveBayes) -> None:

@@ -47,10 +47,10 @@ ILL = 1e3
 """A condition number from which on a covariance rests on few directions."""
 
 
-def rows_left_out(found: NumericRows) -> None:
+def rows_left_out(rows: NumericRows) -> None:
     """A word on the rows with a missing cell."""
-    if found.left_out:
-        left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": found.left_out})
+    if rows.left_out:
+        left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": rows.left_out})
         st.caption(left.local(md))
 
 
@@ -59,8 +59,8 @@ def rows_left_out(found: NumericRows) -> None:
 
 @cached(max_entries=16)
 @long_running(Message("looking for directions"))
-def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: NumericRows) -> PlaneProjections:
-    return plane_projections(_found, objective)
+def _screens(key: str, names: tuple[str, ...], objective: Objective, _rows: NumericRows) -> PlaneProjections:
+    return plane_projections(_rows, objective)
 
 
 def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> None:
@@ -73,7 +73,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
             )
         )
         return
-    found = rows_of(table, names)
+    rows = rows_of(table, names)
     objective = choose(
         _("Fisher's objective"),
         keys.OBJECTIVE,
@@ -84,13 +84,13 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
             "\\mathrm{tr}(W^{\\top} S_w W)$ with $W^{\\top} W = I$, by iteration."
         ),
     )
-    shown = or_explain(lambda: _screens(table.key, names, cast(Objective, objective), found))
+    shown = or_explain(lambda: _screens(table.key, names, cast(Objective, objective), rows))
     if shown is None:
         return
     titles = (_("Fisher projection"), _("PCA"), _("Gaussian LDA"))
     for column, title, screen, step in zip(st.columns(3), titles, shown[:3], ("fisher", "pca", "lda"), strict=True):
         with column:
-            _screen(table, found, screen, title, step)
+            _screen(table, rows, screen, title, step)
     if objective == "trace-ratio":
         steps = " → ".join(dict.fromkeys(number(v, 6) for v in shown.fisher.trace))
         st.markdown(_("The trace ratio, step by step: {steps}. It never falls.").format(steps=steps))
@@ -107,17 +107,17 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
             "({scheme}). Lecture notes call trace-ratio a generalised eigenproblem: that solves ratio-trace."
         ).format(d=len(names), scheme=shown.scheme.local(md))
     )
-    if len(found.y) > MOST_ROWS:
-        st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_ROWS, n=len(found.y)))
-    rows_left_out(found)
+    if len(rows.y) > MOST_ROWS:
+        st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_ROWS, n=len(rows.y)))
+    rows_left_out(rows)
 
 
-def _screen(table: active.FittableTable, found: NumericRows, screen: PlaneProjection, title: str, step: str) -> None:
+def _screen(table: active.FittableTable, rows: NumericRows, screen: PlaneProjection, title: str, step: str) -> None:
     st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
-    places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in found.classes]
+    places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in rows.classes]
     axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
     axes = [axis.format(k=k + 1, share=f"{share:.1%}") for k, share in enumerate(screen.explained)]
-    figure = on_two_directions(screen, found.y.tolist(), places, axes=(axes[0], axes[1]), dark=dark())
+    figure = on_two_directions(screen, rows.y.tolist(), places, axes=(axes[0], axes[1]), dark=dark())
     chart(figure, key=f"screen_{step}", alt=_("rows on two directions: {title}").format(title=title))
 
 
@@ -125,13 +125,13 @@ def _screen(table: active.FittableTable, found: NumericRows, screen: PlaneProjec
 
 
 @cached(max_entries=128)
-def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: NumericRows) -> PooledAnalysis:
-    return pooled_analysis(_found, pooling, shrinkage)
+def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _rows: NumericRows) -> PooledAnalysis:
+    return pooled_analysis(_rows, pooling, shrinkage)
 
 
 @cached(max_entries=32)
-def _assumptions(key: str, names: tuple[str, ...], _found: NumericRows) -> Assumptions:
-    return assumptions(_found)
+def _assumptions(key: str, names: tuple[str, ...], _rows: NumericRows) -> Assumptions:
+    return assumptions(_rows)
 
 
 @cached(max_entries=32)
@@ -157,22 +157,22 @@ def pooling_and_shrinkage(table: active.FittableTable, pair: tuple[str, str], ev
     controls, drawing = st.columns([2, 3], gap="medium")
     with controls:
         names = _which(pair, everything)
-        found = rows_of(table, names)
+        rows = rows_of(table, names)
         pooling, shrinkage = _shares()
-        fitted = or_explain(lambda: _pooled(table.key, names, pooling, shrinkage, found))
+        fitted = or_explain(lambda: _pooled(table.key, names, pooling, shrinkage, rows))
         if fitted is not None:
             one, two = st.columns(2)
             one.metric(_("Accuracy"), f"{fitted.accuracy:.1%}")
             two.metric(_("Log-loss"), number(fitted.log_loss), help=_("Mean of −log P(truth|x), in nats."))
-            _path(table, names, found, fitted, pooling, shrinkage)
+            _path(table, names, rows, fitted, pooling, shrinkage)
             st.caption(_("On rows held out: {scheme}.").format(scheme=fitted.scheme.local(md)))
     with drawing:
         if fitted is not None:
-            _region_plane(table, pair, names, found, fitted, pooling, shrinkage)
+            _region_plane(table, pair, names, rows, fitted, pooling, shrinkage)
             if len(names) > 2:
                 st.caption(_("The columns that are not on the axes are integrated out."))
-    rows_left_out(found)
-    _checks(table, names, found)
+    rows_left_out(rows)
+    _checks(table, names, rows)
 
 
 def _which(pair: tuple[str, str], everything: tuple[str, ...]) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def _shares() -> tuple[float, float]:
 def _path(
     table: active.FittableTable,
     names: tuple[str, ...],
-    found: NumericRows,
+    rows: NumericRows,
     here: PooledAnalysis,
     pooling: float,
     shrinkage: float,
@@ -216,7 +216,7 @@ def _path(
     values, losses = [], []
     for share in PATH:
         try:
-            there = _pooled(table.key, names, share, shrinkage, found)
+            there = _pooled(table.key, names, share, shrinkage, rows)
         except BayesEngineError:  # no covariance of its own there: the path begins where there is one
             continue
         if math.isfinite(there.log_loss):
@@ -231,24 +231,24 @@ def _region_plane(
     table: active.FittableTable,
     pair: tuple[str, str],
     names: tuple[str, ...],
-    found: NumericRows,
+    sample: NumericRows,
     fitted: PooledAnalysis,
     pooling: float,
     shrinkage: float,
 ) -> None:
     grid = _regions(table.key, names, *pair, pooling, shrinkage, fitted, table)
-    order = [grid.classes.index(c) for c in found.classes]
-    places = [table.classes.index(c) for c in found.classes]
+    order = [grid.classes.index(c) for c in sample.classes]
+    places = [table.classes.index(c) for c in sample.classes]
     inks = tuple(
         Ink(table.class_(c), colour_of(k), colour_of(k, dark=True), i)
-        for i, (c, k) in enumerate(zip(found.classes, places, strict=True))
+        for i, (c, k) in enumerate(zip(sample.classes, places, strict=True))
     )
-    xs, ys, rows = scatter(found.frame, grid.x, grid.y, most=MOST_POINTS)
-    truth = found.y.tolist()
-    decided = _decided(table.key, names, pooling, shrinkage, fitted, found)
+    xs, ys, rows = scatter(sample.frame, grid.x, grid.y, most=MOST_POINTS)
+    truth = sample.y.tolist()
+    decided = _decided(table.key, names, pooling, shrinkage, fitted, sample)
     texts = [
         "\n".join([
-            _("row {n}").format(n=int(found.rows[i]) + 1) + f": {table.class_(found.classes[truth[i]])}",
+            _("row {n}").format(n=int(sample.rows[i]) + 1) + f": {table.class_(sample.classes[truth[i]])}",
             *(f"{table.column(name)} = {value:g}" for name, value in zip(pair, (x, y), strict=True)),
         ])
         for i, x, y in zip(rows, xs, ys, strict=True)
@@ -259,7 +259,7 @@ def _region_plane(
         classes=inks,
         actions=inks,
         posterior=grid.posterior[:, :, order],
-        loss=LossMatrix.zero_one(found.classes).table,
+        loss=LossMatrix.zero_one(sample.classes).table,
         possible=grid.status == Status.OK,
         points=Points(xs, ys, [truth[i] for i in rows], [decided[i] for i in rows], rows, texts),
         label=_("regions of Gaussian discriminant analysis"),
@@ -269,10 +269,10 @@ def _region_plane(
 
 @cached(max_entries=64)
 def _decided(
-    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: PooledAnalysis, _found: NumericRows
+    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: PooledAnalysis, _rows: NumericRows
 ) -> list[int]:
-    place = {c: i for i, c in enumerate(_found.classes)}
-    return [place[c] for c in _fitted.model.predict(_found.frame).tolist()]
+    place = {c: i for i, c in enumerate(_rows.classes)}
+    return [place[c] for c in _fitted.model.predict(_rows.frame).tolist()]
 
 
 def _side(table: active.FittableTable, name: str, low: float, high: float) -> Side:
@@ -282,19 +282,19 @@ def _side(table: active.FittableTable, name: str, low: float, high: float) -> Si
 # the assumptions, tested ----------------------------------------------------------------------------------------------
 
 
-def _checks(table: active.FittableTable, names: tuple[str, ...], found: NumericRows) -> None:
+def _checks(table: active.FittableTable, names: tuple[str, ...], rows: NumericRows) -> None:
     st.markdown(f"##### {_('Is what LDA assumes true here?')}")
-    tests = or_explain(lambda: _assumptions(table.key, names, found))
+    tests = or_explain(lambda: _assumptions(table.key, names, rows))
     if tests is None:
         return
-    lines = [_box_line(tests.box, len(found.y))]
-    for label, one, n in zip(found.classes, tests.mardia, tests.sizes, strict=True):
+    lines = [_box_line(tests.box, len(rows.y))]
+    for label, one, n in zip(rows.classes, tests.mardia, tests.sizes, strict=True):
         lines += _mardia_lines(clean(table.class_(label), 30), one, n)
     lines.append(
         {
             "assumption": _("no column nearly repeats others"),
             "test": _("condition number"),
-            "n": len(found.y),
+            "n": len(rows.y),
             "statistic": number(tests.condition),
             "p": "–",
             "reading": _("fine") if tests.condition < ILL else _("nearly collinear: leave a column out, or shrink"),
@@ -322,40 +322,40 @@ def _checks(table: active.FittableTable, names: tuple[str, ...], found: NumericR
     )
 
 
-def _box_line(found: BoxM | BayesEngineError, n: int) -> dict[str, Any]:
+def _box_line(tested: BoxM | BayesEngineError, n: int) -> dict[str, Any]:
     line = {"assumption": _("equal covariances"), "test": _("Box's M"), "n": n}
-    if isinstance(found, BayesEngineError):
-        return {**line, "statistic": "–", "p": "–", "reading": found.message.local()}
-    equal = found.p_value >= SURE
+    if isinstance(tested, BayesEngineError):
+        return {**line, "statistic": "–", "p": "–", "reading": tested.message.local()}
+    equal = tested.p_value >= SURE
     return {
         **line,
-        "statistic": f"χ²({found.df}) = {number(found.chi2)}",
-        "p": _p(found.p_value),
+        "statistic": f"χ²({tested.df}) = {number(tested.chi2)}",
+        "p": _p(tested.p_value),
         "reading": _("no sign against it: LDA is enough") if equal else _("covariances differ: move λ towards QDA"),
     }
 
 
-def _mardia_lines(label: str, found: Mardia | BayesEngineError, n: int) -> list[dict[str, Any]]:
+def _mardia_lines(label: str, tested: Mardia | BayesEngineError, n: int) -> list[dict[str, Any]]:
     line = {"assumption": _("{class_} is normal").format(class_=label), "n": n}
-    if isinstance(found, BayesEngineError):
-        return [{**line, "test": _("Mardia"), "statistic": "–", "p": "–", "reading": found.message.local()}]
-    skewed, tailed = found.skewness_p < SURE, found.kurtosis_p < SURE
+    if isinstance(tested, BayesEngineError):
+        return [{**line, "test": _("Mardia"), "statistic": "–", "p": "–", "reading": tested.message.local()}]
+    skewed, tailed = tested.skewness_p < SURE, tested.kurtosis_p < SURE
     tails = (
-        _("outliers or heavy tails: look at the rows") if found.z > 0 else _("flat or several humps: split the class")
+        _("outliers or heavy tails: look at the rows") if tested.z > 0 else _("flat or several humps: split the class")
     )
     return [
         {
             **line,
             "test": _("Mardia, skewness"),
-            "statistic": f"χ²({found.df}) = {number(found.chi2)}",
-            "p": _p(found.skewness_p),
+            "statistic": f"χ²({tested.df}) = {number(tested.chi2)}",
+            "p": _p(tested.skewness_p),
             "reading": _("skewed: try a logarithm, or kernel densities") if skewed else _("no sign against it"),
         },
         {
             **line,
             "test": _("Mardia, kurtosis"),
-            "statistic": f"z = {number(found.z)}".replace("-", "−"),
-            "p": _p(found.kurtosis_p),
+            "statistic": f"z = {number(tested.z)}".replace("-", "−"),
+            "p": _p(tested.kurtosis_p),
             "reading": tails if tailed else _("no sign against it"),
         },
     ]
@@ -370,14 +370,14 @@ def _p(value: float) -> str:
 
 @cached(max_entries=16)
 @long_running(Message("judging the model on rows held out"))
-def _before(key: str, names: tuple[str, ...], _found: NumericRows) -> Any:
-    return transformed_naive_bayes(_found)
+def _before(key: str, names: tuple[str, ...], _rows: NumericRows) -> Any:
+    return transformed_naive_bayes(_rows)
 
 
 def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str, ...]) -> None:
     """The same columns raw, turned by PCA, and projected by LDA, for Gaussian naive Bayes."""
-    found = rows_of(table, names)
-    result = or_explain(lambda: _before(table.key, names, found))
+    rows = rows_of(table, names)
+    result = or_explain(lambda: _before(table.key, names, rows))
     if result is None:
         return
     steps, scheme = result
@@ -414,7 +414,7 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
             "({scheme})."
         ).format(d=len(names), scheme=scheme.local(md))
     )
-    rows_left_out(found)
+    rows_left_out(rows)
 
 
 def _before_sentence(steps: Any, named: dict[str, str]) -> str:

@@ -96,8 +96,8 @@ def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> NumericRows:
 
 @cached(max_entries=32)
 @long_running(Message("looking for directions"))
-def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found: NumericRows) -> Projection:
-    return project(_found, standardized=standardized)
+def _project(key: str, names: tuple[str, ...], standardized: bool | None, _sample: NumericRows) -> Projection:
+    return project(_sample, standardized=standardized)
 
 
 def standardized() -> bool | None:
@@ -119,12 +119,12 @@ class Line:
 
 def line_in_use(table: active.FittableTable, names: tuple[str, str]) -> Line:
     """The line the state names, at first Fisher's; a direction by its name holds for whatever columns are chosen."""
-    found = _project(table.key, names, standardized(), rows_of(table, names))
+    projection = _project(table.key, names, standardized(), rows_of(table, names))
     direction = current().seen(keys.LINE)
-    angles = {"fisher": found.fisher, "pca": found.pca, "lda": found.lda}
+    angles = {"fisher": projection.fisher, "pca": projection.pca, "lda": projection.lda}
     if direction in angles:
-        return Line(found, angles[direction], direction)
-    return Line(found, current().seen(keys.ANGLE) % 180.0, "")
+        return Line(projection, angles[direction], direction)
+    return Line(projection, current().seen(keys.ANGLE) % 180.0, "")
 
 
 def choose_direction(line: Line) -> None:
@@ -162,7 +162,7 @@ def read_angle(value: object) -> float | None:
 
 def draw_line(table: active.FittableTable, names: tuple[str, str], line: Line, *, key: str = "projection") -> None:
     """The plane, the line, the histograms on it and J."""
-    found = line.projection
+    projection = line.projection
 
     def turned() -> None:
         angle = read_message(key, "turned", lambda edit: read_angle(edit.get("angle")))
@@ -170,20 +170,20 @@ def draw_line(table: active.FittableTable, names: tuple[str, str], line: Line, *
             change(lambda s: s.showing(keys.LINE.to("free"), keys.ANGLE.to(angle)))
 
     _component(key=key, data=_drawn(table, names, line) | {"seen": last_message(key)}, on_turned_change=turned)
-    if len(found.points) > MOST_POINTS:
+    if len(projection.points) > MOST_POINTS:
         st.caption(
             _("{k} of {n} rows are drawn, chosen at random; J is that of all.").format(
-                k=MOST_POINTS, n=len(found.points)
+                k=MOST_POINTS, n=len(projection.points)
             )
         )
 
 
 def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> dict[str, Any]:
-    found, rows = line.projection, line.projection.numbers
-    n = len(found.points)
+    projection, rows = line.projection, line.projection.numbers
+    n = len(projection.points)
     kept = range(n) if n <= MOST_POINTS else sorted(random.Random(0).sample(range(n), MOST_POINTS))
-    points = found.points.tolist()
-    low, high = found.points.min(axis=0).tolist(), found.points.max(axis=0).tolist()
+    points = projection.points.tolist()
+    low, high = projection.points.min(axis=0).tolist(), projection.points.max(axis=0).tolist()
     margins = [0.05 * (b - a) for a, b in zip(low, high, strict=True)]
     places = [table.classes.index(c) for c in rows.classes]
     unit = [table.info.column(name).unit if table.info else "" for name in names]
@@ -193,8 +193,8 @@ def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> d
     return {
         "x": x,
         "y": y,
-        "mean": found.mean.tolist(),
-        "scale": found.scale.tolist(),
+        "mean": projection.mean.tolist(),
+        "scale": projection.scale.tolist(),
         "range": [[a - m, b + m] for a, b, m in zip(low, high, margins, strict=True)],
         "points": [[float(f"{points[i][0]:.5g}"), float(f"{points[i][1]:.5g}"), int(rows.y[i])] for i in kept],
         "classes": [
@@ -206,20 +206,24 @@ def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> d
             }
             for c, k in zip(rows.classes, places, strict=True)
         ],
-        "means": found.means.tolist(),
-        "within": found.within.tolist(),
-        "between": found.between.tolist(),
-        "directions": _directions(found),
+        "means": projection.means.tolist(),
+        "within": projection.within.tolist(),
+        "between": projection.between.tolist(),
+        "directions": _directions(projection),
         "angle": line.angle,
-        "best": found.fisher,
+        "best": projection.fisher,
         "words": _words(),
     }
 
 
-def _directions(found: Projection) -> list[dict[str, Any]]:
+def _directions(projection: Projection) -> list[dict[str, Any]]:
     """The lines to compare with, in few words; those that are one line share a label."""
     lines: list[dict[str, Any]] = []
-    for label, angle in ((_("Fisher direction"), found.fisher), (_("LDA direction"), found.lda), (_("PCA"), found.pca)):
+    for label, angle in (
+        (_("Fisher direction"), projection.fisher),
+        (_("LDA direction"), projection.lda),
+        (_("PCA"), projection.pca),
+    ):
         alike = next((one for one in lines if abs((one["angle"] - angle + 90.0) % 180.0 - 90.0) < ALIKE), None)
         if alike:
             alike["label"] += f" = {label}"
@@ -245,10 +249,10 @@ def _words() -> dict[str, str]:
 
 def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Line) -> None:
     """What Fisher's line and the present one are worth, in words."""
-    found = line.projection
-    best, here = found.along(found.fisher), found.along(line.angle)
-    total = float(found.numbers.weight.sum())
-    w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(found.w.tolist()))
+    projection = line.projection
+    best, here = projection.along(projection.fisher), projection.along(line.angle)
+    total = float(projection.numbers.weight.sum())
+    w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(projection.w.tolist()))
     st.markdown(
         _(
             "**Fisher's direction** is w ∝ ({w}) for ({columns}), J = {J}. The nearest projected mean is right on "
@@ -267,7 +271,7 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
         )
         * (line.direction != "fisher")
     )
-    classes = found.numbers.classes
+    classes = projection.numbers.classes
     st.caption(
         _(
             "$J(w) = w^{\\top} S_b w / w^{\\top} S_w w$. The bars along the line are the shadows of the two ellipses, "
@@ -279,12 +283,13 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
             _("With two classes $S_b$ has rank 1: its ellipse is a segment.")
             if len(classes) == 2
             else _("LDA's line is that of {first} against {second}, the two that are hardest to tell apart.").format(
-                first=md(table.class_(classes[found.pair[0]]), 24), second=md(table.class_(classes[found.pair[1]]), 24)
+                first=md(table.class_(classes[projection.pair[0]]), 24),
+                second=md(table.class_(classes[projection.pair[1]]), 24),
             )
         )
     )
-    if found.numbers.left_out:
-        n = found.numbers.left_out
+    if projection.numbers.left_out:
+        n = projection.numbers.left_out
         st.caption(Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": n}).local(md))
 
 

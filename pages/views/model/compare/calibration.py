@@ -43,7 +43,7 @@ def before_and_after(judged: Judged) -> None:
     with words:
         choose(_("Calibrator"), keys.TRUST_CALIBRATOR, {name: calibrator_name(name) for name in METHODS})
         one, two = score(before, judged.use), score(after, judged.use)
-        said = (
+        sentence = (
             _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "
               "average.")
             if before is judged.held[name]
@@ -51,7 +51,9 @@ def before_and_after(judged: Judged) -> None:
                    "sure to **{confidence}** on average.")
         )  # fmt: skip
         st.markdown(
-            said.format(model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"]))
+            sentence.format(
+                model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"])
+            )
             + " "
             + _verdict(judged, name, one)
         )
@@ -90,9 +92,9 @@ def _step(change: float) -> str | None:
     return f"{change:+.3g}" if abs(change) > 1e-12 and abs(change) != float("inf") else None
 
 
-def _verdict(judged: Judged, name: str, found: dict[str, float]) -> str:
+def _verdict(judged: Judged, name: str, measured: dict[str, float]) -> str:
     """Whether it predicts well, and whether its probabilities are true."""
-    gap = found["confidence"] - found["accuracy"]
+    gap = measured["confidence"] - measured["accuracy"]
     if gap < -GAP:
         return _("It is more often right than it says.")
     if gap <= GAP:
@@ -105,15 +107,15 @@ def _verdict(judged: Judged, name: str, found: dict[str, float]) -> str:
     return _("Its probabilities are too bold.")
 
 
-def _quarrel(judged: Judged, found: dict[str, float]) -> None:
+def _quarrel(judged: Judged, measured: dict[str, float]) -> None:
     """What these rows say to the old question of naive Bayes: good decisions, and the probabilities?"""
     if active.active_model(judged.table).spec.family not in active.NAIVE:
         return
     often = float(judged.table.parts.y.value_counts(normalize=True).max())
-    gap = found["confidence"] - found["accuracy"]
-    said = {"accuracy": share(found["accuracy"]), "often": share(often), "gap": share(abs(gap)),
-            "confidence": share(found["confidence"])}  # fmt: skip
-    if found["accuracy"] <= often:
+    gap = measured["confidence"] - measured["accuracy"]
+    fields = {"accuracy": share(measured["accuracy"]), "often": share(often), "gap": share(abs(gap)),
+            "confidence": share(measured["confidence"])}  # fmt: skip
+    if measured["accuracy"] <= often:
         text = _(
             "The books say that naive Bayes decides well though its probabilities are poor. Not here: always naming "
             "the commonest class is right on {often}."
@@ -134,7 +136,7 @@ def _quarrel(judged: Judged, found: dict[str, float]) -> None:
             "The books quarrel: naive Bayes is called a good classifier and a bad estimator. On this table the second "
             "is not so on average: right on {accuracy}, sure to {confidence}."
         )
-    st.markdown(text.format(**said))
+    st.markdown(text.format(**fields))
 
 
 def _about(method: str) -> str:

@@ -34,8 +34,8 @@ def _name(kind: str) -> str:
 def curves(judged: Judged) -> None:
     """One kind of curve, all models over one another; what it says beside it."""
     classes = judged.table.classes
-    at = current().seen_among(keys.COMPARE_CLASS, range(len(classes)))
-    label = classes[at]
+    place = current().seen_among(keys.COMPARE_CLASS, range(len(classes)))
+    label = classes[place]
     st.subheader(_("Thresholds and probabilities"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose(_("Curve"), keys.COMPARE_CURVE, {kind: _name(kind) for kind in keys.COMPARE_CURVE.options})
@@ -48,9 +48,9 @@ def curves(judged: Judged) -> None:
             range(len(classes)),
             format_func=lambda k: escape(judged.table.class_(classes[k]), 24),
             **({"required": True} if len(classes) <= 6 else {}),
-            **bound_to(keys.COMPARE_CLASS, at),
+            **bound_to(keys.COMPARE_CLASS, place),
         )
-    found = class_curves(judged, label)
+    by_model = class_curves(judged, label)
     picture, words = st.columns([4, 3], gap="medium")
     drawing = {
         "calibration": _calibration,
@@ -59,13 +59,13 @@ def curves(judged: Judged) -> None:
         "recall": _recall,
         "cost": _cost,
     }[kind]
-    figure, said, rows, heads = drawing(judged, label, found)
+    figure, sentence, rows, heads = drawing(judged, label, by_model)
     with picture:
         chart(figure, key=f"compare_{kind}", alt=_name(kind))
-    words.markdown(said)
+    words.markdown(sentence)
     tables.word_table(  # as wide as the page: names of models are long
         [Head(_("model")), *(Head(title, right=True) for title in heads.values())],
-        [[judged.title(n, clean), *(rows[n].get(name, "–") for name in heads)] for n in found],
+        [[judged.title(n, clean), *(rows[n].get(name, "–") for name in heads)] for n in by_model],
         key=f"compare_{kind}_numbers",
         label=_name(kind),
         height=HIGH,
@@ -76,18 +76,18 @@ def curves(judged: Judged) -> None:
 _Drawn = tuple[Any, str, dict[str, dict[str, str]], dict[str, str]]
 
 
-def _looks(judged: Judged, found: dict[str, ClassCurves], value: Callable[[ClassCurves], Any]) -> list[Any]:
-    return [(judged.look(n), value(one)) for n, one in found.items()]
+def _looks(judged: Judged, by_model: dict[str, ClassCurves], value: Callable[[ClassCurves], Any]) -> list[Any]:
+    return [(judged.look(n), value(one)) for n, one in by_model.items()]
 
 
 def _class(judged: Judged, label: Any) -> str:
     return md(judged.table.class_(label), 24)
 
 
-def _calibration(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
-    frames = {n: calibration(judged.held[n], label, prior_of_use=judged.use) for n in found}
-    said = f"P({plotly_text(judged.table.class_(label), 24)} | x)"
-    figure = drawn.calibration([(judged.look(n), f) for n, f in frames.items()], said, dark=dark())
+def _calibration(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
+    frames = {n: calibration(judged.held[n], label, prior_of_use=judged.use) for n in by_model}
+    axis = f"P({plotly_text(judged.table.class_(label), 24)} | x)"
+    figure = drawn.calibration([(judged.look(n), f) for n, f in frames.items()], axis, dark=dark())
     rows = {
         n: {
             "off": number(float((f["share"] * (f["said"] - f["true"]).abs()).sum()), 3),
@@ -105,25 +105,29 @@ def _calibration(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _
     return figure, words, rows, heads
 
 
-def _threshold(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
+def _threshold(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
     priced = error_costs(judged.loss, label, 0.5)
-    at = priced.threshold() if priced and judged.loss.by_amount is None else None  # else each row has its own
-    steps = {n: one.steps for n, one in found.items() if one.steps is not None}
-    figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], at, dark=dark())
+    threshold_used = (
+        priced.threshold() if priced and judged.loss.by_amount is None else None
+    )  # else each row has its own
+    steps = {n: one.steps for n, one in by_model.items() if one.steps is not None}
+    figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], threshold_used, dark=dark())
     rows = {}
     for n, s in steps.items():
         t, least = s.best()
         rows[n] = {
-            "asked": number(s.at(at), 3) if at is not None else number(reports(judged)[n].risk, 3),
+            "asked": number(s.at(threshold_used), 3)
+            if threshold_used is not None
+            else number(reports(judged)[n].risk, 3),
             "least": number(least, 3),
             "best": f"P ≥ {number(t, 3)}",
         }
     name = _class(judged, label)
     words = [_("The risk of deciding {name} from each threshold on; every step is exact.").format(name=name)]
-    if at is not None:
+    if threshold_used is not None:
         words.append(
             _("The losses ask for P ≥ **{t}** (line), whatever the model, if its probabilities are true.").format(
-                t=number(at, 3)
+                t=number(threshold_used, 3)
             )
         )
         words.append(
@@ -140,16 +144,16 @@ def _threshold(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Dr
     return figure, " ".join(words), rows, {"asked": asked, "least": _("least"), "best": _("at")}
 
 
-def _roc(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
-    first = next(iter(found.values())).swept
+def _roc(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
+    first = next(iter(by_model.values())).swept
     priced = _prices(judged, label, first.share)
-    figure = drawn.roc(_looks(judged, found, lambda one: one.swept), priced, dark=dark())
+    figure = drawn.roc(_looks(judged, by_model, lambda one: one.swept), priced, dark=dark())
     words = [
         _("The area is how often a row of {name} ranks above another, whatever the probabilities are.").format(
             name=_class(judged, label)
         )
     ]
-    rows = {n: {"area": number(one.swept.area)} for n, one in found.items()}
+    rows = {n: {"area": number(one.swept.area)} for n, one in by_model.items()}
     heads = {"area": _("area (AUC)")}
     if priced is not None and priced.threshold() is not None:
         words.append(
@@ -158,7 +162,7 @@ def _roc(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
               "convex hull.").format(slope=number(priced.slope(first.share), 3), share=number(first.share, 3))
         )  # fmt: skip
         heads |= {"best": _("least risk"), "at": _("from")}
-        for n, one in found.items():
+        for n, one in by_model.items():
             k = best_point(one.swept, priced)
             least = float(priced.risk(one.swept)[k]) * one.stake
             rows[n] |= {"best": number(least, 3), "at": f"P ≥ {number(min(float(one.swept.threshold[k]), 1.0), 3)}"}
@@ -174,25 +178,25 @@ def _prices(judged: Judged, label: Any, share: float) -> ErrorCosts | None:
     return error_costs(judged.loss, label, share) if judged.staked else None
 
 
-def _recall(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
-    figure = drawn.precision_recall(_looks(judged, found, lambda one: one.swept), dark=dark())
-    share = next(iter(found.values())).swept.share
+def _recall(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
+    figure = drawn.precision_recall(_looks(judged, by_model, lambda one: one.swept), dark=dark())
+    share = next(iter(by_model.values())).swept.share
     words = _(
         "Of the rows called {name}, how many are; against how many of them are found. Calling every row so has "
         "precision **{share}** (dotted). Tells more than ROC where the class is rare."
     ).format(name=_class(judged, label), share=number(share, 3))
-    rows = {n: {"ap": number(one.swept.average_precision)} for n, one in found.items()}
+    rows = {n: {"ap": number(one.swept.average_precision)} for n, one in by_model.items()}
     return figure, words, rows, {"ap": _("average precision")}
 
 
-def _cost(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
-    first = next(iter(found.values())).swept
+def _cost(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
+    first = next(iter(by_model.values())).swept
     priced = _prices(judged, label, first.share)
     now = None
     if priced is not None and priced.threshold() is not None:
         up, down = first.share * priced.miss, (1.0 - first.share) * priced.false_alarm
         now = up / (up + down)
-    figure = drawn.cost_curves(_looks(judged, found, lambda one: one.cost), now, dark=dark())
+    figure = drawn.cost_curves(_looks(judged, by_model, lambda one: one.cost), now, dark=dark())
     words = [
         _("Every prior and every pair of prices at once: PC₊ = π₊C₊ / (π₊C₊ + π₋C₋). Full: each row decided by the "
           "model's own posterior. Dotted: the best threshold in hindsight. The room between them is what untrue "
@@ -201,6 +205,6 @@ def _cost(judged: Judged, label: Any, found: dict[str, ClassCurves]) -> _Drawn:
     if now is not None:
         words.append(_("Your losses and prior stand at PC₊ = **{now}** (line).").format(now=number(now, 3)))
     rows, heads = {}, {"own": _("mean, own"), "best": _("mean, best")}
-    for n, one in found.items():
+    for n, one in by_model.items():
         rows[n] = {"own": number(one.cost.mean_own, 3), "best": number(one.cost.mean_best, 3)}
     return figure, " ".join(words), rows, heads

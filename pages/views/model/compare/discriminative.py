@@ -66,7 +66,7 @@ def beside_logistic_regression(judged: Judged) -> None:
         dark=dark(),
     )
     chart(figure, key="sides_figure", alt=_("decision regions of the model and of logistic regression, side by side"))
-    said = [
+    sentences = [
         _("Left: what each class looks like was learnt, P(x | c) P(c); the other columns are integrated out, exactly."),
         _("Right: only where the classes part was learnt, P(c | x); it cannot leave a column out, so it was fitted "
           "anew to these two."),
@@ -75,8 +75,8 @@ def beside_logistic_regression(judged: Judged) -> None:
         else _("Both decide under your losses at the case's amount."),
     ]  # fmt: skip
     if current().prior:
-        said.append(_("Here by the priors they were fitted with, not the prior of use."))
-    st.caption(" ".join(said))
+        sentences.append(_("Here by the priors they were fitted with, not the prior of use."))
+    st.caption(" ".join(sentences))
 
 
 @cached(max_entries=16)

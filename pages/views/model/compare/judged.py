@@ -232,15 +232,15 @@ def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
 @long_running(Message("comparing the models"))
 def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, ClassCurves]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
-    found = {}
+    curves = {}
     for name, held in _judged.held.items():
         staked = None if _judged.amount is None else cost_weights(loss, held, _judged.amount)
         seen = one_against_rest(held, _label, prior_of_use=_judged.use)
         weighed = one_against_rest(held, _label, prior_of_use=_judged.use, amount=staked)
         swept = threshold_sweep(weighed)
         steps = risk_by_threshold(held, loss, _label, **asked) if _label in loss.actions else None
-        found[name] = ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
-    return found
+        curves[name] = ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
+    return curves
 
 
 def brier_decomposition(judged: Judged) -> dict[str, BrierParts]:

@@ -42,15 +42,15 @@ def signed_difference(value: float) -> str:
 
 def scores_table(judged: Judged) -> None:
     """One line a model: risk under the losses, accuracy, log-loss, Brier, ECE. A click makes a model the active one."""
-    found, priced = scores(judged), reports(judged)
+    scored, priced = scores(judged), reports(judged)
     names = list(judged.held)
     risks = [priced[n].risk for n in names]
     readings = [
         MeasurePanel(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
-        MeasurePanel(_("accuracy"), list(found["accuracy"]), [share(v) for v in found["accuracy"]], more=True),
-        MeasurePanel(_("log-loss"), list(found["log_loss"]), [number(v, 3) for v in found["log_loss"]]),
-        MeasurePanel("Brier", list(found["brier"]), [number(v, 3) for v in found["brier"]]),
-        MeasurePanel("ECE", list(found["ece"]), [number(v, 3) for v in found["ece"]]),
+        MeasurePanel(_("accuracy"), list(scored["accuracy"]), [share(v) for v in scored["accuracy"]], more=True),
+        MeasurePanel(_("log-loss"), list(scored["log_loss"]), [number(v, 3) for v in scored["log_loss"]]),
+        MeasurePanel("Brier", list(scored["brier"]), [number(v, 3) for v in scored["brier"]]),
+        MeasurePanel("ECE", list(scored["ece"]), [number(v, 3) for v in scored["ece"]]),
     ]
     key = f"compare_figure_{judged.active}"
 
@@ -88,20 +88,20 @@ def _measure_name(name: str) -> str:
 
 def differences_in_words(judged: Judged) -> None:
     """Which differences are real, in words; then the numbers, and how they were come by."""
-    said, how = st.columns([3, 2], gap="large")
-    with said:
+    left, how = st.columns([3, 2], gap="large")
+    with left:
         names = {name: _measure_name(name) for name in keys.COMPARE_BY.options}
         measure = choose(_("Which differences are real?"), keys.COMPARE_BY, names)
         if len(judged.held) < 2:
             st.markdown(_("One model alone: nothing to compare it with."))
             return
-        found = differences(judged, measure)
-        st.markdown(_sentence(judged, measure, found))
+        compared = differences(judged, measure)
+        st.markdown(_sentence(judged, measure, compared))
     with how:
         _caption(judged)
-    _table(judged, measure, found)
+    _table(judged, measure, compared)
     with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
-        _pairs(judged, found)
+        _pairs(judged, compared)
 
 
 def _values(judged: Judged, measure: str) -> dict[str, float]:
@@ -113,15 +113,15 @@ def _values(judged: Judged, measure: str) -> dict[str, float]:
     return {str(name): float(v) for name, v in table[measure].items()}
 
 
-def _rows(found: pd.DataFrame) -> Iterable[Any]:
+def _rows(scored: pd.DataFrame) -> Iterable[Any]:
     """The comparisons, a tuple each whose fields are the columns."""
-    return found.itertuples()
+    return scored.itertuples()
 
 
-def _against(found: pd.DataFrame, best: str) -> dict[str, Any]:
+def _against(compared: pd.DataFrame, best: str) -> dict[str, Any]:
     """The comparison of each model with the best: its difference above it, interval and p."""
     out: dict[str, Any] = {}
-    for row in _rows(found):
+    for row in _rows(compared):
         if row.one == best:
             out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.real)
         elif row.other == best:
@@ -138,14 +138,14 @@ def as_good_as_any(judged: Judged, name: str) -> bool:
     return name == best or not _against(differences(judged, "error"), best)[name][-1]
 
 
-def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
+def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     values = _values(judged, measure)
     best = min(values, key=lambda n: (values[n], n))
-    above = _against(found, best)
+    above = _against(compared, best)
     worse = [n for n, (_d, _l, _h, _p, real) in above.items() if real]
     alike = [n for n, (*_d, p, real) in above.items() if not real and not math.isnan(p)]
     endless = [n for n, (*_d, p, _r) in above.items() if math.isnan(p)]
-    said = [
+    sentences = [
         _("Least {measure}: **{model}**, {value}.").format(
             measure=_measure_name(measure), model=judged.title(best), value=number(values[best], 3)
         )
@@ -160,25 +160,25 @@ def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
             )
             for n in sorted(worse, key=lambda n: above[n][0])
         )
-        said.append(_("Really worse: {models}.").format(models=listed))
+        sentences.append(_("Really worse: {models}.").format(models=listed))
     if alike:
         listed = _(", ").join(judged.title(n) for n in alike)
-        said.append(_("Not to be told from it on these rows: {models}.").format(models=listed))
+        sentences.append(_("Not to be told from it on these rows: {models}.").format(models=listed))
     if endless:
         listed = _(", ").join(judged.title(n) for n in endless)
-        said.append(
+        sentences.append(
             _("No difference can be given for {models}: a true class was held impossible, in row {rows}.").format(
                 models=listed, rows=_surprising(judged, [best, *endless])
             )
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _surprising(judged: Judged, models: list[str]) -> str:
     """The first rows, as the table counts them, in which one of the models held the true class impossible."""
-    found = {int(i) for n in models for i in rows_held_impossible(judged.held[n], active.prior_of_use(judged.table))}
-    rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(found)[:ROWS_NAMED]]
-    return _(", ").join(rows) + (" …" if len(found) > ROWS_NAMED else "")
+    places = {int(i) for n in models for i in rows_held_impossible(judged.held[n], active.prior_of_use(judged.table))}
+    rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(places)[:ROWS_NAMED]]
+    return _(", ").join(rows) + (" …" if len(places) > ROWS_NAMED else "")
 
 
 def _caption(judged: Judged) -> None:
@@ -214,11 +214,11 @@ def _caption(judged: Judged) -> None:
     st.caption(" ".join(parts))
 
 
-def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
+def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     table, priced, taken = scores(judged), reports(judged), brier_decomposition(judged)
     values = _values(judged, measure)
     best = min(values, key=lambda n: (values[n], n))
-    above = _against(found, best)
+    above = _against(scored, best)
     rows = []
     for name in judged.held:
         report, parts = priced[name], taken[name]
@@ -234,7 +234,7 @@ def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
             ]
         )
     unsure = number(next(iter(taken.values())).uncertainty, 3)
-    told = _(
+    sentence = _(
         "Miscalibration: what the Brier score would fall by if the probabilities were made as true as an "
         "increasing function can (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is "
         "{uncertainty} here."
@@ -246,7 +246,7 @@ def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
             Head(_("Δ {measure}").format(measure=_measure_name(measure)), _("Above the best, paired."), right=True),
             Head(_("real?"), _("Holm-corrected for all pairs.")),
             Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
-            Head("Brier: MCB", told, right=True),
+            Head("Brier: MCB", sentence, right=True),
             Head("DSC", _("Discrimination: how far the model tells the classes apart."), right=True),
         ],
         rows,
@@ -273,7 +273,7 @@ def _verdict(row: Any) -> str:
     return (_("yes, p = {p}") if real else _("no, p = {p}")).format(p=f"{p:.3f}")
 
 
-def _pairs(judged: Judged, found: pd.DataFrame) -> None:
+def _pairs(judged: Judged, compared: pd.DataFrame) -> None:
     rows = [
         [
             judged.title(row.one, clean),
@@ -284,7 +284,7 @@ def _pairs(judged: Judged, found: pd.DataFrame) -> None:
             "–" if math.isnan(row.p) else f"{row.p:.3f}",
             _("yes") if row.real else _("no"),
         ]
-        for row in _rows(found)
+        for row in _rows(compared)
     ]
     difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
     word_table(

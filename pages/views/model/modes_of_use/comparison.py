@@ -89,7 +89,7 @@ def _costs(key: str, spec: Spec, timed: int, _table: active.FittableTable, _fitt
 
 def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
     """What is read, estimated and added, by moment and way."""
-    at = {(cost.mode, cost.moment): cost for cost in bill}
+    by_moment = {(cost.mode, cost.moment): cost for cost in bill}
     moments: dict[Moment, str] = {
         "fit": _("all {n} rows come").format(n=len(table.parts.X)),
         "update": _("one row more"),
@@ -97,8 +97,8 @@ def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
     }
     lines = [["", *map(mode_name, MODES_OF_USE)]]
     for moment, named in moments.items():
-        lines.append([f"**{named}**", *(_done(at[way, moment]) for way in MODES_OF_USE)])
-    lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in MODES_OF_USE)])
+        lines.append([f"**{named}**", *(_done(by_moment[way, moment]) for way in MODES_OF_USE)])
+    lines.append([f"**{_('kept')}**", *(_kept(by_moment[way, "predict"].bytes, way) for way in MODES_OF_USE)])
     markdown_table(lines, left=len(lines[0]))
     st.caption(
         _(
@@ -115,13 +115,13 @@ def _done(cost: Cost) -> str:
         ("look-up", "predict"): _("{n} look-ups"),
         ("incremental", "predict"): _("{n} look-ups"),
     }.get((cost.mode, cost.moment), _("{n} cells read"))
-    said = [
+    parts = [
         *([read.format(n=cost.read)] if cost.read else []),
         *([_("{n} entries estimated").format(n=cost.entries)] if cost.entries else []),
         *([_("{n} additions").format(n=cost.additions)] if cost.additions else []),
     ]
     time = "" if cost.seconds is None else f" · **{_time(cost.seconds)}**"
-    return (_(", ").join(said) or _("nothing")) + time
+    return (_(", ").join(parts) or _("nothing")) + time
 
 
 def _kept(n: int, way: ModeOfUse) -> str:
@@ -180,15 +180,17 @@ def _agreement(
 def _same(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The posterior of the case in each way, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
-    found = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
-    posteriors(table, fitted, [(mode_name(way), found.of_case[way]) for way in MODES_OF_USE], key="ways_same")
-    said = _(
+    agreeing = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
+    posteriors(table, fitted, [(mode_name(way), agreeing.of_case[way]) for way in MODES_OF_USE], key="ways_same")
+    sentence = _(
         "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "
         "the table the largest difference between any two ways is **{difference}**; for incremental learning every "
         "other row was taken away and put back."
-    ).format(digits=DIGITS, n=found.rows, difference=f"{found.difference:.1e}")
-    without = _("{n} rows have no posterior, in none of the three.").format(n=found.without) if found.without else ""
-    st.caption(f"{said} {without}".strip())
+    ).format(digits=DIGITS, n=agreeing.rows, difference=f"{agreeing.difference:.1e}")
+    without = (
+        _("{n} rows have no posterior, in none of the three.").format(n=agreeing.without) if agreeing.without else ""
+    )
+    st.caption(f"{sentence} {without}".strip())
 
 
 def posteriors(

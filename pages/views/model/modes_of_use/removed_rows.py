@@ -150,7 +150,7 @@ def _nearest(place: dict[int, int], number: int) -> int:
     return place[min(place, key=lambda n: abs(n - number))]
 
 
-def _numbers(table: active.FittableTable, found: pd.DataFrame) -> None:
+def _numbers(table: active.FittableTable, compared: pd.DataFrame) -> None:
     """The counts and moments that changed."""
     entries = {
         "missing": _("missing"),
@@ -161,17 +161,17 @@ def _numbers(table: active.FittableTable, found: pd.DataFrame) -> None:
     cut = {v.name for v in table.features if v.numeric}
     shown = pd.DataFrame(
         {
-            "column": [clean(table.column(name or table.target.name), 40) for name in found["column"]],
+            "column": [clean(table.column(name or table.target.name), 40) for name in compared["column"]],
             "of": [
                 entries.get(entry)
                 or (_("rows") if name is None else clean(str(level) if name in cut else table.level(name, level), 40))
-                for name, entry, level in zip(found["column"], found["entry"], found["level"], strict=True)
+                for name, entry, level in zip(compared["column"], compared["entry"], compared["level"], strict=True)
             ],
-            "class": [clean(table.class_(c), 40) for c in found["class"]],
+            "class": [clean(table.class_(c), 40) for c in compared["class"]],
             **{
                 when: [
                     plain(v) if e in ("mean", "squares") else count(v)
-                    for e, v in zip(found["entry"], found[when], strict=True)
+                    for e, v in zip(compared["entry"], compared[when], strict=True)
                 ]
                 for when in ("before", "after")
             },
