@@ -1,11 +1,11 @@
 // The bar of a film: to its start, a step back, play, a step on, to its end, and a slider. It moves the film itself; a
-// step that a person chose is told once it has stood for a moment. Step −1 is the end, wherever that is.
+// step that a person chose is reported once it has stood for a moment. Step −1 is the end, wherever that is.
 
 const ICONS = {
   rewind: "M3 3h2.4v12H3zM15 3v12L6.4 9z", back: "M4 3h2v12H4zM14 3.4v11.2L7 9z", play: "M5 2.6v12.8L15.4 9z", pause: "M4.5 3h3.4v12H4.5zM10.1 3h3.4v12h-3.4z",
   forward: "M12 3h2v12h-2zM4 3.4v11.2L11 9z", chapter: "M8 3l6.4 6L8 15zM2.4 3l6.4 6-6.4 6zM14 3h2v12h-2z", end: "M12.6 3H15v12h-2.4zM3 3v12L11.6 9z",
 }
-const REST = 300, SOON = 120          // ms a step must stand before it is told; where the server draws it
+const REST = 300, SOON = 120          // ms a step must stand before it is reported; where the server draws it
 const drawing = (path, box = "0 0 18 18", colour = "") => {
   const svg = shape("svg"), part = shape("path", "", svg)
   set(svg, { viewBox: box })
@@ -13,10 +13,10 @@ const drawing = (path, box = "0 0 18 18", colour = "") => {
   return svg
 }
 
-// `pace(k)`: ms of the k-th step of a play. `draw()` is called wherever the film moves. `tell(step, plays)` says what was
+// `pace(k)`: ms of the k-th step of a play. `draw()` is called wherever the film moves. `report(step, plays)` says what was
 // chosen. `whole`: there is nothing between two steps. `chapter(step)`: where the next chapter begins, for a button of its
-// own. `waits`, where the server draws the film: it is told of every step of a play, and whether it has yet to answer.
-function filmBar(host, parent, { on, pace, draw, tell, whole = false, chapter = null, waits = null }) {
+// own. `waits`, where the server draws the film: every step of a play is reported, and it may have yet to answer.
+function filmBar(host, parent, { on, pace, draw, report, whole = false, chapter = null, waits = null }) {
   const bar = make("div", "film", parent), buttons = {}
   for (const name of ["rewind", "back", "play", "forward", ...(chapter ? ["chapter"] : []), "end"]) {
     const button = buttons[name] = make("button", name === "play" ? "main" : "", bar)
@@ -24,17 +24,17 @@ function filmBar(host, parent, { on, pace, draw, tell, whole = false, chapter = 
   }
   const range = make("input", "", bar), counter = make("output", "", bar)
   Object.assign(range, { type: "range", min: 0, step: 1 })
-  let last = 0, pos = 0, playing = null, told = null, timer = 0
+  let last = 0, pos = 0, playing = null, reported = null, timer = 0
 
   const step = () => whole ? Math.floor(pos) : Math.round(pos)
   const named = t => t === last ? -1 : t
   const placed = t => t < 0 ? last : clamp(t, 0, last)
   function stop() { if (playing) { cancelAnimationFrame(playing.frame); playing = null; pos = step() } }
-  function to(t) { stop(); pos = clamp(t, 0, last); draw(); report() }
-  function say() { clearTimeout(timer); timer = 0; told = named(step()); tell(told, playing !== null) }
-  function report() {
+  function to(t) { stop(); pos = clamp(t, 0, last); draw(); reportSoon() }
+  function reportNow() { clearTimeout(timer); timer = 0; reported = named(step()); report(reported, playing !== null) }
+  function reportSoon() {
     clearTimeout(timer)
-    timer = setTimeout(() => { timer = 0; if (waits || named(step()) !== told) say() }, waits ? SOON : REST)
+    timer = setTimeout(() => { timer = 0; if (waits || named(step()) !== reported) reportNow() }, waits ? SOON : REST)
   }
   function play(paced = pace, chosen = true, aloud = true) {
     if (pos >= last) pos = 0
@@ -45,13 +45,13 @@ function filmBar(host, parent, { on, pace, draw, tell, whole = false, chapter = 
       const was = step()
       if (!waits?.()) pos = Math.min(pos + (now - before) / paced(Math.floor(pos - from)), last)
       before = now
-      if (pos >= last) { stop(); if (waits) say(); else if (chosen) report() }
+      if (pos >= last) { stop(); if (waits) reportNow(); else if (chosen) reportSoon() }
       else playing.frame = requestAnimationFrame(tick)
-      if (waits && playing && step() !== was) say()
+      if (waits && playing && step() !== was) reportNow()
       draw()
     }
     playing = { frame: requestAnimationFrame(tick) }
-    if (waits && aloud) say()
+    if (waits && aloud) reportNow()
     draw()
   }
   on(buttons.play, "click", () => { if (playing) to(step()); else play() })
@@ -66,10 +66,10 @@ function filmBar(host, parent, { on, pace, draw, tell, whole = false, chapter = 
     play, stop, bar,
     resume() { play(pace, true, false) },   // a play that the server knows of
     get playing() { return playing !== null },
-    get rests() { return timer === 0 },  // all that was chosen is told
+    get rests() { return timer === 0 },  // all that was chosen is reported
     get pos() { return pos }, get step() { return step() }, get last() { return last },
-    load(length, at) { stop(); clearTimeout(timer); timer = 0; last = length; pos = placed(at); told = named(pos) },   // another film
-    follow(at) { if (named(placed(at)) !== told) { stop(); pos = placed(at); told = named(pos) } },         // another address
+    load(length, at) { stop(); clearTimeout(timer); timer = 0; last = length; pos = placed(at); reported = named(pos) },   // another film
+    follow(at) { if (named(placed(at)) !== reported) { stop(); pos = placed(at); reported = named(pos) } },         // another address
     show(words, text) {
       const t = step(), now = playing ? "pause" : "play"
       Object.assign(range, { max: last, value: t, disabled: !last, ariaLabel: words.scrub })
@@ -90,7 +90,7 @@ function createFilm(host) {
   const { on, hear, send, waits, end } = stage(host, draw)
   let data
   const bar = filmBar(host, host, {
-    on, draw, whole: true, waits: () => waits(), pace: () => data.pace, tell: (step, plays) => send("stepped", { step, plays }),
+    on, draw, whole: true, waits: () => waits(), pace: () => data.pace, report: (step, plays) => send("stepped", { step, plays }),
   })
 
   function update(component) {

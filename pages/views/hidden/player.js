@@ -29,7 +29,7 @@ function createPlayer(host) {
   const left = make("div", "", host), right = make("div", "", host)
   const field = make("div", "stage", left), canvas = make("canvas", "", field), tip = make("div", "card", field)
   const each = whole => clamp(whole / Math.max(last(), 1), 16, SLOWEST)
-  const bar = filmBar(host, left, { on, draw, pace: () => each(WHOLE), tell: step => send("stepped", { step }) })
+  const bar = filmBar(host, left, { on, draw, pace: () => each(WHOLE), report: step => send("stepped", { step }) })
   const legend = make("ul", "legend", left)
   const numbers = make("dl", "numbers", right)
   const charts = ["whole", "near"].map(name => {

@@ -24,7 +24,7 @@ function createWalk(host) {
   const network = createGraph(make("div", "graph", left))
   const bar = filmBar(host, left, {
     on, draw, whole: true, pace: k => Math.max(FIRST * QUICKER ** k, FASTEST),
-    tell: step => send("stepped", { step }), chapter: step => (Math.floor(step / per()) + 1) * per(),
+    report: step => send("stepped", { step }), chapter: step => (Math.floor(step / per()) + 1) * per(),
   })
   const title = make("div", "title", left), chart = make("div", "chart", left), canvas = make("canvas", "", chart)
   const head = make("div", "head", right), given = make("p", "given", right), levels = make("div", "levels", right), said = make("p", "said", right)
