@@ -25,7 +25,7 @@ from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.exercise import draw
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import opened, seen, showing, uploaded
-from tests.conftest import crossed
+from tests.conftest import crossed, slowly
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests/golden"
@@ -92,9 +92,9 @@ def printed(shown: str, value: str) -> bool:
 # the textbook examples ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=sorted(EXAMPLES))
-def example(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return EXAMPLES[request.param]
+EXAMPLE = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
+MOMENTS = ("watermelon3-textbook", "watermelon3-scikit-learn")
+"""Examples whose columns of numbers are opened by default, with the one variance and with the other."""
 
 
 def of_example(example: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -107,6 +107,7 @@ def of_example(example: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"table": example["dataset"], "shelf": (Spec(preset, knobs),), "case": codes, **NAMES_IN_FILE} | more
 
 
+@EXAMPLE
 def test_every_number_of_the_example_is_on_the_page(example: dict[str, Any]) -> None:
     at = page(**of_example(example, view=(("digits", "full"),)))
     classes = [str(c) for c in load_dataset(example["dataset"]).schema.target.levels]
@@ -122,6 +123,8 @@ def test_every_number_of_the_example_is_on_the_page(example: dict[str, Any]) -> 
     assert f"Judged **{example['decision']}**" in words(at)
 
 
+@pytest.mark.parametrize("example", [(pytest.param if name in MOMENTS else slowly)(EXAMPLES[name], id=name)
+                                     for name in EXAMPLES])  # fmt: skip
 def test_the_gaussians_of_the_example_open(example: dict[str, Any]) -> None:
     names = [f["row"] for f in example["factors"]]
     at = page(**of_example(example))
@@ -218,7 +221,7 @@ def test_rounding_gives_what_a_calculator_gives() -> None:
     assert seen(state(at), "digits") == "hand"
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", slowly("zh")])
 def test_copies_hold_the_working(language: str) -> None:
     assert not page(table="watermelon3", language=language).code  # what colours it is loaded by those who open it
     at = page(table="watermelon3", language=language, view=(("copying", True),))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -17,7 +19,7 @@ from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import edited, listed, opened, showing
-from tests.conftest import crossed
+from tests.conftest import slowly
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
 TUMOURS = showing(
@@ -150,7 +152,13 @@ def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "kind"), crossed(["watermelon3", "loan", "penguins", "watermelon3a"], ["threshold", "cost"])
+    ("table", "kind"),
+    [
+        ("watermelon3", "threshold"),
+        *map(slowly, ("loan", "penguins", "watermelon3a"), repeat("cost")),
+        *map(slowly, ("loan", "penguins", "watermelon3a"), repeat("threshold")),
+        slowly("watermelon3", "cost"),
+    ],
 )
 def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: str) -> None:
     app = opened("model", showing(State(table=table, language="en"), model_view="compare", compare_curve=kind))

@@ -144,8 +144,8 @@ def test_without_data_the_file_is_asked_for_by_its_name_and_then_all_is_as_it_wa
     write(Workspace("start", State(table="iris"), {}))[:-1],
     *map(slowly, (b"", b"PK\x03\x04", pack("model", {}, {}), pack("workspace", {"form": 2}, {}))),
     slowly(write(Workspace("no such page", State(), {}))),
-    write(Workspace("start", State(table=f"upload:{active.digest(b'')}"),
-                    {"table": GivenFile("x", active.digest(b""), b"")})),
+    slowly(write(Workspace("start", State(table=f"upload:{active.digest(b'')}"),
+                           {"table": GivenFile("x", active.digest(b""), b"")}))),
     write(Workspace("start", State(view=(("net", f"file:{NEW_MARK}"),)), {"network": GivenFile("x", NEW_MARK, NEW)})),
 ])  # fmt: skip
 def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: bytes):

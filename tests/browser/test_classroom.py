@@ -24,7 +24,6 @@ FIRST_LOAD = 2_500_000
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True,
                          "device_scale_factor": 2}  # fmt: skip
 THUMB = 40
-EITHER = pytest.mark.parametrize("path", ["decisions", slowly("")])
 
 
 def visit(page: Page, url: str) -> None:
@@ -79,7 +78,7 @@ class Wire:
         ("", False, FIRST_LOAD / 2),
         slowly("decisions", False, FIRST_LOAD / 2),
         slowly("projection", False, FIRST_LOAD),
-        ("model", False, FIRST_LOAD),
+        slowly("model", False, FIRST_LOAD),
         slowly("", True, FIRST_LOAD / 2),
         slowly("decisions", True, FIRST_LOAD / 2),
         slowly("case", False, FIRST_LOAD),
@@ -123,13 +122,31 @@ def phone(new_page: Callable[..., Page]) -> Page:
     return new_page(**PHONE)
 
 
-@pytest.mark.parametrize(("locale", "scheme"), [("en-GB", "light"), slowly("zh-CN", "dark")])
+@pytest.mark.slow
+@pytest.mark.parametrize(("locale", "scheme"), [("en-GB", "light"), ("zh-CN", "dark")])
 @pytest.mark.parametrize("path", ["", "decisions"])
 def test_nothing_stands_over_the_edge_of_a_phone(
     new_page: Callable[..., Page], app: App, path: str, locale: str, scheme: str
 ) -> None:
     phone = new_page(**PHONE, locale=locale, color_scheme=scheme)
     visit(phone, f"{app.url}/{path}")
+    nothing_stands_over_the_edge(phone)
+
+
+@pytest.mark.parametrize("path", ["decisions", slowly("")])
+def test_a_phone_holds_the_page_and_fingers_work_it(phone: Page, app: App, path: str) -> None:
+    """One visit: what stands there, then a case dragged, then a loss typed."""
+    visit(phone, f"{app.url}/{path}")
+    nothing_stands_over_the_edge(phone)
+    if path == "decisions":
+        what_thumbs_press_is_large_enough(phone)
+    the_verdict_stays_in_sight_while_losses_are_edited(phone)
+    a_finger_drags_the_case(phone)
+    settled(phone)
+    a_loss_typed_with_thumbs_changes_the_decision(phone)
+
+
+def nothing_stands_over_the_edge(phone: Page) -> None:
     widths = phone.evaluate(
         "['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))"
         ".concat(document.scrollingElement).map(e => e.scrollWidth)"
@@ -148,9 +165,7 @@ def test_a_table_wider_than_a_phone_scrolls_by_itself(phone: Page, app: App) -> 
     assert inside > 50 and around <= 0
 
 
-@EITHER
-def test_the_verdict_stays_in_sight_while_losses_are_edited(phone: Page, app: App, path: str) -> None:
-    visit(phone, f"{app.url}/{path}")
+def the_verdict_stays_in_sight_while_losses_are_edited(phone: Page) -> None:
     verdict = phone.locator(".st-key-settles_verdict")
     expect(verdict).to_be_in_viewport()
     phone.get_by_test_id("loss-0-1").evaluate("e => e.scrollIntoView({ block: 'center' })")
@@ -163,9 +178,7 @@ def test_the_verdict_stays_in_sight_while_losses_are_edited(phone: Page, app: Ap
     assert on_top
 
 
-@EITHER
-def test_a_finger_drags_the_case(phone: Page, app: App, path: str) -> None:
-    visit(phone, f"{app.url}/{path}")
+def a_finger_drags_the_case(phone: Page) -> None:
     plane, handle = phone.get_by_test_id("plane"), phone.get_by_test_id("plane-case")
     plane.evaluate("e => e.scrollIntoView({ block: 'center' })")
     decided, place = plane.get_attribute("data-decision") or "", plane.get_attribute("data-case") or ""
@@ -189,11 +202,10 @@ def test_a_finger_beside_the_case_scrolls_the_page(phone: Page, app: App) -> Non
     expect(plane).to_have_attribute("data-case", place)
 
 
-@EITHER
-def test_a_loss_typed_with_thumbs_changes_the_decision(phone: Page, app: App, path: str) -> None:
-    visit(phone, f"{app.url}/{path}")
-    plane, cell = phone.get_by_test_id("plane"), phone.get_by_test_id("loss-0-1")
+def a_loss_typed_with_thumbs_changes_the_decision(phone: Page) -> None:
+    plane = phone.get_by_test_id("plane")
     decided, said = plane.get_attribute("data-decision") or "", phone.locator(".st-key-settles_verdict").inner_text()
+    cell = phone.get_by_test_id("loss-0-1" if decided == "good" else "loss-1-0")
     assert cell.get_attribute("inputmode") == "decimal"
     cell.tap()
     phone.keyboard.type("50")
@@ -203,9 +215,8 @@ def test_a_loss_typed_with_thumbs_changes_the_decision(phone: Page, app: App, pa
     phone.wait_for_url("**?s=*")
 
 
-def test_what_thumbs_press_is_large_enough(phone: Page, app: App) -> None:
+def what_thumbs_press_is_large_enough(phone: Page) -> None:
     """But for the signs of help, and the arrow of a list, which opens wherever it is pressed."""
-    visit(phone, f"{app.url}/decisions")
     sizes = phone.evaluate(
         """() => {
           const found = [], walk = root => {

@@ -204,6 +204,7 @@ def test_a_block_is_pasted_by_its_labels_or_refused_by_its_cell(page: Page, app)
     expect(cell(page, 0, 1)).to_have_value("7")
 
 
+@pytest.mark.slow
 def test_a_phone_holds_the_page(new_page: Callable[..., Page], app) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, locale="en-US")
     opened(page, app.url, MELONS)
@@ -271,6 +272,7 @@ def test_what_flips_a_cell_is_said_in_its_own_unit(page: Page, app) -> None:
     expect(page.get_by_text("flips at 0.13")).to_be_visible()  # 0.7011 · 500 / (0.2989 · 9055)
 
 
+@pytest.mark.slow
 def test_the_sidebar_leaves_a_phone_the_page(new_page: Callable[..., Page], app) -> None:
     for width, shown in ((390, False), (1440, True)):
         page = new_page(viewport={"width": width, "height": 900}, locale="en-US")

@@ -90,6 +90,7 @@ def test_a_loss_moves_decision_regions_and_risk_and_back_undoes_it(page: Page, a
     expect(cell(page, 0, 1)).to_have_value("30")
 
 
+@pytest.mark.slow
 def test_a_link_opens_in_another_context_and_in_the_other_language(new_page: Callable[..., Page], app) -> None:
     page = new_page()
     page.goto(app.url + "/decisions")
@@ -106,6 +107,7 @@ def test_a_link_opens_in_another_context_and_in_the_other_language(new_page: Cal
     expect(theirs.get_by_test_id("plane")).to_have_attribute("data-regions", regions(page))
 
 
+@pytest.mark.slow
 def test_no_edit_is_lost_when_typing_quickly(page: Page, app) -> None:
     page.goto(app.url + "/decisions?s=")
     settled(page)

@@ -65,6 +65,7 @@ def test_the_search_is_played_and_stepped(page: Page, app) -> None:
     becomes(page, lambda: view_of(page).get("learn_step"), 1)
 
 
+@pytest.mark.slow
 def test_a_long_search_says_how_far_it_is_and_is_stopped(page: Page, app) -> None:
     view = {"net_tab": "learn", "net_score": "log-likelihood", "net_parents": 8, "learn_restarts": 50, "net_bins": 8}
     state = showing(State(language="en", table="breast-cancer"), **view, learn_seconds=60.0)

@@ -50,6 +50,7 @@ def test_a_word_tells_its_counts_and_keys_walk_over_the_words(page: Page, app) -
     expect(message.locator(".card")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_markup_is_text_and_a_missing_message_leaves_the_prior(page: Page, app) -> None:
     page.goto(f"{app.url}/case?{SMS}")
     settled(page)

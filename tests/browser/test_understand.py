@@ -28,7 +28,6 @@ def test_an_edge_of_the_tree_opens_its_table(page: Page, app) -> None:
     expect(page.get_by_role("heading", name="stalk – navel: 0.5975 nats")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, app) -> None:
     page.goto(app.url + "/projection")
     settled(page)
@@ -40,7 +39,6 @@ def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, 
     assert view_of(page)["line"] == "free"
 
 
-@pytest.mark.slow
 def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     page.goto(f"{app.url}/hidden?s={encode(State(table='iris'))}")
     settled(page)
@@ -95,6 +93,7 @@ def test_a_column_and_a_cell_are_chosen_by_hand_and_by_keys(page: Page, app) -> 
     expect(fractions.get_by_role("gridcell", selected=True)).to_have_text("3/9 = 0.3333")
 
 
+@pytest.mark.slow
 def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_for(page: Page, app) -> None:
     page.goto(f"{app.url}/model?s={encode(showing(State(table='digits', language='en'), columns_by='table'))}")
     settled(page)
