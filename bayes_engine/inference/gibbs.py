@@ -370,8 +370,9 @@ def _verdict(
     least = float(np.nanmin([*ess, np.inf if event is None else event.ess, np.inf]))
     if moves.kind == "reducible":
         return "cannot be ergodic", Message(
-            "zeros in the tables part the possible states of {nodes} into {n} islands, and no draw leads from one to "
-            "another: each chain stays where it began, and n_q/T is not the posterior; draw these nodes in one block",
+            "zeros in the tables part the possible states of {nodes} into {n} communicating classes, and no draw "
+            "leads from one to another: each chain stays where it began, and n_q/T is not the posterior; draw these "
+            "nodes in one block",
             {"nodes": names, "n": len(moves.communicating_classes)},
         )
     if moves.kind == "unknown":

@@ -61,7 +61,7 @@ def text(value: Value) -> str:
 def kinds_help(*, zeros: bool = False) -> str:
     """What the kinds mean."""
     text = _(
-        "Rows imagined before any is counted. Laplace, Lidstone, Jeffreys: α rows for each level. m-estimate: m rows "
+        "Pseudo-counts, added before any row is counted. Laplace, Lidstone, Jeffreys: α for each level. m-estimate: m "
         "for each class, shared out among the levels. Equivalent sample size: so many for the whole table."
     )
     if zeros:
@@ -82,7 +82,7 @@ def choose_kind(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off:
 
 
 def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
-    """How many rows it imagines, on a slider: α, m, or the equivalent sample size."""
+    """Its pseudo-counts, on a slider: α, m, or the equivalent sample size."""
     if not isinstance(value, tuple):
         st.slider(
             "α",
@@ -90,12 +90,12 @@ def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) ->
             max(10.0, float(value)),
             step=0.1,
             disabled=off,
-            help=_("Rows imagined for each level of a column, in every class."),
+            help=_("Pseudo-count of each level of a column, in every class."),
             **bound(f"{key}_slider", float(value), lambda s, v: edit(s, round(v, 6))),
         )
         return
-    most, about_it = (20.0, _("Rows imagined for each class.")) if value[0] == "m" else (
-        100.0, _("Rows imagined for the whole table of a column, every cell of class and parents alike."))  # fmt: skip
+    most, about_it = (20.0, _("Pseudo-counts for each class.")) if value[0] == "m" else (
+        100.0, _("Pseudo-counts for the whole table of a column, every cell of class and parents alike."))  # fmt: skip
     st.slider(
         "m" if value[0] == "m" else _("rows a table"),
         0.0,

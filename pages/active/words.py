@@ -92,7 +92,7 @@ def preset_help(name: str) -> str:
     """What a preset does, in a sentence."""
     return {
         "textbook": _("No smoothing, empirical prior, sample variance (n−1): eq. 7.16–7.18."),
-        "laplace": _("One imagined row for each class and each level (α=1), sample variance: eq. 7.19–7.20."),
+        "laplace": _("A pseudo-count of 1 for each class and each level (α=1), sample variance: eq. 7.19–7.20."),
         "zero-only": _("Only an attribute–class pair with a zero is smoothed; the prior is left alone."),
         "scikit-learn": _("α=1 on the conditionals, empirical prior, maximum-likelihood variance (n)."),
     }[name]

@@ -274,4 +274,4 @@ def test_the_row_left_out_is_left_out_of_the_plausible_models_too() -> None:
 def test_an_m_estimate_says_how_its_rows_are_shared_out() -> None:
     shelf = (Spec("laplace", (("alpha", ("m", 2.0, "marginal")),)),)
     app = opened("case", showing(State(table="play-tennis", language="en", shelf=shelf), factor=1, of=0))
-    assert "Smoothing imagines 2 rows more" in said(app) and "this one gets 0.7143" in said(app)
+    assert "Smoothing adds pseudo-counts of 2 in all" in said(app) and "this one gets 0.7143" in said(app)

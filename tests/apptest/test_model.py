@@ -364,7 +364,7 @@ def test_no_cut_is_a_finding_with_its_bits() -> None:
 
 
 def test_numbers_under_a_parent_are_smoothed_towards_their_class_and_say_how() -> None:
-    """Bill length of the Adelie penguins on Biscoe, with one imagined row like all Adelie penguins."""
+    """Bill length of the Adelie penguins on Biscoe, with one pseudo-observation like all Adelie penguins."""
     app = opened("model", showing(model("penguins", "aode", discretize=None), super_parent=0, column=1))
     adelie, chinstrap, gentoo = moments(app).to_dict("records")
     assert (adelie["n"], adelie["mean"], adelie["mean, smoothed"], adelie["variance, smoothed"]) == (

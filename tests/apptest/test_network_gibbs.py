@@ -75,7 +75,7 @@ def test_the_stuck_network_says_why_and_what_each_start_leads_to() -> None:
     text = said(app)
     assert "= **0.70000**" in text
     assert "cannot be reached from each other by changing one node at a time" in text
-    assert "Island 1 holds 30.00%" in text and "Island 2 holds 70.00%" in text
+    assert "Communicating class 1 holds 30.00%" in text and "Communicating class 2 holds 70.00%" in text
     assert "One chain: cannot converge" in text and "Many chains: converged" in text  # blocks mend it
     assert app.dataframe[0].value["P(Q = q | e)"].tolist()[1] in ("0.00000", "1.00000")
 
@@ -98,7 +98,7 @@ def test_asias_or_is_drawn_with_its_causes() -> None:
     text = said(opened("network", tab("asia")))
     assert "Drawn together: tuberculosis + tuberculosis or cancer" in text.replace("lung cancer + ", "")
     assert "One chain: cannot converge" in text
-    assert "tuberculosis, lung cancer, tuberculosis or cancer into 2 islands" in text  # called as on screen
+    assert "tuberculosis, lung cancer, tuberculosis or cancer into 2 communicating classes" in text
 
 
 def test_a_block_of_ones_own() -> None:
@@ -130,7 +130,7 @@ def test_another_seed_is_another_walk(films: list[dict[str, Any]]) -> None:
 
 def test_evidence_is_shared_and_the_storys_is_one_click_away() -> None:
     app = opened("network", tab("stuck", net_evidence=()))
-    assert "into **4 islands**" in said(app) or "Island 4" in said(app)
+    assert "into **4 communicating classes**" in said(app) or "Communicating class 4" in said(app)
     app.button(key="net_g_try").click().run()
     assert view(app)["net_evidence"] == ((2, 1),)
     app.multiselect(key="net_g_given").set_value(["0:1", "0:0"]).run()  # of one node, the later

@@ -160,9 +160,9 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
         other_ddof = 1 - source.ddof
         if source.pseudo_counts is not None:
             return Message(
-                "Take the values of {column} in the rows with {target} = {label}, and {added} imagined rows with the "
-                "mean and the variance of the whole class: their mean and variance, its root; then the normal density "
-                "at {value}.",
+                "Take the values of {column} in the rows with {target} = {label}, and {added} pseudo-observations with "
+                "the mean and the variance of the whole class: their mean and variance, its root; then the normal "
+                "density at {value}.",
                 params | {"added": f"{source.pseudo_counts.rows:g}"},
             )
         if source.stands_in:

@@ -383,9 +383,9 @@ def _origin(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
 def _origin_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
     """What is added to a count, and to the total."""
     if source.uneven is not None:
-        more = _("Smoothing imagines {imagined} rows more and shares them out among the {levels} values as the whole "
-                 "column does: this one gets {added}.")  # fmt: skip
-        return more.format(imagined=count(source.pseudo_total), added=number(source.added), levels=source.levels)
+        more = _("Smoothing adds pseudo-counts of {total} in all and shares them out among the {levels} values as "
+                 "the whole column does: this one gets {added}.")  # fmt: skip
+        return more.format(total=count(source.pseudo_total), added=number(source.added), levels=source.levels)
     more = _("Smoothing adds {added} to the count of each of the {levels} pairs of a class and a value.") if (
         joint) else _("Smoothing adds {added} to the count of each of the {levels} values.")  # fmt: skip
     return more.format(added=count(source.added), levels=source.levels)
@@ -415,7 +415,8 @@ def _origin_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Densit
     origin = {
         "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
         "smoothed": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
-                      "smoothed by imagined rows (α = {added}) with the mean and the variance of the whole class."),
+                      "smoothed by pseudo-observations (α = {added}) with the mean and the variance of the whole "
+                      "class."),
         "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the "
                     "variance is common to all classes."),
         "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they "
@@ -479,8 +480,8 @@ def _origin_of_rate(column: str, source: Rate) -> str:
              "this class sum to {total}.").format(x=count(source.x), rate=plain(source.rate), n=count(source.n),
                                                   column=column, total=count(source.total))  # fmt: skip
     if source.added:
-        text += " " + _("Smoothing adds imagined rows (α = {added}) with the mean of the whole column, {mean}.").format(
-            added=count(source.added), mean=plain(source.mean))  # fmt: skip
+        added = _("Smoothing adds pseudo-observations (α = {added}) with the mean of the whole column, {mean}.")
+        text += " " + added.format(added=count(source.added), mean=plain(source.mean))
     return text
 
 

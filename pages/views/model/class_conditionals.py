@@ -535,7 +535,7 @@ def _smoothed_line(d: Density, s: Smoothed) -> None:
         rf"$\displaystyle\sigma^2=\frac{{{top}}}{{n{'-1' if d.ddof else ''}+\alpha}}"
         rf"=\frac{{{spread}}}{{{degrees}}}={d.variance:.6g}$"
     )
-    st.caption(_("Smoothed by α imagined rows that have the mean μ and the variance σ² of the whole class c."))
+    st.caption(_("Smoothed by α pseudo-observations that have the mean μ and the variance σ² of the whole class c."))
 
 
 def _notes(fitted: active.Fitted, estimates: GaussianConditionals) -> None:

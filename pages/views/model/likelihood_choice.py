@@ -127,7 +127,7 @@ def _why(comparison: LikelihoodComparison) -> None:
         )
     st.caption(
         _("Over the line: how often the word was drawn; how many messages had it; how many had it just so often. Under "
-          "it: all words drawn, or all messages, and one imagined for each kind.")
+          "it: all words drawn, or all messages, and a pseudo-count of one for each kind.")
     )  # fmt: skip
 
 

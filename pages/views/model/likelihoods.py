@@ -314,14 +314,14 @@ def _rate_table(table: active.FittableTable, rates: Rates, k: int) -> int:
         }
         for j in _span(rates)
     ]
-    heads = {"n": "n", "sum": "Σx", "added": _("imagined rows α"), "rate": _("rate λ"),
+    heads = {"n": "n", "sum": "Σx", "added": _("pseudo-observations α"), "rate": _("rate λ"),
              "variance": _("variance of the rows")}  # fmt: skip
     _class_table(table, rates, k, rows, heads)
     n, total, a = count(rates.n[k]), count(rates.total[k]), count(rates.added[k])
     if rates.added[k]:
         st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x+\alpha\bar x}}{{n+\alpha}}"
                     rf"=\frac{{{total}+{a}\times {rates.mean:.6g}}}{{{n}+{a}}}={rates.rate[k]:.6g}$")  # fmt: skip
-        st.caption(_("Smoothed by α imagined rows that have the mean of the whole column, x̄."))
+        st.caption(_("Smoothed by α pseudo-observations that have the mean of the whole column, x̄."))
     else:
         st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={rates.rate[k]:.6g}$")
     return k
@@ -364,8 +364,8 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
              _within(low[k], high[k])]
             for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
-        note = _("With α imagined rows of the column's mean a rate is Gamma distributed once the rows are counted; "
-                 "the interval holds it with 95 %.")  # fmt: skip
+        note = _("With α pseudo-observations of the column's mean a rate is Gamma distributed once the rows are "
+                 "counted; the interval holds it with 95 %.")  # fmt: skip
         if not any(estimates.added):
             note = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
                      "½ added to Σx.")  # fmt: skip

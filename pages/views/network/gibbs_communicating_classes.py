@@ -38,7 +38,7 @@ def communicating_classes(
         }
     )
     if not mended.ergodic:
-        onward = _("Draw the tied nodes together (below), and bridges join the islands.")
+        onward = _("Draw the tied nodes together (below), and the classes communicate.")
     elif classes is None:
         onward = _("The many chains draw such nodes together: with these blocks every state can be reached.")
     else:
@@ -46,8 +46,8 @@ def communicating_classes(
     if classes is None:
         st.markdown(
             _(
-                "Zeros in the tables part the possible states of {nodes} into **{n} islands**: no draw of a single "
-                "node leads from one to another, so each chain stays on the island where it began."
+                "Zeros in the tables part the possible states of {nodes} into **{n} communicating classes**: no draw "
+                "of a single node leads from one to another, so each chain stays in the class where it began."
             ).format(nodes=names, n=len(irreducibility.communicating_classes))
         )
         st.markdown(reason)
@@ -58,16 +58,19 @@ def communicating_classes(
         st.markdown(reason)
         ends = list(zip(classes.weight.tolist(), classes.answer.tolist(), strict=True))
         line = (
-            _("Island {n} holds {weight} of the posterior; from a start there $n_q/T$ tends to **{answer}**.")
+            _(
+                "Communicating class {n} holds {weight} of the posterior; from a start there $n_q/T$ tends to "
+                "**{answer}**."
+            )
             if classes.alone
-            else _("Island {n} holds {weight} of the posterior; on it P(Q = q | e) is {answer}.")
+            else _("Communicating class {n} holds {weight} of the posterior; within it P(Q = q | e) is {answer}.")
         )
         lines = [
             line.format(n=i + 1, weight=md(f"{weight:.2%}"), answer=md(number(answer)))
             for i, (weight, answer) in enumerate(ends[:LISTED])
         ]
         if len(ends) > LISTED:
-            lines.append(_("… and {n} islands more.").format(n=len(ends) - LISTED))
+            lines.append(_("… and {n} classes more.").format(n=len(ends) - LISTED))
         total = float(classes.weight @ classes.answer)
         sums = " + ".join(f"{w:.4f} · {a:.4f}" for w, a in ends)
         lines.append(
@@ -123,7 +126,7 @@ def _placed(asked: Question, classes: CommunicatingClasses) -> list[Node]:
                     clean(" · ".join(levels), 60),
                     left - radius * math.cos(angle),
                     1.0 - radius * math.sin(angle),
-                    _("island {n} · {p}").format(n=i + 1, p=number(float(classes.p[k]))),
+                    _("class {n} · {p}").format(n=i + 1, p=number(float(classes.p[k]))),
                     tone="evidence" if i % 2 else "",
                 )
             )

@@ -99,7 +99,7 @@ def _more(here: LearningData, asked: SearchTask) -> None:
         **bound_to(keys.LEARN_RESTARTS, also=AT_END),
     )
     st.number_input(
-        _("Rows imagined by BDeu"),
+        _("Equivalent sample size of BDeu"),
         0.001,
         10000.0,
         step=1.0,

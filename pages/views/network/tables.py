@@ -165,7 +165,7 @@ def _learned(source: Source, cpt: CPT) -> None:
     if source.learned is None:
         return
     st.number_input(
-        _("Imagined rows for each cell, α"),
+        _("Pseudo-count of each cell, α"),
         min_value=0.0,
         max_value=1000.0,
         step=0.5,

@@ -190,7 +190,7 @@ def mend_help(mend: Mend) -> str:
         }[mend.likelihood] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
     if isinstance(mend, SetKnob):
         return {
-            "smoothing": _("The active model is smoothed: α = 1 imagined row for each pair that needs it."),
+            "smoothing": _("The active model is smoothed: a pseudo-count of α = 1 for each pair that needs it."),
             "var_floor": _("No class's variance is less than this share of the column's."),
             "tied_variance": _("Every class gets the variance pooled over all classes."),
             "missing": _("A missing cell becomes a level, counted like any other."),
