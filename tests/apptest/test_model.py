@@ -15,6 +15,7 @@ from pages.active.table_file import TABLE
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.opened import APP, behind, give, listed, opened, showing, uploaded
 from tests.conftest import PATIENCE, crossed, slowly
+from tests.kept import forget
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 KNOCK, DENSITY = 2, 6
@@ -95,6 +96,7 @@ def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
 
 
 def test_models_that_estimate_differently_share_their_counts() -> None:
+    forget()  # of the tests before one fit may still be there, and its counts not
     table = active.in_use(MELONS)
     one, other = (active.fit(table, Spec("laplace", knobs)) for knobs in ((), (("alpha", 7.25),)))
     assert one.model.stats_ is other.model.stats_

@@ -11,7 +11,8 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,6 +38,12 @@ from tests.conftest import ROOT, WITHOUT_LIBRARY, App
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     with classroom(tmp_path_factory.mktemp("room"), "127.0.0.2") as opened:
         yield opened
+
+
+def finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run it to its end in a thread of its own: in this one the browser's event loop may still be running."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()
 
 
 # the command ----------------------------------------------------------------------------------------------------------
@@ -334,7 +341,7 @@ def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path)
     front = launch.Front(answered)
     front.fonts = {asked: broken}
     scope = {"type": "http", "method": "GET", "path": f"/{asked}", "headers": []}
-    asyncio.run(front(scope, None, None))  # type: ignore[arg-type]
+    finish(front(scope, None, None))  # type: ignore[arg-type]
     assert answered.paths == [f"/{asked}"]
 
 
@@ -375,7 +382,7 @@ def test_a_visitor_from_another_network_of_this_computer_is_refused(server: str,
         sent.append(event["type"] if kind == "websocket" else event.get("status", ""))
 
     scope = {"type": kind, "server": (server, 8501), "path": "/", "method": "GET", "headers": []}
-    asyncio.run(launch.Front(app, "192.168.1.20")(scope, None, send))  # type: ignore[arg-type]
+    finish(launch.Front(app, "192.168.1.20")(scope, None, send))  # type: ignore[arg-type]
     assert sent == (["answered"] if welcome else [403, ""] if kind == "http" else ["websocket.close"])
 
 
