@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +140,11 @@ class Module:
         self.top = self._scope(self.tree, None)
         self._options()
 
+    @cached_property
+    def calls(self) -> list[tuple[ast.Call, Scope]]:
+        """Every call, with the scope around it."""
+        return [(node, scope) for node, scope in self.around.items() if isinstance(node, ast.Call)]
+
     def _scope(self, node: ast.AST, parent: Scope | None) -> Scope:
         scope = self.scopes[node] = Scope(node, self, parent)
         for inner in own(node) if not isinstance(node, ast.Lambda) else own(node.body):
@@ -212,7 +217,7 @@ class Project:
         self.guards = {guard, "_", "ngettext", "tex"}
         self.shown = shown or (lambda _module, node: surfaces(node))
         self.modules = {m.name: m for path, code in files.items() if (m := Module(path, code))}
-        self.facts = Facts([*files.values(), *facts])
+        self.facts = facts_of(tuple(dict.fromkeys([*facts, *files.values()])))
         self.methods = {key: scope for m in self.modules.values() for key, scope in m.methods.items()}
         self.sinks: set[tuple[ast.AST, str]] = set()  # (function, parameter) that ends on a surface
         self.busy: set[object] = set()
@@ -615,9 +620,8 @@ class Project:
             place = Place(scope.module.path, function.name if function else "", ast.unparse(value))
             found[place] = str(why)
 
-    def _makes(self, call: ast.Call, scope: Scope, made: ast.ClassDef) -> bool:
-        """Whether a call makes an instance of this class."""
-        home = next(m for m in self.modules.values() if m.classes.get(made.name) is made)
+    def _makes(self, call: ast.Call, scope: Scope, made: ast.ClassDef, home: Module) -> bool:
+        """Whether a call makes an instance of this class of the module `home`."""
         match call.func:
             case ast.Name(id=name):
                 return scope.module.imports.get(name, (scope.module.name, name)) == (home.name, made.name)
@@ -628,9 +632,10 @@ class Project:
     def _callers(self, function: ast.AST, name: str, found: dict[Place, str]) -> None:
         """Look at what every caller gives to a parameter that ends on a surface."""
         if isinstance(function, ast.ClassDef):
+            home = next(m for m in self.modules.values() if m.classes.get(function.name) is function)
             for module in self.modules.values():
-                for call, scope in calls(module):
-                    if self._makes(call, scope, function):
+                for call, scope in module.calls:
+                    if self._makes(call, scope, function, home):
                         at = fields(function).index(name)
                         given = [k.value for k in call.keywords if k.arg == name] or call.args[at : at + 1]
                         for value in [a for a in call.args if isinstance(a, ast.Starred)] or given:
@@ -638,7 +643,7 @@ class Project:
             return
         met = False
         for module in self.modules.values():
-            for call, scope in calls(module):
+            for call, scope in module.calls:
                 callee = self._callee(call, scope)
                 if callee is not None and callee.node is function:
                     met = True
@@ -648,12 +653,6 @@ class Project:
             home = next(m for m in self.modules.values() if function in m.scopes)
             place = Place(home.path, getattr(function, "name", "lambda"), name)
             found[place] = "a parameter that nobody is seen to give"
-
-
-def calls(module: Module) -> Iterator[tuple[ast.Call, Scope]]:
-    for node, scope in module.around.items():
-        if isinstance(node, ast.Call):
-            yield node, scope
 
 
 def surfaces(call: ast.AST) -> Iterator[ast.expr]:
@@ -829,6 +828,12 @@ class Facts:
         self.numbers = frozenset(name for name, said in numbers.items() if said == {True}) | {"shape"}
         self.returned = frozenset(name for name, said in returned.items() if said == {True})
         self.constants = frozenset(name for name, said in constants.items() if said == {True})
+
+
+@cache
+def facts_of(codes: tuple[str, ...]) -> Facts:
+    """The facts of these files, read once."""
+    return Facts(codes)
 
 
 # figures ------------------------------------------------------------------------------------------------------------

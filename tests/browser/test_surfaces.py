@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages import active
@@ -61,6 +62,7 @@ PAGES = {  # a page of the menu: texts that stand there in the document, as the 
 ADDRESSES = {"One case": "case", "Classify a file": "classify", "Hidden labels": "hidden", "Start": ""}
 
 
+@pytest.mark.slow
 def test_markup_in_a_table_is_text_on_every_page(page: Page, app) -> None:
     content = table()
     page.goto(f"{app.url}/data?s={encode(State(**{**VIEW.__dict__, 'table': f'upload:{active.digest(content)}'}))}")
