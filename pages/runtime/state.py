@@ -249,14 +249,19 @@ def read_url(page: str) -> None:
 
 
 def write_url() -> None:
-    """End of a run: the one place that writes the URL."""
+    """End of a run: the one place that writes the URL.
+
+    A run knows the address that the browser had when the edit was made. Where an edit takes back the one before, that
+    may be the very address that is due, and the browser be about to write another: what has changed is written anyway.
+    """
     own: list[str] = st.session_state["tokens"]
     token = link_token()
-    if token != own[-1]:
+    changed = token != own[-1]
+    if changed:
         own.append(token)
         del own[:-REMEMBERED]
         st.session_state["written"] = time.monotonic()
-    if token != st.query_params.get("s", ""):
+    if changed or token != st.query_params.get("s", ""):
         st.query_params.from_dict({"s": token} if token else {})
 
 

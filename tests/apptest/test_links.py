@@ -3,9 +3,11 @@
 import base64
 import zlib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from pages.runtime import state as page_state
 from pages.runtime.state import START, Spec, State, decode, encode
 from tests.apptest.opened import edited, opened, sent_to
 from tests.conftest import crossed
@@ -162,3 +164,27 @@ def test_a_wrong_shift_to_the_prior_of_use_gets_a_hint():
 def test_a_table_that_is_not_here_is_said() -> None:
     app = opened("decisions", replace(START, table="atlantis"))
     assert any("names a table that is not here" in warning.value for warning in app.warning)
+
+
+class Address(dict[str, str]):
+    """The address as a run knows it, and what the run writes."""
+
+    def __init__(self, **known: str):
+        super().__init__(known)
+        self.written: list[dict[str, str]] = []
+
+    def from_dict(self, values: dict[str, str]) -> None:
+        self.written.append(values)
+
+
+@pytest.mark.parametrize(("last", "writes"), [(1, True), (0, False)])
+def test_an_edit_taken_back_before_the_browser_heard_of_it_is_written(
+    last: int, writes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, edited_state = State(row=1), State(row=2)
+    own = [encode(before), encode(edited_state)][: last + 1]
+    address = Address(s=encode(before))  # the browser has not heard of the edit
+    session = {"state": before, "tokens": own}
+    monkeypatch.setattr(page_state, "st", SimpleNamespace(session_state=session, query_params=address))
+    page_state.write_url()
+    assert address.written == ([{"s": encode(before)}] if writes else []) and own[-1] == encode(before)
