@@ -50,7 +50,7 @@ VIEWS: dict[str, tuple[str, State, bool]] = {  # a test's name: the page, its st
     "laboratory": ("laboratory", State(), True),
 }
 
-FIRST = {"start", "data", "model", "model compare", "decisions", "case", "case ask", "classify", "dependence",
+FIRST = {"start", "data", "model", "decisions", "case", "case ask", "classify", "dependence",
          "network ask", "network learn", "hidden", "projection", "laboratory"}  # fmt: skip
 """Views that are opened by default: each page, and what is drawn another way."""
 DRAWN = {"model", "case", "case ask", "dependence", "network learn", "projection planes", "model roc"}

@@ -272,6 +272,7 @@ def swipe(page: Page, x: float, y: float, dx: float, dy: float, steps: int = 10)
 # the code -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_code_on_screen_opens_what_is_on_screen(new_page: Callable[..., Page], app: App) -> None:
     teacher = new_page()
     state = State(table="watermelon3a", language="en", losses=((0.0, 7.0), (1.0, 0.0)))

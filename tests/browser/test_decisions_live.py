@@ -145,6 +145,7 @@ def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
     assert sorted(float(v) for v in re.findall(r"([\d.]+) %", said)) == pytest.approx(engine, abs=0.051)
 
 
+@pytest.mark.slow
 def test_no_key_is_lost_when_typing_from_cell_to_cell(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     cell(page, 0, 0).focus()
@@ -281,6 +282,7 @@ def test_the_sidebar_leaves_a_phone_the_page(new_page: Callable[..., Page], app)
         expect(sidebar).to_be_in_viewport() if shown else expect(sidebar).not_to_be_in_viewport()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["decisions", slowly("start")])
 def test_the_case_follows_the_hand_where_the_page_moves_in_mid_drag(page: Page, app, path: str) -> None:
     page.goto(f"{app.url}/{'' if path == 'start' else path}?s={encode(MELONS)}")

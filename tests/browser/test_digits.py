@@ -13,6 +13,7 @@ from tests.browser.looking import becomes, settled, soon, state_of
 FIRST = f"s={encode(State(table='digits'))}"
 
 
+@pytest.mark.slow
 def test_a_drawn_digit_is_judged_and_back_undoes_it(page: Page, app) -> None:
     page.goto(f"{app.url}/case?{FIRST}")
     settled(page)

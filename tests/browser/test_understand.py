@@ -108,6 +108,7 @@ def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_
     becomes(page, lambda: view_of(page).get("column"), 61)
 
 
+@pytest.mark.slow
 def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
     page.goto(f"{app.url}/dependence?s={encode(State(table='watermelon2', language='en'))}")
     settled(page)

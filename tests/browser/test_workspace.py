@@ -110,6 +110,7 @@ def opened(page: Page, inside: Locator) -> None:
             expect(inside).to_be_attached(timeout=5_000)
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_open_tab_says_so_and_one_click_reopens_everything(
     server: Server, context: BrowserContext
 ) -> None:
