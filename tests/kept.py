@@ -14,5 +14,5 @@ def bytes_kept(digest: str = "") -> int:
 def forget() -> None:
     """Drop every result."""
     with cache._lock:
-        for number, key in list(cache._recent):
-            cache._drop(number, key)
+        for place in list(cache._entries):
+            cache._drop(place)

@@ -33,7 +33,6 @@ from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.incoming.classified_file import free_names
 from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.cache import cached
-from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, current
 
 FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
@@ -328,8 +327,7 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
         return _calibrated(table.key, spec, own, held)
 
 
-@cached(max_entries=16)
-@long_running(Message("calibrating the model"))
+@cached(max_entries=16, activity=Message("calibrating the model"))
 def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
     made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
     with listen():
@@ -352,8 +350,7 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     return Fitted(spec, model, tuple(notes))
 
 
-@cached(max_entries=16)
-@long_running(Message("fitting the model"))
+@cached(max_entries=16, activity=Message("fitting the model"))
 def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
     with listen():
         model = _made(family, _parts.schema, _counting)
@@ -379,14 +376,12 @@ def held_out_rows(table: FittableTable, fitted: Fitted) -> HeldOut:
         return _held_calibrated(table.key, fitted.spec, own)
 
 
-@cached(max_entries=16)
-@long_running(Message("calibrating the model"))
+@cached(max_entries=16, activity=Message("calibrating the model"))
 def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
     return calibrate(_held, setting(spec, "calibration"))
 
 
-@cached(max_entries=32)
-@long_running(Message("judging the model on rows held out"))
+@cached(max_entries=32, activity=Message("judging the model on rows held out"))
 def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
     with listen():
         held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
@@ -418,8 +413,7 @@ def held_out_refitted(table: FittableTable, fitted: Fitted) -> HeldOut:
     return _anew(table.key, fitted.spec, fitted.model, table.parts)
 
 
-@cached(max_entries=32)
-@long_running(Message("judging the model on rows held out"))
+@cached(max_entries=32, activity=Message("judging the model on rows held out"))
 def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
     with listen():
         held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)

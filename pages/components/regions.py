@@ -23,7 +23,6 @@ from pages.components.plane import Case, PlaneView, Points, Side, action_inks, c
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import long_running
 from pages.runtime.links import page_link
 from pages.runtime.state import State, bound, change, choose, current
 
@@ -209,8 +208,7 @@ def _judging(
     return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
 
 
-@cached(max_entries=24)
-@long_running(Message("computing the regions"))
+@cached(max_entries=24, activity=Message("computing the regions"))
 def _plane(
     key: str,
     spec: Any,
@@ -248,8 +246,7 @@ def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid
     )
 
 
-@cached(max_entries=24)
-@long_running(Message("computing the regions"))
+@cached(max_entries=24, activity=Message("computing the regions"))
 def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[int]) -> Ledger:
     """Of the rows that are drawn on these axes."""
     return summed(_model, _X.iloc[_rows])

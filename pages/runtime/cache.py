@@ -1,9 +1,12 @@
 """What is computed once: results kept for everybody, bounded in number and in bytes, and freed with their upload.
 
-`@kept(max_entries=16)` on a function of a key and parameters keeps what it returns, the least recently used going
-first. Arguments whose name begins with an underscore are not part of the key. Against `st.cache_resource` it adds what
-many users need: one budget of bytes for all functions together (`BUDGET`), a share for each uploaded file, and an end:
-when the last session that held a file is gone (`hold`), all that was computed from it goes too.
+    @cached(max_entries=16, activity=Message("holding rows out"))
+    def _held(key: str, spec: Spec, _model: Any, _parts: Parts) -> HeldOut:
+        return held_out(_model, _parts.X, _parts.y)
+
+Against `st.cache_resource` it adds what many users need: one budget of bytes for all functions together (`BUDGET`), a
+share for each uploaded file, and an end: when the last session that held a file is gone (`hold`), all that was computed
+from it goes too.
 """
 
 from __future__ import annotations
@@ -12,14 +15,20 @@ import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
+from itertools import count
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import pandas as pd
 
+from bayes_engine.language import Message
+from pages.runtime import jobs
+
 P = ParamSpec("P")
 R = TypeVar("R")
+Place = tuple[int, Hashable]
+"""The number of a function, and the key of one of its results."""
 
 BUDGET = 512_000_000
 """Bytes that all kept results may take together."""
@@ -40,25 +49,24 @@ class Entry(NamedTuple):
 
 
 _lock = threading.RLock()
-_rooms: list[OrderedDict[Hashable, Entry]] = []  # one a function, the least recently used first
-_recent: OrderedDict[tuple[int, Hashable], None] = OrderedDict()  # (room, key) of all
-_gates: dict[tuple[int, Hashable], _Gate] = {}  # what is being computed: whoever asks for it too, waits
+_numbers = count()
+_entries: OrderedDict[Place, Entry] = OrderedDict()  # of all functions, the least recently used first
+_gates: dict[Place, _Gate] = {}  # what is being computed: whoever asks for it too, waits
 _holders: dict[str, int] = {}  # digest → how many live files
 _shares: dict[str, int] = {}  # digest → bytes its results may take
 _gone: deque[str] = deque()  # digests of files that died; a finalizer may run anywhere, so it only notes them here
 _taken: dict[str, int] = {"": 0}  # owner → bytes; under "" those of all
 
 
-def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the results of a function, at most `max_entries` of them."""
+def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Keep the results of a function, at most `max_entries` of them. Arguments whose name begins with an underscore
+    are not part of the key. What may take long is a job with an `activity` (`jobs.run`)."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
         names = signature(function)
         keyed = [i for i, name in enumerate(names.parameters) if not name.startswith("_")]
         fixed = all(p.default is Parameter.empty for p in names.parameters.values())
-        room: OrderedDict[Hashable, Entry] = OrderedDict()
-        number = len(_rooms)
-        _rooms.append(room)
+        number = next(_numbers)
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -68,14 +76,16 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 bound.apply_defaults()
                 given = tuple(bound.arguments.values())
             key = tuple(given[i] for i in keyed)
-            entry = _look(number, room, key)
+            entry = _look((number, key))
             if entry is None:
-                with _gate(number, key):
-                    entry = _look(number, room, key)  # whoever came first has it
+                with _gate((number, key)):
+                    entry = _look((number, key))  # whoever came first has it
                     if entry is None:
-                        value = function(*args, **kwargs)
+                        work = partial(function, *args, **kwargs)
+                        job = (function.__module__, function.__qualname__, *key)
+                        value = work() if activity is None else jobs.run(job, work, activity)
                         entry = Entry(value, extra_bytes(value, args), _owner(key))
-                        _put(number, room, key, entry, max_entries)
+                        _put((number, key), entry, max_entries)
             result: R = entry.value
             return result
 
@@ -103,8 +113,8 @@ def release() -> int:
             if _holders[digest]:
                 continue
             del _holders[digest], _shares[digest]
-            for number, key in [place for place in _recent if _rooms[place[0]][place[1]].owner == digest]:
-                _drop(number, key)
+            for place in _places_of(digest):
+                _drop(place)
             _taken.pop(digest, None)
             released += 1
     return released
@@ -113,12 +123,11 @@ def release() -> int:
 # one result -----------------------------------------------------------------------------------------------------
 
 
-def _look(number: int, room: OrderedDict[Hashable, Entry], key: Hashable) -> Entry | None:
+def _look(place: Place) -> Entry | None:
     with _lock:
-        entry = room.get(key)
+        entry = _entries.get(place)
         if entry is not None:
-            room.move_to_end(key)
-            _recent.move_to_end((number, key))
+            _entries.move_to_end(place)
         return entry
 
 
@@ -126,8 +135,8 @@ class _Gate:
     """One at a time computes a key, the others wait for it. Where that one has failed or was put off (a long job goes
     on elsewhere), those who waited go in together: a queue of them would wait one after the other."""
 
-    def __init__(self, number: int, key: Hashable) -> None:
-        self.name = (number, key)
+    def __init__(self, place: Place) -> None:
+        self.place = place
         self.lock = threading.Lock()
         self.open = False
 
@@ -138,49 +147,51 @@ class _Gate:
 
     def __exit__(self, _kind: object, error: object, _trace: object) -> None:
         with _lock:
-            if _gates.get(self.name) is self:
-                del _gates[self.name]
+            if _gates.get(self.place) is self:
+                del _gates[self.place]
         if not self.open:
             self.open = error is not None
             self.lock.release()
 
 
-def _gate(number: int, key: Hashable) -> _Gate:
+def _gate(place: Place) -> _Gate:
     with _lock:
-        return _gates.setdefault((number, key), _Gate(number, key))
+        return _gates.setdefault(place, _Gate(place))
 
 
-def _put(number: int, room: OrderedDict[Hashable, Entry], key: Hashable, entry: Entry, most: int) -> None:
+def _put(place: Place, entry: Entry, most: int) -> None:
     release()
     with _lock:
-        if key in room:
-            _drop(number, key)
-        room[key] = entry
-        _recent[number, key] = None
+        if place in _entries:
+            _drop(place)
+        _entries[place] = entry
         for owner in {"", entry.owner}:
             _taken[owner] = _taken.get(owner, 0) + entry.size
-        while len(room) > most:
-            _drop(number, next(iter(room)))
+        for old in [other for other in _entries if other[0] == place[0]][:-most]:
+            _drop(old)
         if entry.owner:
             _shrink(entry.owner, _shares.get(entry.owner, AT_LEAST))
         _shrink("", BUDGET)
 
 
+def _places_of(owner: str) -> list[Place]:
+    return [place for place, entry in _entries.items() if owner in ("", entry.owner)]
+
+
 def _shrink(owner: str, limit: int) -> None:
     """Drop the least recently used results, of one file or of all, until they keep the limit; small ones, which make
     little room, go last. The newest stays: where it alone is more than the limit, an eighth of it is left to others."""
-    mine = [place for place in _recent if not owner or _rooms[place[0]][place[1]].owner == owner]
-    sizes = {place: _rooms[place[0]][place[1]].size for place in mine}
-    limit = max(limit, sizes.get(mine[-1], 0) + limit // 8) if mine else limit
-    for number, key in sorted(mine[:-1], key=lambda place: sizes[place] < SMALL * limit):
+    mine = _places_of(owner)
+    sizes = {place: _entries[place].size for place in mine}
+    limit = max(limit, sizes[mine[-1]] + limit // 8) if mine else limit
+    for place in sorted(mine[:-1], key=lambda place: sizes[place] < SMALL * limit):
         if _taken.get(owner, 0) <= limit:
             return
-        _drop(number, key)
+        _drop(place)
 
 
-def _drop(number: int, key: Hashable) -> None:
-    entry = _rooms[number].pop(key)
-    del _recent[number, key]
+def _drop(place: Place) -> None:
+    entry = _entries.pop(place)
     for owner in {"", entry.owner}:
         _taken[owner] -= entry.size
 

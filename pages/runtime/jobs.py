@@ -1,17 +1,12 @@
 """Long work off the script's thread, with progress and a way to stop it; work that takes a moment is not seen to.
 Streamlit runs a script to its end: it knows no work that goes on beside it.
 
-    @kept(max_entries=16)
-    @lasting(Message("holding rows out"))
-    def _held(key: str, spec: Spec, _model: Any, _parts: Parts) -> HeldOut:
-        return held_out(_model, _parts.X, _parts.y)
-
-What is kept is the result; a job is only what is under way, and who asks for the same joins it. A run of the script
-waits for `GRACE` seconds; then the page ends with how far it is, a fragment looks after it, and the page is drawn anew
-once it is done. Pages come first: at its ticks a job waits while any run of the script computes, for there is but one
-interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and `AT_ONCE`
-at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the last of
-them cancels, asks for something else or is gone, it stops at its next `tick`.
+A job is only what is under way (`cache.cached` keeps its result), and who asks for the same joins it. A run of the
+script waits for `GRACE` seconds; then the page ends with how far it is, a fragment looks after it, and the page is
+drawn anew once it is done. Pages come first: at its ticks a job waits while any run of the script computes, for there
+is but one interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and
+`AT_ONCE` at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the
+last of them cancels, asks for something else or is gone, it stops at its next `tick`.
 
 A callback that needs long work (a file to be read) leaves a `CallbackJob`, which is done before the next page is drawn.
 """
@@ -26,9 +21,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import wraps
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.logger import get_logger
@@ -40,7 +33,7 @@ from bayes_engine.language import Message, _, ngettext
 from bayes_engine.progress import watched, watching
 from pages.runtime import private
 from pages.runtime.escape import md
-from pages.runtime.sessions import connected, running
+from pages.runtime.private import connected, running
 from pages.runtime.state import Finished, use_session_language
 
 GRACE = 1.0
@@ -70,7 +63,6 @@ TURN = 0.001
 """Seconds after which a thread that computes lets another one in; Python's own 5 ms are felt in a page of many
 calls."""
 
-P = ParamSpec("P")
 T = TypeVar("T")
 _log = get_logger("bayes_workbench")
 
@@ -186,24 +178,6 @@ def run(key: Hashable, work: Callable[[], T], activity: Message, grace: float | 
         # a reload came just as it was stopped: it is begun anew
 
 
-def long_running(activity: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A function that may take long, computed by `run`; arguments whose name begins with an underscore are not part of
-    the key, as in `cached`, below which it stands."""
-
-    def wrap(function: Callable[P, T]) -> Callable[P, T]:
-        keyed = [i for i, name in enumerate(signature(function).parameters) if not name.startswith("_")]
-        name = (function.__module__, function.__qualname__)
-
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            assert not kwargs, "by position: the key is made of them"
-            return run((*name, *(args[i] for i in keyed)), lambda: function(*args, **kwargs), activity)
-
-        return call
-
-    return wrap
-
-
 @dataclass
 class CallbackJob:
     """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it. What
@@ -241,9 +215,9 @@ def begin(key: Hashable, work: Callable[[], Any], activity: Message) -> Job:
         raise UnderWay(key, activity, None)
     me = session_id()
     with _lock:
-        running = _jobs.get(key)
-        fresh = running is None or running.stop.is_set()
-        job = _jobs[key] = Job(key, activity) if running is None or running.stop.is_set() else running
+        job = _jobs.get(key)
+        if fresh := job is None or job.stop.is_set():
+            job = _jobs[key] = Job(key, activity)
         job.waiting[me] = time.monotonic()
         watch = not _sweeping.is_set()
         _sweeping.set()

@@ -48,6 +48,19 @@ def style(sheet: str) -> str:
     return f"<style>{selectors(sheet)}</style>"
 
 
+def connected(session_id: str) -> bool:
+    """Whether a browser tab is connected to the session at this moment; callable from any thread. Where nobody can
+    tell (no server, as in tests) it counts as connected."""
+    runtime = running()
+    return True if runtime is None else runtime.is_active_session(session_id)
+
+
+def running() -> Runtime | None:
+    """The server this process runs; None in tests and scripts."""
+    runtime = Runtime.instance() if Runtime.exists() else None
+    return runtime if issubclass(type(runtime), Runtime) else None  # to isinstance a test's mock passes for one
+
+
 def share_widget_states() -> None:
     """Let the values of a session's widgets be gone through while another thread adds to them.
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from streamlit.logger import get_logger
-from streamlit.runtime import Runtime
 
 from pages.runtime import cache, private
 
@@ -36,22 +35,9 @@ _log = get_logger("bayes_workbench")
 _started = threading.Lock()
 
 
-def connected(session_id: str) -> bool:
-    """Whether a browser tab is connected to the session at this moment; callable from any thread. Where nobody can
-    tell (no server, as in tests) it counts as connected."""
-    runtime = running()
-    return True if runtime is None else runtime.is_active_session(session_id)
-
-
-def running() -> Runtime | None:
-    """The server this process runs; None in tests and scripts."""
-    runtime = Runtime.instance() if Runtime.exists() else None
-    return runtime if issubclass(type(runtime), Runtime) else None  # to isinstance a test's mock passes for one
-
-
 def start() -> None:
     """Start the sweeper, once a process."""
-    runtime = running()
+    runtime = private.running()
     if runtime is None or not _started.acquire(blocking=False):
         return
     try:

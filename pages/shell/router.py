@@ -57,7 +57,7 @@ def _process_start() -> None:
     import bayes_engine.decision.evaluate
     import bayes_engine.workbench.figures.decisions  # noqa: F401
 
-    if sessions.running():
+    if private.running():
         logs.install()
         sessions.start()
         private.share_widget_states()

@@ -136,8 +136,8 @@ def test_nothing_goes_past_the_log() -> None:
 
 def test_tests_and_scripts_keep_their_own_log() -> None:
     """Only the server cleans the log of its process; a library has no business in a user's."""
-    from pages.runtime import sessions
+    from pages.runtime import private
 
-    assert sessions.running() is None
+    assert private.running() is None
     assert logging.getLogRecordFactory() is logging.LogRecord
     assert threading.excepthook is not logs._uncaught

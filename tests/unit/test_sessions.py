@@ -16,7 +16,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from pages.runtime import cache, sessions
+from pages.runtime import cache, private, sessions
 from tests.conftest import PATIENCE, ROOT, WITHOUT_LIBRARY
 from tests.kept import bytes_kept
 
@@ -130,7 +130,7 @@ def test_where_streamlit_has_changed_it_says_so_and_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(sessions, "running", lambda: SimpleNamespace(_session_mgr=SimpleNamespace()))
+    monkeypatch.setattr(private, "running", lambda: SimpleNamespace(_session_mgr=SimpleNamespace()))
     monkeypatch.setattr(sessions, "_started", threading.Lock())
     monkeypatch.setattr(sessions._log, "error", lambda text, **_: said.append(text))
     sessions.start()
@@ -139,7 +139,7 @@ def test_where_streamlit_has_changed_it_says_so_and_goes_on(
 
 
 def test_without_a_server_everybody_is_there() -> None:
-    assert sessions.connected("nobody")
+    assert private.connected("nobody")
     sessions.start()  # does nothing
     assert not [thread for thread in threading.enumerate() if thread.name == "session-sweeper"]
 

@@ -19,7 +19,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
 from pages.active.files import held
 from pages.active.table_file import TABLE
-from pages.runtime import jobs, sessions
+from pages.runtime import jobs, private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current
 from pages.shell.workspace import disk
@@ -48,7 +48,7 @@ def saves_by_itself() -> bool:
     name, the browser calls it by such a name, and nothing has passed the request on."""
     known: bool | None = st.session_state.get("workspace_local")
     if known is None:
-        known = st.session_state["workspace_local"] = sessions.running() is not None and disk.is_enabled() and _own()
+        known = st.session_state["workspace_local"] = private.running() is not None and disk.is_enabled() and _own()
     return known
 
 
@@ -281,7 +281,7 @@ def _way_back(lost: str, state: State, pages: frozenset[str]) -> disk.Saved | No
         return None
     for one in kept:
         glanced = disk.load_summary(one, disk.folder(), pages)
-        if glanced and not sessions.connected(one.session) and mark in ("", TABLE.named(glanced.state)):
+        if glanced and not private.connected(one.session) and mark in ("", TABLE.named(glanced.state)):
             return one
     return None
 

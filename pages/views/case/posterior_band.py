@@ -20,7 +20,6 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, change, choose, current, dark
 from pages.views.case.editor import CaseInUse
 
@@ -31,8 +30,7 @@ MOST = 8
 SEEDS = 1000
 
 
-@cached(max_entries=64)
-@long_running(Message("drawing plausible models"))
+@cached(max_entries=64, activity=Message("drawing plausible models"))
 def _plausible(key: str, spec: Any, case: str, seed: int, _one: CaseInUse) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:

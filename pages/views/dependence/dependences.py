@@ -15,7 +15,6 @@ from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, change, current
 from pages.views.dependence.discretization import cut_method, uncut, with_cut, with_cut_method
 
@@ -42,8 +41,7 @@ def dependences(table: active.FittableTable) -> Dependences:
     return _study(table.key, fitted.spec, fitted)
 
 
-@cached(max_entries=16)
-@long_running(Message("measuring the dependences"))
+@cached(max_entries=16, activity=Message("measuring the dependences"))
 def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Dependences:
     model = _fitted.model
     assert isinstance(model, TAN)

@@ -25,7 +25,6 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark, selected
 from pages.views.dependence.discretization import cut_method, with_cut
 
@@ -201,14 +200,12 @@ def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool)
     return readings
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _scores(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None) -> pd.DataFrame:
     return compare(_held, prior_of_use=_use)
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _priced(
     key: str, _held: Mapping[str, HeldOut], _loss: LossMatrix, _use: Mapping[Any, float] | None, _amount: Any
 ) -> pd.DataFrame:

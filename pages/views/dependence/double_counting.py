@@ -44,7 +44,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.jobs import long_running, run
+from pages.runtime.jobs import run
 from pages.runtime.state import Spec, bound_to, change, current, dark
 from pages.views.dependence.dial import dial_models, shared_settings
 
@@ -378,8 +378,7 @@ def _strongest_columns(ledger: Ledger, names: tuple[str, ...]) -> str:
     return max(known, key=lambda n: known[n]) if known else names[0]
 
 
-@cached(max_entries=32)
-@long_running(Message("judging the model on rows held out"))
+@cached(max_entries=32, activity=Message("judging the model on rows held out"))
 def _naive_scores(
     key: str, column: str, _held: HeldOut, _model: NaiveBayes, _parts: Parts, _use: Mapping[Any, float] | None
 ) -> dict[str, list[float]]:
@@ -390,8 +389,7 @@ def _naive_scores(
     return {name: [one[name] for one in scores] for name in scores[0]}
 
 
-@cached(max_entries=128)
-@long_running(Message("judging the model on rows held out"))
+@cached(max_entries=128, activity=Message("judging the model on rows held out"))
 def _refit(
     key: str, spec: Spec, column: str, times: int, case: str, _model: GenerativeClassifier, _parts: Parts, _case: Any
 ) -> tuple[Ledger, HeldOut]:

@@ -31,7 +31,6 @@ from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
-from pages.runtime.jobs import long_running
 from pages.runtime.state import current
 
 MAX_ITER = 300
@@ -202,15 +201,13 @@ def _begin(run: MixtureRun, x: Any, parts: Parts) -> Any:
     return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
 
 
-@cached(max_entries=64)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=64, activity=Message("climbing by EM"))
 def _mixture(key: str, run: MixtureRun, _parts: Parts) -> GaussianMixtureRun:
     x = _matrix(_parts, run.columns)[0]
     return run_em(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
-@cached(max_entries=256)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=256, activity=Message("climbing by EM"))
 def _reached(key: str, run: MixtureRun, _parts: Parts) -> float | None:
     x = _matrix(_parts, run.columns)[0]
     return objective_reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
@@ -241,8 +238,7 @@ def _mixture_film(key: str, run: MixtureRun, _parts: Parts) -> tuple[Film, list[
     return Film.of_mixture(trace, shares, x[rows], sides), rows.tolist()
 
 
-@cached(max_entries=32)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=32, activity=Message("climbing by EM"))
 def _bills(key: str, columns: tuple[int, ...], form: Form, prior: bool, _parts: Parts) -> InformationCriteria:
     x, _names = _matrix(_parts, columns)
     return information_criteria(
@@ -250,8 +246,7 @@ def _bills(key: str, columns: tuple[int, ...], form: Form, prior: bool, _parts: 
     )
 
 
-@cached(max_entries=32)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=32, activity=Message("climbing by EM"))
 def _supervised(key: str, columns: tuple[int, ...], form: Form, _parts: Parts) -> SupervisedStep:
     x, names = _matrix(_parts, columns)
     levels = _parts.target.levels
@@ -306,8 +301,7 @@ def _estimator(labels: HiddenLabels, parts: Parts) -> NaiveBayes:
     return NaiveBayes(schema=parts.schema, tied_variance=labels.tied)
 
 
-@cached(max_entries=32)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=32, activity=Message("climbing by EM"))
 def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> HiddenLabelRun:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return run_with_hidden_labels(
@@ -323,8 +317,7 @@ def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> HiddenLabelRun:
     )
 
 
-@cached(max_entries=32)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=32, activity=Message("climbing by EM"))
 def _all_seen(key: str, labels: HiddenLabels, _parts: Parts) -> int:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return ceiling(_parts.X, _parts.y, hidden, _estimator(labels, _parts))
@@ -365,8 +358,7 @@ def fill_cell(table: active.FittableTable, row: int, column: int, run: MixtureRu
     return _missing(table.key, row, column, run.k, run.form, table.parts)
 
 
-@cached(max_entries=64)
-@long_running(Message("climbing by EM"))
+@cached(max_entries=64, activity=Message("climbing by EM"))
 def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts) -> FilledCell:
     names = [v.name for v in _parts.schema.features if v.numeric]
     x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()

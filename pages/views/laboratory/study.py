@@ -12,7 +12,6 @@ from bayes_engine.workbench.laboratory.excess_risk import LearningCurve, fitted_
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
-from pages.runtime.jobs import long_running
 from pages.views.laboratory.setup import WIDEST, Setup
 
 REPLICATES = 12
@@ -67,8 +66,7 @@ def curve_of(setup: Setup) -> LearningCurve:
     return _curve(replace(setup, seed=0, n=0).key, setup)
 
 
-@cached(max_entries=64)
-@long_running(Message("drawing samples and fitting the models"))
+@cached(max_entries=64, activity=Message("drawing samples and fitting the models"))
 def _sample(key: str, _setup: Setup) -> Sample:
     truth, loss = _setup.truth(), _setup.loss
     fitted = fitted_once(truth, models_of(_setup), loss, _setup.n, _setup.seed)
@@ -87,13 +85,11 @@ def _sample(key: str, _setup: Setup) -> Sample:
     )
 
 
-@cached(max_entries=64)
-@long_running(Message("drawing samples and fitting the models"))
+@cached(max_entries=64, activity=Message("drawing samples and fitting the models"))
 def _excess(key: str, _setup: Setup) -> LearningCurve:
     return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, [_setup.n], replicates=REPLICATES, seed=1)
 
 
-@cached(max_entries=16)
-@long_running(Message("drawing samples and fitting the models"))
+@cached(max_entries=16, activity=Message("drawing samples and fitting the models"))
 def _curve(key: str, _setup: Setup) -> LearningCurve:
     return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, GROWTH, replicates=CURVE, seed=1)

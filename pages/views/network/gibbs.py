@@ -18,7 +18,6 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import long_running
 from pages.runtime.state import change, current
 from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
@@ -79,8 +78,7 @@ def _exact(key: str, _asked: Question) -> float | None:
         return None
 
 
-@cached(max_entries=32)
-@long_running(Message("letting the chains walk"))
+@cached(max_entries=32, activity=Message("letting the chains walk"))
 def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
     return walk(_asked.network, _asked.evidence, _asked.event, sweeps, seed)
 

@@ -18,7 +18,6 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, change, current, dark
 from pages.views.network.gibbs_question import Question
 
@@ -68,8 +67,7 @@ def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerCompar
         return _compared(asked.key, with_, exact, asked)
 
 
-@cached(max_entries=48)
-@long_running(Message("letting the chains walk"))
+@cached(max_entries=48, activity=Message("letting the chains walk"))
 def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> SamplerComparison:
     blocks: Any = None
     if with_.blocks == "tied":

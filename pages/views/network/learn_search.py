@@ -19,7 +19,6 @@ from bayes_engine.table.encode import encode
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
-from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
 from pages.views.network.learn_run import Work, outcome
 from pages.views.network.source import Rows, rows_of
@@ -99,8 +98,7 @@ def learning_data(table: active.FittableTable) -> LearningData:
     return LearningData(table, rows, _counts(rows.digest, bins, rows), bins)
 
 
-@cached(max_entries=8)
-@long_running(Message("counting the rows"))
+@cached(max_entries=8, activity=Message("counting the rows"))
 def _counts(digest: str, bins: int, _rows: Rows) -> FamilyCounts:
     """Numbers cut, rows counted; a row with a cell not known counts for no family (EM keeps it for the tables)."""
     schema = BayesianNetwork(schema=_rows.schema, bins=bins, missing="known").fit(_rows.frame).schema_

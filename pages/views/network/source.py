@@ -26,7 +26,6 @@ from pages.active import files
 from pages.active.network_file import NETWORK, UPLOADED
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
-from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
 
 TABLE = "table"
@@ -221,8 +220,7 @@ def _learned(table: active.FittableTable) -> Source:
     return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, Learned(table, rows, model))
 
 
-@cached(max_entries=16)
-@long_running(Message("learning the network"))
+@cached(max_entries=16, activity=Message("learning the network"))
 def _model(
     key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
 ) -> BayesianNetwork:
@@ -238,8 +236,7 @@ def _model(
     )
 
 
-@cached(max_entries=32)
-@long_running(Message("learning the network"))
+@cached(max_entries=32, activity=Message("learning the network"))
 def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> BayesianNetwork:
     """The model under another prior; one object for one content, for by the object the junction tree is kept. What EM
     completed depends on the prior: then the same graph is fitted anew."""

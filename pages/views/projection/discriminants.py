@@ -35,7 +35,6 @@ from pages.components.plane import Ink, PlaneView, Points, Side, plane
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, choose, current, dark
 from pages.views.projection.projection import MOST_POINTS, or_explain, rows_of
 
@@ -57,8 +56,7 @@ def rows_left_out(rows: NumericRows) -> None:
 # all columns on two directions ----------------------------------------------------------------------------------------
 
 
-@cached(max_entries=16)
-@long_running(Message("looking for directions"))
+@cached(max_entries=16, activity=Message("looking for directions"))
 def _screens(key: str, names: tuple[str, ...], objective: Objective, _rows: NumericRows) -> PlaneProjections:
     return plane_projections(_rows, objective)
 
@@ -134,8 +132,7 @@ def _assumptions(key: str, names: tuple[str, ...], _rows: NumericRows) -> Assump
     return assumptions(_rows)
 
 
-@cached(max_entries=32)
-@long_running(Message("computing the regions"))
+@cached(max_entries=32, activity=Message("computing the regions"))
 def _regions(
     key: str,
     names: tuple[str, ...],
@@ -368,8 +365,7 @@ def _p(value: float) -> str:
 # before naive Bayes ---------------------------------------------------------------------------------------------------
 
 
-@cached(max_entries=16)
-@long_running(Message("judging the model on rows held out"))
+@cached(max_entries=16, activity=Message("judging the model on rows held out"))
 def _before(key: str, names: tuple[str, ...], _rows: NumericRows) -> Any:
     return transformed_naive_bayes(_rows)
 

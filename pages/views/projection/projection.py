@@ -24,7 +24,6 @@ from pages.components.component import component, is_number, last_message, read_
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.jobs import long_running
 from pages.runtime.state import State, bound, bound_to, change, current
 
 MOST_POINTS = 1500
@@ -94,8 +93,7 @@ def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> NumericRows:
     return numeric_rows(_parts, names)
 
 
-@cached(max_entries=32)
-@long_running(Message("looking for directions"))
+@cached(max_entries=32, activity=Message("looking for directions"))
 def _project(key: str, names: tuple[str, ...], standardized: bool | None, _sample: NumericRows) -> Projection:
     return project(_sample, standardized=standardized)
 

@@ -27,7 +27,6 @@ from bayes_engine.workbench.doctor.finding import (
 )
 from pages import active
 from pages.runtime.cache import cached
-from pages.runtime.jobs import long_running
 from pages.runtime.state import current
 
 LOOKED = 512
@@ -78,8 +77,7 @@ def _some(schema: Schema) -> Schema:
     return Schema(tuple(v for v in schema if v.name in wanted or v.role == "target"))
 
 
-@cached(max_entries=32)
-@long_running(Message("examining the columns"))
+@cached(max_entries=32, activity=Message("examining the columns"))
 def _examined(key: str, _frame: pd.DataFrame, _schema: Schema) -> Report:
     frame = _frame if len(_schema) == _frame.shape[1] else _frame[list(_schema.names)]
     return examine(frame, _schema)

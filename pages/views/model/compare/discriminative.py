@@ -20,7 +20,6 @@ from pages.components.chart import chart
 from pages.components.regions import MOST_POINTS, Axes, axes_in_use, region_controls
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.jobs import long_running
 from pages.runtime.state import current, dark
 from pages.views.model.compare.judged import COUNTERPART, Judged
 
@@ -79,14 +78,12 @@ def beside_logistic_regression(judged: Judged) -> None:
     st.caption(" ".join(sentences))
 
 
-@cached(max_entries=16)
-@long_running(Message("computing the regions"))
+@cached(max_entries=16, activity=Message("computing the regions"))
 def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.FittableTable) -> Plane:
     return posterior_plane(_model, _table.features, *_axes(axes, _table), None, SIDE)
 
 
-@cached(max_entries=16)
-@long_running(Message("fitting logistic regression"))
+@cached(max_entries=16, activity=Message("fitting logistic regression"))
 def _theirs(key: str, axes: Axes, _table: active.FittableTable) -> Plane:
     parts = _table.parts
     two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))

@@ -38,7 +38,6 @@ from pages.active import shelf, words
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, current
 
 COUNTERPART = "lr"
@@ -144,16 +143,14 @@ def calibrated(table: active.FittableTable, specs: tuple[Spec, ...], name: str, 
     return _calibrated(table.key, spec, method, held)
 
 
-@cached(max_entries=32)
-@long_running(Message("calibrating the model"))
+@cached(max_entries=32, activity=Message("calibrating the model"))
 def _calibrated(key: str, spec: Spec | None, method: str, _held: HeldOut) -> HeldOut:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return calibrate(_held, method)
 
 
-@cached(max_entries=8)
-@long_running(Message("fitting logistic regression"))
+@cached(max_entries=8, activity=Message("fitting logistic regression"))
 def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
     """Logistic regression on the same splits: the labels are coded in the order in which the models sort them."""
     labels = sort_levels(classes)
@@ -181,8 +178,7 @@ def scores(judged: Judged) -> pd.DataFrame:
     return _scores(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _scores(key: str, _judged: Judged) -> pd.DataFrame:
     return scoring.compare(_judged.held, prior_of_use=_judged.use)
 
@@ -192,8 +188,7 @@ def reports(judged: Judged) -> dict[str, RiskReport]:
     return _reports(_asked(judged), judged)
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _reports(key: str, _judged: Judged) -> dict[str, RiskReport]:
     asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
     return {name: estimated_risk(held, _judged.loss, **asked) for name, held in _judged.held.items()}
@@ -205,8 +200,7 @@ def differences(judged: Judged, measure: str) -> pd.DataFrame:
     return _differences(repr((key, measure)), judged, measure)  # of the others no loss changes anything
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
     asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
     return scoring.differences(_judged.held, measure, _judged.loss, **asked)
@@ -228,8 +222,7 @@ def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
     return _of_class(_asked(judged, str(label)), judged, label)
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, ClassCurves]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
     curves = {}
@@ -248,8 +241,7 @@ def brier_decomposition(judged: Judged) -> dict[str, BrierParts]:
     return _brier(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
 
-@cached(max_entries=32)
-@long_running(Message("comparing the models"))
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
     return {name: brier_parts(held, _judged.use) for name, held in _judged.held.items()}
 
