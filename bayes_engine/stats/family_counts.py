@@ -12,14 +12,15 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.logspace import Array
 from bayes_engine.stats.families import MOST_CELLS, known_codes
 from bayes_engine.stats.labels import checked_weights
-from bayes_engine.table.encode import MISSING, Table
-from bayes_engine.table.schema import Variable
+from bayes_engine.table.encode import MISSING, Table, encode
+from bayes_engine.table.schema import Schema, Variable
 
 MissingPolicy = Literal["error", "complete"]
 KEPT_CELLS = 4_000_000
@@ -56,11 +57,7 @@ class FamilyCounts:
 
     Raises TableError on a column that is not discrete, on a missing cell, or where no row is complete.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
-    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> counts = FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")})
     >>> counts.counts("wet", ("rain",)).tolist()
     [[1.0, 1.0], [0.0, 2.0]]
     """
@@ -89,6 +86,12 @@ class FamilyCounts:
         if self.n == 0:
             raise TableError("no row with a weight is left to count")
         self._kept: dict[tuple[str, ...], Array] = {}
+
+    @classmethod
+    def of(cls, columns: Any, weight: Any = None, *, missing: MissingPolicy = "error") -> FamilyCounts:
+        """Of a frame, or of what makes one, its levels as the dtypes say."""
+        frame = pd.DataFrame(columns)
+        return cls(encode(frame, Schema.from_dtypes(frame)), weight, missing=missing)
 
     @property
     def n_distinct(self) -> int:

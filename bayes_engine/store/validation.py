@@ -9,6 +9,7 @@ there, on one row (`check_answers`), rather than listed here again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -207,22 +208,16 @@ def check_record(record: type, fields: Mapping[str, Any]) -> None:
 
 
 def _check_arcs(nodes: Sequence[str], arcs: Sequence[tuple[str, str]]) -> None:
-    """Nodes that are named once, arcs between them that close no cycle (Kahn 1962): in one pass."""
-    waiting = dict.fromkeys(nodes, 0)
-    below: dict[str, list[str]] = {name: [] for name in nodes}
-    if len(waiting) < len(nodes) or not all(a in waiting and b in waiting for a, b in arcs):
+    """Nodes that are named once, arcs between them that close no cycle: in one pass."""
+    above: dict[str, list[str]] = {name: [] for name in nodes}
+    if len(above) < len(nodes) or not all(a in above and b in above for a, b in arcs):
         raise StoreError("a graph has a node twice, or an arc to a node that there is not")
     for a, b in arcs:
-        waiting[b] += 1
-        below[a].append(b)
-    ready = [name for name, n in waiting.items() if n == 0]
-    for name in ready:
-        for child in below[name]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    if len(ready) < len(nodes):
-        raise StoreError("the arcs of a graph close a cycle")
+        above[b].append(a)
+    try:
+        TopologicalSorter(above).prepare()
+    except CycleError:
+        raise StoreError("the arcs of a graph close a cycle") from None
 
 
 def check_schema(schema: Schema) -> None:

@@ -49,11 +49,7 @@ def exact(
 
     Out of time or cancelled, the result is hill climbing's. Raises ParameterError, with the cost, where it is too much.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy") * 5, "wet": list("nnyy") * 5, "wind": list("nyny") * 5})
-    >>> found = exact(FamilyCounts(encode(frame, Schema.from_dtypes(frame))))
+    >>> found = exact(FamilyCounts.of({"rain": list("nnyy") * 5, "wet": list("nnyy") * 5, "wind": list("nyny") * 5}))
     >>> found.graph.arcs, found.status
     ((('rain', 'wet'),), 'optimum')
     """

@@ -8,8 +8,10 @@ agree (Pearl 1988, Probabilistic Reasoning in Intelligent Systems, ch. 3; Zhou, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -90,18 +92,13 @@ class DAG:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """A topological order: every parent before its children, and otherwise as the nodes stand."""
-        waiting = {name: len(above) for name, above in self.parents.items()}
+        sorter = TopologicalSorter(self.parents)
+        with suppress(CycleError):  # nodes on a cycle are never ready; the constructor names them
+            sorter.prepare()
         done: list[str] = []
-        ready = [name for name in self.nodes if waiting[name] == 0]
-        while ready:  # nodes on a cycle are never ready; the constructor names them
+        while ready := sorted(sorter.get_ready(), key=self.position.__getitem__):
             done += ready
-            following = []
-            for name in ready:
-                for child in self.children[name]:
-                    waiting[child] -= 1
-                    if waiting[child] == 0:
-                        following.append(child)
-            ready = sorted(following, key=self.position.__getitem__)
+            sorter.done(*ready)
         return tuple(done)
 
     def _cycle(self) -> tuple[str, ...] | None:
@@ -129,13 +126,10 @@ class DAG:
 
     def ancestors(self, names: Collection[str]) -> frozenset[str]:
         """These nodes and everything above them."""
-        return self._reached(names, self.parents)
-
-    def _reached(self, names: Collection[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
         reached = set(names)
         queue = list(names)
         for name in queue:
-            new = [n for n in step[name] if n not in reached]
+            new = [n for n in self.parents[name] if n not in reached]
             reached.update(new)
             queue += new
         return frozenset(reached)

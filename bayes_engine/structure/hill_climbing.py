@@ -75,11 +75,8 @@ def hill_climb(
 
     Raises ParameterError on constraints that contradict each other or the start.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy") * 5, "wet": list("nnyy") * 5, "wind": list("nyny") * 5})
-    >>> found = hill_climb(FamilyCounts(encode(frame, Schema.from_dtypes(frame))))
+    >>> counts = FamilyCounts.of({"rain": list("nnyy") * 5, "wet": list("nnyy") * 5, "wind": list("nyny") * 5})
+    >>> found = hill_climb(counts)
     >>> found.graph.arcs, found.status, round(found.trace.steps[0].delta, 4)  # 20 log 2 - ½ log 20
     ((('rain', 'wet'),), 'local optimum', 12.3651)
     """
@@ -121,11 +118,7 @@ def k2(
 
     Raises ParameterError where the order is not one of all nodes, or a required arc leads against it.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nnyy")})
-    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> counts = FamilyCounts.of({"rain": list("nnyy"), "wet": list("nnyy")})
     >>> k2(counts, ("wet", "rain")).graph.arcs
     (('wet', 'rain'),)
     """

@@ -171,11 +171,7 @@ class Scorer:
     """Scores of families over one table, each set of columns summed once. `name` is one of SCORES; `sample_size` is
     BDeu's equivalent sample size.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
-    >>> scorer = Scorer(FamilyCounts(encode(frame, Schema.from_dtypes(frame))), "bic")
+    >>> scorer = Scorer(FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")}), "bic")
     >>> family = scorer.family("wet", ("rain",))
     >>> round(family.log_likelihood, 4), round(family.penalty, 4), family.free  # 2 log ½; 2 · ½ log 4
     (-1.3863, 1.3863, 2)
@@ -311,11 +307,7 @@ def decomposed_score(
 ) -> DecomposedScore:
     """What every family of the graph adds to its score. Nodes that the table does not have raise ParameterError.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
-    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> counts = FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")})
     >>> found = decomposed_score(counts, DAG(counts.names, [("rain", "wet")]))
     >>> round(found.score, 4), round(found.log_likelihood, 4), found.free
     (-6.2383, -4.1589, 3)
@@ -329,11 +321,7 @@ def score_change(
 ) -> ScoreChange:
     """What one move made by hand changes. Raises ParameterError where the move cannot be made.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
-    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> counts = FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")})
     >>> change = score_change(counts, DAG(counts.names), Move("add", "rain", "wet"))
     >>> [(f.after.child, round(f.delta, 4)) for f in change.families], change.graph.arcs
     ([('wet', 0.1699)], (('rain', 'wet'),))
@@ -345,11 +333,7 @@ def score_change(
 def family_changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:
     """The families that a move touches, before and after it; `parents` are those of every node before.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nnyy")})
-    >>> scorer = Scorer(FamilyCounts(encode(frame, Schema.from_dtypes(frame))), "bic")
+    >>> scorer = Scorer(FamilyCounts.of({"rain": list("nnyy"), "wet": list("nnyy")}), "bic")
     >>> [change] = family_changes(scorer, {"rain": (), "wet": ()}, Move("add", "rain", "wet"))
     >>> change.after.parents, round(change.delta, 4)  # 4 log 2 − ½ log 4
     (('rain',), 2.0794)

@@ -4,50 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeVar
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.chow_liu import Edge, conditional_information, directed, spanning_tree
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.exact_search import exact
-from bayes_engine.structure.fixed_structures import given, naive_graph, tan_graph, tree_graph
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb, k2
 from bayes_engine.structure.scores import ScoreName, Scorer, scorer_of
-from bayes_engine.structure.search_trace import (
-    Candidate,
-    Method,
-    SearchControl,
-    SearchProgress,
-    SearchResult,
-    SearchStep,
-    SearchTrace,
-    Status,
-    laid,
-)
+from bayes_engine.structure.search_trace import Method, SearchControl, SearchResult, laid
 
-__all__ = [
-    "METHODS",
-    "Candidate",
-    "ClimbSettings",
-    "Constraints",
-    "Method",
-    "SearchControl",
-    "SearchOptions",
-    "SearchProgress",
-    "SearchResult",
-    "SearchStep",
-    "SearchTrace",
-    "Status",
-    "exact",
-    "given",
-    "hill_climb",
-    "k2",
-    "naive_graph",
-    "search",
-    "tan_graph",
-    "tree_graph",
-]  # fmt: skip
+__all__ = ["METHODS", "Method", "SearchOptions", "SearchResult", "search"]
 
 T = TypeVar("T")
 METHODS: tuple[Method, ...] = ("hill-climb", "k2", "exact", "tree", "naive", "tan", "given")
@@ -88,11 +58,7 @@ def search(
 
     Raises ParameterError where the method lacks what it needs.
 
-    >>> import pandas as pd
-    >>> from bayes_engine.table.encode import encode
-    >>> from bayes_engine.table.schema import Schema
-    >>> frame = pd.DataFrame({"a": list("xxyy") * 5, "b": list("xxyy") * 5, "c": list("xyxy") * 5})
-    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> counts = FamilyCounts.of({"a": list("xxyy") * 5, "b": list("xxyy") * 5, "c": list("xyxy") * 5})
     >>> search(counts, method="tree").graph.arcs
     (('a', 'b'),)
     >>> search(counts, "mdl", method="k2", options=SearchOptions(order="cba")).graph.arcs
@@ -112,11 +78,11 @@ def search(
     if method == "exact":
         return exact(counts, scorer, constraints=constraints, control=options)
     if method == "tree":
-        graph = tree_graph(counts, options.root)
+        graph = DAG(counts.names, _tree(counts, counts.names, None, options.root))
     elif method == "naive":
-        graph = naive_graph(counts, _needed(options.target, "naive", "target"))
+        graph = _naive(counts, _needed(options.target, "naive", "target"))
     elif method == "tan":
-        graph = tan_graph(counts, _needed(options.target, "tan", "target"), options.root)
+        graph = _tan(counts, _needed(options.target, "tan", "target"), options.root)
     else:
         graph = _needed(options.start, "given", "start")
     constraints.checked(counts.names).admits(graph)
@@ -127,3 +93,35 @@ def _needed(value: T | None, method: str, name: str) -> T:
     if value is None:
         raise ParameterError("method='{method}' needs {name}=", method=method, name=name)
     return value
+
+
+def _naive(counts: FamilyCounts, target: str) -> DAG:
+    """The class above every other column, and nothing else."""
+    counts.rank_of(target)
+    return DAG(counts.names, [(target, name) for name in counts.names if name != target])
+
+
+def _tan(counts: FamilyCounts, target: str, root: str | None) -> DAG:
+    """The class above every other column, and these a tree by I(x_i; x_j | class) (Friedman, Geiger & Goldszmidt
+    1997); `root` None: the column of which the class says most, equals by name."""
+    others = tuple(name for name in counts.names if name != target)
+    if root is None and others:
+        nats = {name: conditional_information(counts.table((target, name))[None]).information for name in others}
+        root = min(others, key=lambda name: (-round(nats[name], 9), name))
+    return DAG(counts.names, [*_naive(counts, target).arcs, *_tree(counts, others, target, root)])
+
+
+def _tree(counts: FamilyCounts, names: tuple[str, ...], target: str | None, root: str | None) -> tuple[Edge, ...]:
+    """The arcs of the tree with the highest likelihood (Chow & Liu 1968), given the `target` where there is one: the
+    spanning tree of most mutual information, leading away from `root` (None: the first column). Columns that say
+    nothing of each other stay apart."""
+    if root is not None and root not in names:
+        raise ParameterError("the root '{root}' is none of the tree's nodes", root=root)
+    if not names:
+        return ()
+    weights = {}
+    for a, b in combinations(names, 2):
+        table = counts.table((a, b))[None] if target is None else counts.table((target, a, b))
+        weights[a, b] = conditional_information(table).information
+    edges = [step.edge for step in spanning_tree(names, weights) if step.taken]
+    return directed(names, edges, names[0] if root is None else root)

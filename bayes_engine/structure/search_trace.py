@@ -82,8 +82,10 @@ class SearchTrace:
 
     def graph_after(self, k: int) -> DAG:
         """The graph after `k` steps; 0 is the start. Raises ParameterError where there are not so many."""
+        if not 0 <= k <= len(self.steps):
+            raise ParameterError("the search has {n} steps, there is no step {k}", n=len(self.steps), k=k)
         arcs = set(self.start.arcs)
-        for step in self.steps[: self._within(k)]:
+        for step in self.steps[:k]:
             arcs ^= {step.move.arc}  # comes or goes
             if step.move.operation == "reverse":
                 arcs.add((step.move.child, step.move.parent))
@@ -94,11 +96,6 @@ class SearchTrace:
         rows = [(s.move.operation, s.move.parent, s.move.child, s.delta, s.score, s.ties) for s in self.steps]
         columns = ["operation", "parent", "child", "delta", "score", "ties"]
         return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name="step"))
-
-    def _within(self, k: int) -> int:
-        if not 0 <= k <= len(self.steps):
-            raise ParameterError("the search has {n} steps, there is no step {k}", n=len(self.steps), k=k)
-        return k
 
 
 @dataclass(frozen=True)

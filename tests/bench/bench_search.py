@@ -30,8 +30,6 @@ from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.hill_climbing import hill_climb
 from bayes_engine.structure.scores import decomposed_score
-from bayes_engine.table.encode import encode
-from bayes_engine.table.schema import Schema
 from tests.bench.bench_naive_bayes import Ratio, cpu
 
 ALARM = Path(__file__).parent / "alarm.bif"
@@ -64,7 +62,7 @@ print(json.dumps({"file": from_file, "frame": from_frame, "arcs": orders}))
 
 
 def counted(frame: pd.DataFrame) -> FamilyCounts:
-    return FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    return FamilyCounts.of(frame)
 
 
 def alarm() -> pd.DataFrame:

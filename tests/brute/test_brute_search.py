@@ -14,13 +14,13 @@ import pytest
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.equivalence import cpdag
+from bayes_engine.structure.exact_search import exact
 from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.hill_climbing import hill_climb, k2
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
-from bayes_engine.structure.search import Constraints, exact, hill_climb, k2
 from bayes_engine.structure.separation import Trail, paths, separated, separation
-from bayes_engine.table.encode import encode
-from bayes_engine.table.schema import Schema
 
 FOUR = ("a", "b", "c", "d")
 
@@ -194,7 +194,7 @@ def rows(seed: int, n: int = 80) -> pd.DataFrame:
 
 
 def counted(frame: pd.DataFrame) -> FamilyCounts:
-    return FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    return FamilyCounts.of(frame)
 
 
 def by_formula(frame: pd.DataFrame, child: str, parents: tuple[str, ...], score: ScoreName, ess: float) -> float:

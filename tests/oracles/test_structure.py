@@ -19,8 +19,6 @@ from bayes_engine.structure.exact_search import exact
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.hill_climbing import hill_climb
 from bayes_engine.structure.scores import SCORES, Scorer, decomposed_score
-from bayes_engine.table.encode import encode
-from bayes_engine.table.schema import Schema
 
 PEER: dict[str, Any] = json.loads((Path(__file__).parent / "structure.json").read_text(encoding="utf-8"))
 SAMPLES = ("asia", "learning.test")
@@ -31,7 +29,7 @@ def counted(name: str, columns: list[str] | None = None, renamed: dict[str, str]
     sample = PEER[name]
     frame = pd.DataFrame(sample["rows"], columns=[*sample["columns"], "weight"])
     cells = frame[columns or sample["columns"]].rename(columns=renamed or {})
-    return FamilyCounts(encode(cells, Schema.from_dtypes(cells)), frame["weight"])
+    return FamilyCounts.of(cells, frame["weight"])
 
 
 @pytest.mark.parametrize("name", SAMPLES)

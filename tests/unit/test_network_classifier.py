@@ -20,9 +20,7 @@ from bayes_engine.factors.network import Network
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.search import SearchOptions, search
-from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import Parts, take_apart
-from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.derivation.check import hint
 from bayes_engine.workbench.derivation.conditionals import (
     LevelConditionals,
@@ -109,7 +107,7 @@ def test_naive_and_tan_are_the_models_of_that_name(name: str) -> None:
 def test_a_searched_structure_is_the_searchs_own(structure: Any, criterion: Any) -> None:
     model, table = fitted("watermelon2", structure=structure, criterion=criterion)
     whole = table.X.assign(好瓜=table.y.astype(object))[["好瓜", *table.X.columns]]
-    counts = FamilyCounts(encode(whole, Schema.from_dtypes(whole)))
+    counts = FamilyCounts.of(whole)
     want = search(counts, criterion, method=structure, options=SearchOptions(max_parents=3))
     assert model.search_ is not None
     assert model.search_.score == pytest.approx(want.score, abs=1e-9)

@@ -22,7 +22,7 @@ FRAME["d"] = np.where(RNG.random(60) < 0.8, FRAME["a"], "2")
 
 
 def counted(frame: pd.DataFrame = FRAME, weight: object = None, **how: str) -> FamilyCounts:
-    return FamilyCounts(encode(frame, Schema.from_dtypes(frame)), weight, **how)  # type: ignore[arg-type]
+    return FamilyCounts.of(frame, weight, **how)  # type: ignore[arg-type]
 
 
 def test_counts_are_cross_tables_whatever_the_order_of_the_parents() -> None:

@@ -10,24 +10,13 @@ import pytest
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.constraints import Constraints
+from bayes_engine.structure.exact_search import exact
 from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb, k2
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
-from bayes_engine.structure.search import (
-    METHODS,
-    ClimbSettings,
-    Constraints,
-    Method,
-    SearchControl,
-    SearchOptions,
-    SearchProgress,
-    SearchResult,
-    exact,
-    hill_climb,
-    k2,
-    search,
-)
-from bayes_engine.table.encode import encode
-from bayes_engine.table.schema import Schema
+from bayes_engine.structure.search import METHODS, Method, SearchOptions, SearchResult, search
+from bayes_engine.structure.search_trace import SearchControl, SearchProgress
 
 
 def sampled(n: int = 400, d: int = 7, seed: int = 3) -> pd.DataFrame:
@@ -41,7 +30,7 @@ def sampled(n: int = 400, d: int = 7, seed: int = 3) -> pd.DataFrame:
 
 
 def counted(frame: pd.DataFrame) -> FamilyCounts:
-    return FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    return FamilyCounts.of(frame)
 
 
 COUNTS = counted(sampled())
