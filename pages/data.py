@@ -11,7 +11,7 @@ from pages.runtime.escape import md
 from pages.runtime.state import State, current
 from pages.views.data import source, target
 from pages.views.data.columns_editor import columns_editor
-from pages.views.data.doctor.examination import examine
+from pages.views.data.doctor.findings import examine
 from pages.views.data.levels_editor import levels_editor
 from pages.views.data.style import style
 

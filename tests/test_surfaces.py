@@ -30,7 +30,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/dependence/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
     (
         "pages/views/data/doctor/findings.py",
-        "summary",
+        "_summary",
         "note if",
     ): "a sentence made of words and numbers, or through md",
     ("pages/views/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",

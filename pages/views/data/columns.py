@@ -1,4 +1,5 @@
-"""A person's changes of the columns as edits of the state. A change that cannot stand raises, and nothing is changed.
+"""A person's changes of the columns as edits of the state. A change that cannot stand, as one that makes a table that
+no model can be fitted to, raises TableError, and nothing is changed.
 
 The state keeps differences from what was inferred: (position, role, kind, levels), levels by their position or, where
 they are new, by name.
@@ -12,7 +13,7 @@ from typing import Any, cast
 
 from bayes_engine.errors import TableError
 from bayes_engine.language import Word
-from bayes_engine.table.schema import MAX_CLASSES, Kind, Schema, Variable, recast
+from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable, recast
 from bayes_engine.workbench.doctor.finding import Repair
 from pages import active
 from pages.runtime.state import Spec, State
@@ -39,14 +40,11 @@ def with_role(state: State, position: int, role: str) -> State:
         return state
     kind = ""
     if role == "target":
-        state = _without_target(state)
+        state = replace(state, columns=tuple(c for c in state.columns if c[1] != "target"))
         if variable.numeric:
             kind = _classes_of(before, variable)
     elif variable.role == "target":
-        raise TableError(
-            "one column must be the target; make another column the target, and '{column}' becomes a feature",
-            column=variable.name,
-        )
+        raise _no_target_left(variable)
     elif role in _ONCE and any(v.role == role for v in before.schema):
         raise TableError(
             "column '{other}' has the role {role} already; give it another role first",
@@ -63,10 +61,7 @@ def with_role(state: State, position: int, role: str) -> State:
 
 
 def with_roles(state: State, roles: Mapping[int, str]) -> State:
-    """Several columns in other roles, by position; what forbids one of them forbids them all.
-
-    Raises TableError as `with_role` does.
-    """
+    """Several columns in other roles, by position; what forbids one of them forbids them all."""
     if len(roles) < 2 or set(roles.values()) - {"ignore", "id"}:
         for position, role in roles.items():
             state = with_role(state, position, role)
@@ -74,17 +69,17 @@ def with_roles(state: State, roles: Mapping[int, str]) -> State:
     before = active.in_use(state)
     target = before.schema.target
     if target is not None and before.schema.position[target.name] in roles:
-        raise TableError(
-            "one column must be the target; make another column the target, and '{column}' becomes a feature",
-            column=target.name,
-        )
-    inferred, entries = _inferred(state).variables, {c[0]: c for c in state.columns}
-    for position, role in roles.items():
-        _at, _was, kind, levels = entries.pop(position, (position, "", "", ()))
-        entry = (position, "" if role == inferred[position].role else role, kind, levels)
-        if any(entry[1:]):
-            entries[position] = entry
-    return _settled(before, replace(state, columns=tuple(entries[k] for k in sorted(entries))))
+        raise _no_target_left(target)
+    for role in set(roles.values()):
+        state = _changed(state, *(position for position, own in roles.items() if own == role), role=role)
+    return _settled(before, state)
+
+
+def _no_target_left(target: Variable) -> TableError:
+    return TableError(
+        "one column must be the target; make another column the target, and '{column}' becomes a feature",
+        column=target.name,
+    )
 
 
 def with_kind(state: State, position: int, kind: str) -> State:
@@ -127,10 +122,7 @@ def with_levels(state: State, position: int, levels: tuple[Any, ...]) -> State:
 
 
 def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
-    """The state with these repairs done as well.
-
-    Raises TableError where that makes a table that no model can be fitted to.
-    """
+    """The state with these repairs done as well."""
     before = active.in_use(state)
     positions = before.schema.position
     for repair in repairs:
@@ -144,65 +136,45 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
 
 
 def without_repair(state: State, entry: tuple[str, int, float]) -> State:
-    """The state with one repair undone, and what was said of the column that it made.
-
-    Raises TableError where that makes a table that no model can be fitted to.
-    """
+    """The state with one repair undone, and what was said of the column that it made."""
     before = active.in_use(state)
     columns = tuple(c for c in state.columns if entry[0] not in _OTHER_KIND or c[0] != entry[1])
     return _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
 
 
 def as_inferred(state: State, position: int) -> State:
-    """The state with nothing said of a column's role, kind and levels.
-
-    Raises TableError where that makes a table that no model can be fitted to.
-    """
+    """The state with nothing said of a column's role, kind and levels."""
     before = active.in_use(state)
     return _settled(before, replace(state, columns=tuple(c for c in state.columns if c[0] != position)))
 
 
 def all_as_inferred(state: State) -> State:
-    """The state with nothing said of any column's role, kind and levels.
-
-    Raises TableError where that makes a table that no model can be fitted to.
-    """
+    """The state with nothing said of any column's role, kind and levels."""
     return _settled(active.in_use(state), replace(state, columns=()))
 
 
 def _changed(
     state: State,
-    position: int,
-    *,
-    role: str | None = None,
-    kind: str | None = None,
+    *positions: int,
+    role: str = "",
+    kind: str = "",
     levels: tuple[Any, ...] | None = None,
 ) -> State:
-    """The state with one column's entry changed; what is as it was inferred is not kept."""
-    inferred = _inferred(state).variables[position]
-    rest = {c[0]: c for c in state.columns}
-    _at, was_role, was_kind, was_levels = rest.pop(position, (position, "", "", ()))
-    role = role or was_role
-    kind = kind or was_kind
-    entry = (
-        position,
-        "" if role == inferred.role else role,
-        "" if kind == inferred.kind else kind,
-        was_levels if levels is None else levels,
-    )
-    if any(entry[1:]):
-        rest[position] = entry
-    return replace(state, columns=tuple(rest[k] for k in sorted(rest)))
-
-
-def _without_target(state: State) -> State:
-    """The state with no column *made* the target; one that was read as categories for it is what it was."""
-    kept = tuple(c for c in state.columns if c[1] != "target")
-    return replace(state, columns=kept)
-
-
-def _inferred(state: State) -> Schema:
-    return active.in_use(replace(state, columns=())).schema
+    """The state with the entries of these columns changed; what is as it was inferred is not kept."""
+    inferred = active.in_use(replace(state, columns=())).schema.variables
+    entries = {c[0]: c for c in state.columns}
+    for position in positions:
+        _at, was_role, was_kind, was_levels = entries.pop(position, (position, "", "", ()))
+        new_role, new_kind = role or was_role, kind or was_kind
+        entry = (
+            position,
+            "" if new_role == inferred[position].role else new_role,
+            "" if new_kind == inferred[position].kind else new_kind,
+            was_levels if levels is None else levels,
+        )
+        if any(entry[1:]):
+            entries[position] = entry
+    return replace(state, columns=tuple(entries[k] for k in sorted(entries)))
 
 
 def _classes_of(table: active.TableInUse, variable: Variable) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.workbench.doctor.finding import (
@@ -33,15 +34,15 @@ def with_mends_done(state: State, mends: Iterable[Mend]) -> State:
     Raises TableError where one makes a table that no model can be fitted to.
     """
     for kind, alike in groupby(mends, type):
-        several = list(alike)
+        several: list[Any] = list(alike)
         if kind is Repair:
-            state = columns.with_repairs(state, [mend for mend in several if isinstance(mend, Repair)])
-            continue
-        if kind is SetRole:
-            state = _roles(state, [mend for mend in several if isinstance(mend, SetRole)])
-            continue
-        for mend in several:
-            state = _one(state, mend)
+            state = columns.with_repairs(state, several)
+        elif kind is SetRole:
+            positions = active.in_use(state).schema.position
+            state = columns.with_roles(state, {positions[mend.column]: mend.role for mend in several})
+        else:
+            for mend in several:
+                state = _one(state, mend)
     return state
 
 
@@ -50,11 +51,8 @@ def _one(state: State, mend: Mend) -> State:
         table = active.in_use(state)
         position = table.schema.position[mend.column]
         state = columns.with_kind(state, position, mend.kind)
-        return (
-            columns.with_role(state, position, "feature")
-            if table.schema.variables[position].role == "ignore"
-            else state
-        )
+        ignored = table.schema.variables[position].role == "ignore"
+        return columns.with_role(state, position, "feature") if ignored else state
     if isinstance(mend, ReadText):
         position = active.in_use(state).schema.position[mend.column]
         return columns.with_role(columns.with_kind(state, position, "text"), position, "feature")
@@ -71,18 +69,12 @@ def _one(state: State, mend: Mend) -> State:
     return replace(state, losses=rows, extra="", fixed=())
 
 
-def _roles(state: State, mends: list[SetRole]) -> State:
-    positions = active.in_use(state).schema.position
-    return columns.with_roles(state, {positions[mend.column]: mend.role for mend in mends})
-
-
-def models_on_shelf(state: State) -> tuple[Spec, ...]:
-    """The models on the shelf."""
+def _models_on_shelf(state: State) -> tuple[Spec, ...]:
     return active.shelf_of(active.fittable(active.in_use(state)))
 
 
 def _active(state: State) -> Spec:
-    specs = models_on_shelf(state)
+    specs = _models_on_shelf(state)
     return specs[min(state.active, len(specs) - 1)]
 
 
@@ -94,24 +86,23 @@ def spec_of(model: AddModel) -> Spec:
 
 def with_model(state: State, spec: Spec) -> State:
     """The state with this model on the shelf, and active; on a full shelf it takes the active one's place."""
-    specs = models_on_shelf(state)
+    specs = _models_on_shelf(state)
     if spec in specs:
         return replace(state, shelf=specs, active=specs.index(spec))
     if len(specs) >= shelf.MOST:
-        here = min(state.active, len(specs) - 1)
-        return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
+        return _with_active(state, spec)
     return replace(state, shelf=(*specs, spec), active=len(specs))
 
 
 def with_models(state: State, wanted: Iterable[Spec]) -> State:
     """The state with all of these on the shelf, the first active; of the others the last give way where it is full."""
     wanted = tuple(dict.fromkeys(wanted))
-    others = tuple(spec for spec in models_on_shelf(state) if spec not in wanted)[: shelf.MOST - len(wanted)]
+    others = tuple(spec for spec in _models_on_shelf(state) if spec not in wanted)[: shelf.MOST - len(wanted)]
     return replace(state, shelf=(*others, *wanted), active=len(others))
 
 
 def _with_active(state: State, spec: Spec) -> State:
-    specs = models_on_shelf(state)
+    specs = _models_on_shelf(state)
     here = min(state.active, len(specs) - 1)
     return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
 
@@ -129,13 +120,9 @@ def _likelihood(state: State, table: active.FittableTable, mend: SetLikelihood) 
 
 def _knob(state: State, mend: SetKnob) -> State:
     spec = _active(state)
-    has = _has(spec, mend)
+    # AODE's smoothing is not what the doctor means
+    has = mend.name in active.settings(spec) and not (mend.name == "smoothing" and spec.family == "aode")
     spec = shelf.with_knob(spec if has else Spec("laplace"), mend.name, mend.value)
     if mend.name == "smoothing" and not active.setting(spec, "alpha"):
         spec = shelf.with_knob(spec, "alpha", 1.0)
     return _with_active(state, spec) if has else with_model(state, spec)
-
-
-def _has(spec: Spec, mend: SetKnob) -> bool:
-    """Whether the model has the knob, and it means there what the doctor means."""
-    return mend.name in active.settings(spec) and not (mend.name == "smoothing" and spec.family == "aode")

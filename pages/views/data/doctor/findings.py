@@ -1,4 +1,5 @@
-"""Each finding with its sentence, its evidence, the rows it is seen in, and a button for each of its mends."""
+"""The table with what was found in it: each finding with its sentence, its evidence, the rows it is seen in, and a
+button for each of its mends."""
 
 from __future__ import annotations
 
@@ -11,19 +12,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Listing, Message, _
 from bayes_engine.numerals import plain
-from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding, Mend, SetLikelihood
+from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding
 from pages import active
 from pages.active import words
 from pages.components.tables import with_screen_names
+from pages.runtime import jobs
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.data import columns
+from pages.views.data.attempts import edited_or_refused, try_edit, why_refused
 from pages.views.data.doctor import edits, wording
-from pages.views.data.doctor.heads import picked_column, with_column_picked
-from pages.views.data.doctor.report import OF_CLASSES, Examined, Group, alone, grouped
+from pages.views.data.doctor.heads import picked_column, table_with_heads, with_column_picked
+from pages.views.data.doctor.report import OF_CLASSES, Examined, Group, alone, examined, grouped
+from pages.views.data.doctor.suggested_models import suggested_models
 
 NAMED = 8
 """So many columns of a group are named."""
@@ -33,31 +36,29 @@ ROWS_SHOWN = 10
 COLUMNS_SHOWN = 12
 
 
-def try_edit(edit: Callable[[State], State]) -> None:
-    """An edit of the doctor's; one that cannot stand is said, and what was on screen stays."""
-    st.session_state["mend_said"] = None
+def examine(table: active.TableInUse) -> None:
+    """The table with what was found in it; while it is examined, the table alone."""
+    why_refused("mend")
+    _repair_chips(table)
     try:
-        change(edit)
-    except BayesEngineError as error:
-        st.session_state["mend_said"] = (settings_judged(current()), error.message)
-
-
-def settings_judged(state: State) -> tuple[Any, ...]:
-    """What a refusal speaks of: it is said as long as nothing of this has changed."""
-    return state.table, state.columns, state.repairs
-
-
-def why_refused() -> None:
-    """Why the last mend could not be done, as long as nothing else was."""
-    refusal = st.session_state.get("mend_said")
-    if refusal and refusal[0] == settings_judged(current()):
-        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=refusal[1].local(md)))
+        examination = examined(table)
+    except jobs.UnderWay as there:
+        jobs.progress_box(there)
+        table_with_heads(table, ())
+        return
+    _summary(table, examination)
+    for f in examination.open:
+        if not f.columns or f.code in OF_CLASSES:  # it concerns the whole table or its classes
+            _finding_with_buttons(table, alone(f), f"of_{f.code}")
+    table_with_heads(table, examination.open)
+    _of_columns(table, examination)
+    suggested_models(table, examination)
 
 
 # above the table ------------------------------------------------------------------------------------------------------
 
 
-def summary(table: active.TableInUse, examination: Examined) -> None:
+def _summary(table: active.TableInUse, examination: Examined) -> None:
     """How much was found, and how much was looked for and not found."""
     counts = Counter(f.severity for f in examination.open)
     counted = [
@@ -72,7 +73,7 @@ def summary(table: active.TableInUse, examination: Examined) -> None:
         chip = st.popover(f":gray[{passed}]", type="tertiary", key="doctor_passed", on_change="rerun")
         if chip.open:
             with chip:
-                checked(table, examination)
+                _checked(table, examination)
     for note in (examination.report.sampled, _left(examination)):
         if note:
             st.caption(note if isinstance(note, str) else note.local(md))
@@ -86,7 +87,7 @@ def _left(examination: Examined) -> str:
     )
 
 
-def checked(table: active.TableInUse, examination: Examined) -> None:
+def _checked(table: active.TableInUse, examination: Examined) -> None:
     """What was looked for and not found; and what was found but is taken care of already."""
     st.caption(
         _("Looked for, and not found: {what}.").format(what=_(", ").join(wording.title(c) for c in examination.passed))
@@ -106,7 +107,7 @@ def _settled_by(table: active.TableInUse, finding: Finding) -> str:
     return f"**{_('the losses say so') if finding.code == 'imbalance' else _('the active model answers it')}**"
 
 
-def repair_chips(table: active.TableInUse) -> None:
+def _repair_chips(table: active.TableInUse) -> None:
     """What was changed, each with a button that undoes it."""
     state = current()
     changed = [c for c in state.columns if c[0] < len(table.schema) and (c[1] or c[2])]
@@ -120,7 +121,7 @@ def repair_chips(table: active.TableInUse) -> None:
                 icon=":material/undo:",
                 help=_("Undo"),
                 on_click=try_edit,
-                args=(partial(columns.without_repair, entry=entry),),
+                args=(partial(columns.without_repair, entry=entry), "mend"),
             )
         for position, role, kind, _levels in changed[:NAMED]:
             name = md(table.column(table.schema.variables[position].name), 28)
@@ -131,7 +132,7 @@ def repair_chips(table: active.TableInUse) -> None:
                 icon=":material/undo:",
                 help=_("Undo"),
                 on_click=try_edit,
-                args=(partial(columns.as_inferred, position=position),),
+                args=(partial(columns.as_inferred, position=position), "mend"),
             )
         if len(changed) > NAMED:
             st.button(
@@ -139,48 +140,40 @@ def repair_chips(table: active.TableInUse) -> None:
                 key="reset_all",
                 icon=":material/undo:",
                 on_click=try_edit,
-                args=(columns.all_as_inferred,),
+                args=(columns.all_as_inferred, "mend"),
             )
-
-
-def of_table(table: active.TableInUse, examination: Examined) -> None:
-    """What concerns the whole table or its classes."""
-    for f in examination.open:
-        if not f.columns or f.code in OF_CLASSES:
-            finding_with_buttons(table, alone(f), f"of_{f.code}")
 
 
 # beneath the table ----------------------------------------------------------------------------------------------------
 
 
-def of_columns(table: active.TableInUse, examination: Examined) -> None:
+def _of_columns(table: active.TableInUse, examination: Examined) -> None:
     """Of the column whose head was clicked everything; else what was found in the columns, the worst first."""
     name = picked_column(table, current())
     if name:
-        findings_of_column(table, examination, name)
+        _findings_of_column(table, examination, name)
         return
     groups = [g for g in grouped(examination.open) if g.columns and g.code not in OF_CLASSES]
     worst = [g for g in groups if g.severity != "note"]
     notes = [g for g in groups if g.severity == "note"]
     for place, group in enumerate([*worst, *notes[:SHOWN]]):
-        finding_with_buttons(table, group, f"line_{place}")
+        _finding_with_buttons(table, group, f"line_{place}")
     if notes[SHOWN:]:
         with st.expander(_("{n} more").format(n=len(notes) - SHOWN)):
             for place, group in enumerate(notes[SHOWN:], start=len(worst) + SHOWN):
-                finding_with_buttons(table, group, f"line_{place}")
+                _finding_with_buttons(table, group, f"line_{place}")
 
 
-def finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> None:
+def _finding_with_buttons(table: active.TableInUse, group: Group, key: str) -> None:
     """A finding, or many of a kind: what is found, a button for each mend, and the evidence on demand."""
     with st.container(key=f"finding_{group.severity}_{key}", gap="xsmall"):
         st.markdown(f"{wording.ICONS[group.severity]} {_finding_in_words(table, group)}")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            for place, own in enumerate(group.mends):
-                mend_button(table, own, f"{key}_{place}", first=place == 0)
+            _mend_buttons(table, group, key)
             opened = st.popover(_("Evidence"), type="tertiary", key=f"{key}_why", on_change="rerun")
             if opened.open:
                 with opened:
-                    evidence(table, group)
+                    _evidence(table, group)
 
 
 def _finding_in_words(table: active.TableInUse, group: Group) -> str:
@@ -193,32 +186,29 @@ def _finding_in_words(table: active.TableInUse, group: Group) -> str:
     )
 
 
-def mend_button(table: active.TableInUse, own: tuple[Mend, ...], key: str, *, first: bool) -> None:
-    """A button that mends."""
-    only = own[0]
-    many = isinstance(only, SetLikelihood) and len(only.columns) > 2
-    label = wording.of_several(only) if many and isinstance(only, SetLikelihood) else wording.button(table, own)
-    st.button(
-        label,
-        key=f"mend_{key}",
-        icon=":material/healing:" if first else None,
-        type="secondary" if first else "tertiary",
-        help=wording.mend_help(only),
-        on_click=try_edit,
-        args=(partial(edits.with_mends_done, mends=own),),
-    )
+def _mend_buttons(table: active.TableInUse, group: Group, key: str) -> None:
+    for place, own in enumerate(group.mends):
+        st.button(
+            wording.button(table, own),
+            key=f"mend_{key}_{place}",
+            icon=":material/healing:" if place == 0 else None,
+            type="secondary" if place == 0 else "tertiary",
+            help=wording.mend_help(own[0]),
+            on_click=try_edit,
+            args=(partial(edits.with_mends_done, mends=own), "mend"),
+        )
 
 
-def evidence(table: active.TableInUse, group: Group) -> None:
+def _evidence(table: active.TableInUse, group: Group) -> None:
     """The numbers behind a finding, and the first rows it is seen in."""
     if len(group.findings) > 1:
-        evidence_by_column(table, group.findings)
+        _evidence_by_column(table, group.findings)
         return
-    numbers(table, group.findings[0])
-    rows_of(table, group.findings[0])
+    _numbers(table, group.findings[0])
+    _rows_of(table, group.findings[0])
 
 
-def numbers(table: active.TableInUse, finding: Finding) -> None:
+def _numbers(table: active.TableInUse, finding: Finding) -> None:
     """The evidence as a small table."""
     if finding.evidence:
         st.dataframe(
@@ -245,7 +235,7 @@ def _number(value: Any, label: Message) -> str:
     return f"{value:,}" if isinstance(value, int) else clean(value, 200)
 
 
-def evidence_by_column(table: active.TableInUse, findings: Sequence[Finding]) -> None:
+def _evidence_by_column(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     """A row for each of many findings of a kind: the column, and the numbers of it."""
     shown = []
     for f in findings:
@@ -256,7 +246,7 @@ def evidence_by_column(table: active.TableInUse, findings: Sequence[Finding]) ->
     st.dataframe(pd.DataFrame(shown), hide_index=True, alt=_("the evidence"))
 
 
-def rows_of(table: active.TableInUse, finding: Finding) -> None:
+def _rows_of(table: active.TableInUse, finding: Finding) -> None:
     """The first rows that a finding is seen in, its columns before the others."""
     if not finding.rows:
         return
@@ -269,20 +259,12 @@ def rows_of(table: active.TableInUse, finding: Finding) -> None:
     st.dataframe(with_screen_names(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
 
 
-def role_and_kind(table: active.TableInUse, position: int) -> None:
+def _role_and_kind(table: active.TableInUse, position: int) -> None:
     """The column's role and kind."""
     variable = table.schema.variables[position]
 
-    def edit(how: Callable[..., State]) -> Callable[[State, str], State]:
-        def edited(state: State, value: str) -> State:
-            st.session_state["mend_said"] = None
-            try:
-                return how(state, position, value)
-            except BayesEngineError as error:
-                st.session_state["mend_said"] = (settings_judged(state), error.message)
-                return state
-
-        return edited
+    def edit(how: Callable[[State, int, str], State]) -> Callable[[State, str], State]:
+        return lambda state, value: edited_or_refused(state, lambda s: how(s, position, value), "mend")
 
     kinds = list(dict.fromkeys([*columns.KINDS, variable.kind]))
     with st.container(horizontal=True, gap="small"):
@@ -292,7 +274,7 @@ def role_and_kind(table: active.TableInUse, position: int) -> None:
                      **bound(f"kind_{position}", variable.kind, edit(columns.with_kind)))  # fmt: skip
 
 
-def findings_of_column(table: active.TableInUse, examination: Examined, name: str) -> None:
+def _findings_of_column(table: active.TableInUse, examination: Examined, name: str) -> None:
     """Everything that was found in one column, with the evidence open."""
     own = [f for f in examination.open if name in f.columns and f.code not in OF_CLASSES]
     with st.container(border=True, key="doctor_picked"):
@@ -306,21 +288,19 @@ def findings_of_column(table: active.TableInUse, examination: Examined, name: st
                 on_click=change,
                 args=(lambda state: with_column_picked(state, None),),
             )
-        role_and_kind(table, table.schema.position[name])
+        _role_and_kind(table, table.schema.position[name])
         if not own:
             st.caption(_("Nothing was found in this column."))
         for place, finding in enumerate(own):
-            group = alone(finding)
             with st.container(key=f"finding_{finding.severity}_picked_{place}", gap="xsmall"):
                 left, right = st.columns([4, 5], gap="medium")
                 with left:
                     st.markdown(f"{wording.ICONS[finding.severity]} {wording.sentence(table, finding.message)}")
                     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                        for number, mend in enumerate(group.mends):
-                            mend_button(table, mend, f"picked_{place}_{number}", first=number == 0)
+                        _mend_buttons(table, alone(finding), f"picked_{place}")
                 with right:
-                    numbers(table, finding)
-                rows_of(table, finding)
+                    _numbers(table, finding)
+                _rows_of(table, finding)
         for finding in examination.settled:
             if name in finding.columns:
                 st.caption(f":material/check: {wording.sentence(table, finding.message)} {_settled_by(table, finding)}")

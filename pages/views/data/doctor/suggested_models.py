@@ -12,8 +12,8 @@ from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.state import Spec, change
+from pages.views.data.attempts import try_edit
 from pages.views.data.doctor import edits, wording
-from pages.views.data.doctor.findings import try_edit
 from pages.views.data.doctor.report import Examined
 
 
@@ -59,7 +59,7 @@ def model_card(table: active.FittableTable, suggestion: Suggestion, place: int, 
             icon=":material/check:" if taken else ":material/add:",
             disabled=taken,
             on_click=try_edit,
-            args=(partial(edits.with_model, spec=spec),),
+            args=(partial(edits.with_model, spec=spec), "mend"),
         )
 
 

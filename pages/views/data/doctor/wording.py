@@ -93,19 +93,17 @@ def _shown(table: active.TableInUse, params: Any) -> dict[str, Any]:
     known = {v.name for v in table.schema}
     target = table.schema.target
     for name, value in params.items():
+        shown[name] = value
         if not isinstance(value, str):
-            shown[name] = value
-        elif name in ("column", "other") and value in known:
+            continue
+        if name in ("column", "other") and value in known:
             shown[name] = table.column(value)
         elif name == "names":
             shown[name] = _(", ").join(table.column(c) if c in known else c for c in value.split(", "))
-        elif name in ("level", "other_level"):
-            column = params.get("column", "")
-            shown[name] = _label(table, column, value) if column in known else value
+        elif name in ("level", "other_level") and params.get("column", "") in known:
+            shown[name] = _label(table, params["column"], value)
         elif name in ("label", "other_label") and target is not None:
             shown[name] = _label(table, target.name, value)
-        else:
-            shown[name] = value
     return shown
 
 
@@ -119,9 +117,12 @@ def _label(table: active.TableInUse, column: str, text: str) -> str:
 
 def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
     """What a button says that does these, which are of one kind."""
-    if len(mends) == 1:
-        return sentence(table, mends[0].label, lambda text: md(text, 40))
     first, n = mends[0], len(mends)
+    if isinstance(first, SetLikelihood) and len(first.columns) > 2:
+        several = {"kernel": _("Kernel density for {n} columns"), "mdlp": _("Cut {n} columns by MDLP")}
+        return several.get(first.likelihood, _("Count the values of {n} columns")).format(n=len(first.columns))
+    if n == 1:
+        return sentence(table, first.label, lambda text: md(text, 40))
     if isinstance(first, SetRole) and first.role == "ignore":
         return _("Leave out these {n} columns").format(n=n)
     if isinstance(first, SetRole):
@@ -138,16 +139,6 @@ def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
     if first.what == "days":
         return _("Count {n} columns in days").format(n=n)
     return _("Make these cells of {n} columns missing").format(n=n)
-
-
-def of_several(mend: SetLikelihood) -> str:
-    """What a button says that gives many columns one likelihood."""
-    n = len(mend.columns)
-    if mend.likelihood == "kernel":
-        return _("Kernel density for {n} columns").format(n=n)
-    if mend.likelihood == "mdlp":
-        return _("Cut {n} columns by MDLP").format(n=n)
-    return _("Count the values of {n} columns").format(n=n)
 
 
 def model(suggested: AddModel) -> str:
