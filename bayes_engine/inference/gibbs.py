@@ -26,8 +26,6 @@ from bayes_engine.inference.diagnostics import autocorrelation, error_of_groups,
 from bayes_engine.inference.forward_sampling import Places, bits, checked_evidence, thresholds
 from bayes_engine.inference.gibbs_kernel import (
     Blocks,
-    GibbsBlock,
-    GibbsInfo,
     GibbsState,
     Scan,
     Start,
@@ -38,43 +36,10 @@ from bayes_engine.inference.gibbs_kernel import (
     groups_of,
     start,
 )
-from bayes_engine.inference.irreducibility import (
-    CommunicatingClass,
-    Irreducibility,
-    certain,
-    irreducibility,
-    stuck_network,
-    tied_blocks,
-)
+from bayes_engine.inference.irreducibility import certain
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-
-__all__ = [
-    "Blocks",
-    "CommunicatingClass",
-    "Event",
-    "GibbsBlock",
-    "GibbsInfo",
-    "GibbsRun",
-    "GibbsSettings",
-    "GibbsState",
-    "Irreducibility",
-    "Scan",
-    "Start",
-    "Status",
-    "TransitionKernel",
-    "Update",
-    "compile_gibbs",
-    "conditional",
-    "gibbs",
-    "gibbs_step",
-    "irreducibility",
-    "start",
-    "stuck_network",
-    "tied_blocks",
-    "updates",
-]  # fmt: skip
 
 Status = Literal["converged", "not yet", "cannot be ergodic", "not shown ergodic"]
 
@@ -182,6 +147,7 @@ def gibbs(
     least, every node was seen at two levels unless zeros leave it one, every R̂ is below 1.01, and every effective
     sample size is 400 or more.
 
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network(noise=0.2)
     >>> evidence, first = network.places({"equal": "yes"}), network.places({"first": "heads"})
     >>> run = gibbs(network, evidence, rng=np.random.default_rng(0), event=first)
@@ -229,6 +195,7 @@ def updates(kernel: TransitionKernel, rng: np.random.Generator, places: Places, 
     """n single draws from the state `places` (d,), node by node in the order of the network: the algorithm of Zhou's
     figure 7.5 in slow motion, with the probabilities as products of the tables' entries.
 
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network, rng = stuck_network(noise=0.1), np.random.default_rng(0)
     >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
     >>> step = updates(kernel, rng, network.places({"first": "heads", "second": "heads", "equal": "yes"}), 1)[0]

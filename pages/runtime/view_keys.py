@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from bayes_engine.inference.gibbs import Scan, Start
+    from bayes_engine.inference.gibbs_kernel import Scan, Start
     from bayes_engine.models.mixture_components import Form
     from bayes_engine.structure.scores import ScoreName
     from bayes_engine.structure.search_trace import Method

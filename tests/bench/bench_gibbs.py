@@ -27,7 +27,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from bayes_engine.exchange.bif import read_bif
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.forward_sampling import likelihood_weighting, sample
-from bayes_engine.inference.gibbs import GibbsSettings, compile_gibbs, gibbs, gibbs_step, start
+from bayes_engine.inference.gibbs import GibbsSettings, gibbs
+from bayes_engine.inference.gibbs_kernel import compile_gibbs, gibbs_step, start
 
 ALARM = Path(__file__).parent / "alarm.bif"
 SETS, GIVEN, RARE = 50, 5, 1e-4

@@ -11,17 +11,16 @@ from scipy.sparse.csgraph import connected_components
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference import gibbs_kernel, irreducibility
 from bayes_engine.inference.forward_sampling import thresholds
-from bayes_engine.inference.gibbs import (
-    GibbsSettings,
+from bayes_engine.inference.gibbs import GibbsSettings, gibbs
+from bayes_engine.inference.gibbs_kernel import (
+    GibbsBlock,
+    TransitionKernel,
     compile_gibbs,
     conditional,
-    gibbs,
     gibbs_step,
     start,
-    stuck_network,
-    tied_blocks,
 )
-from bayes_engine.inference.gibbs_kernel import GibbsBlock, TransitionKernel
+from bayes_engine.inference.irreducibility import stuck_network, tied_blocks
 from bayes_engine.table.schema import Variable
 
 SIZES = (2, 3, 2, 2, 3, 2)

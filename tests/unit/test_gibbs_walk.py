@@ -11,7 +11,9 @@ from bayes_engine.datasets import load_network
 from bayes_engine.errors import ImpossibleEvidence
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.forward_sampling import likelihood_weighting
-from bayes_engine.inference.gibbs import GibbsSettings, compile_gibbs, conditional, stuck_network
+from bayes_engine.inference.gibbs import GibbsSettings
+from bayes_engine.inference.gibbs_kernel import compile_gibbs, conditional
+from bayes_engine.inference.irreducibility import stuck_network
 from bayes_engine.workbench.derivation.gibbs_walk import (
     communicating_classes,
     compare_samplers,

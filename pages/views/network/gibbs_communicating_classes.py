@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from bayes_engine.inference.gibbs import CommunicatingClass, Irreducibility
+from bayes_engine.inference.irreducibility import CommunicatingClass, Irreducibility
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.gibbs_walk import CommunicatingClasses

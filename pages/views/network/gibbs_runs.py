@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Scan, Start
+from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings
+from bayes_engine.inference.gibbs_kernel import Scan, Start
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compare_samplers, event_of
