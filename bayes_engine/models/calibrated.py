@@ -9,7 +9,7 @@ rows the model had not seen, and it comes before the shift to a prior of use.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -228,6 +228,7 @@ def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
     return np.asarray(weights / weights.sum())
 
 
+@dataclass(eq=False, repr=False)
 class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier whose ledger ends in a row «calibration», log q_c − log p_c, so that P(c|x) = q_c.
 
@@ -254,18 +255,11 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
     ('calibration', True)
     """
 
-    def __init__(
-        self,
-        estimator: GenerativeClassifier | None = None,
-        *,
-        method: str = "temperature",
-        folds: int = 5,
-        random_state: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.folds = folds
-        self.random_state = random_state
+    estimator: GenerativeClassifier | None = None
+    _: KW_ONLY
+    method: str = "temperature"
+    folds: int = 5
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the estimator to X (n, d), y (n,), and the calibrator to what it says of rows held out; rows of one of

@@ -10,7 +10,7 @@ class label to probability, and must sum to 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
@@ -168,6 +168,7 @@ def _numbered(d: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(d))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianNB(MatrixClassifier):
     """p(x_j|c) = N(x_j; μ_cj, σ²_cj + ε), ε = `var_smoothing` times the largest variance of a column.
 
@@ -185,9 +186,8 @@ class GaussianNB(MatrixClassifier):
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset({"priors", "var_smoothing"})
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    priors: Any = None
+    var_smoothing: float = 1e-9
 
     def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
         if known is not None:
@@ -255,13 +255,25 @@ def _epsilon(stats: SufficientStatistics, share: float) -> float:
     return share * max(float(column.m2[0] / column.weight[0]) for column in whole)
 
 
-SMOOTHING = frozenset({"alpha", "force_alpha", "fit_prior", "class_prior"})
-"""The parameters of the four with pseudo-counts that act in the estimate."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class SmoothingParameters:
+    """What the four classifiers of counts share: the pseudo-counts, and the class prior asked for."""
 
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "force_alpha", "fit_prior", "class_prior"})
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
 
-def _rule_of(model: CategoricalNB | _TermNB) -> Any:
-    """The class prior asked for: its numbers, or None for the frequencies, or "uniform"."""
-    return model.class_prior if model.class_prior is not None else None if model.fit_prior else "uniform"
+    @property
+    def _prior_rule(self) -> Any:
+        """The class prior asked for: its numbers, or None for the frequencies, or "uniform"."""
+        return self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
+
+    @property
+    def class_log_prior_(self: Any) -> Array:
+        """(C,) log P(c)."""
+        return log(self._prior(self.stats_).p)
 
 
 def alpha_of(model: CategoricalNB | _TermNB, stats: SufficientStatistics) -> Array:
@@ -282,7 +294,8 @@ def alpha_of(model: CategoricalNB | _TermNB, stats: SufficientStatistics) -> Arr
     return checked
 
 
-class CategoricalNB(MatrixClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CategoricalNB(SmoothingParameters, MatrixClassifier):
     """P(x_j = s | c) = (n_cs + α)/(n_c + α S_j) for columns of whole numbers 0 … S_j − 1.
 
     Parameters
@@ -300,25 +313,11 @@ class CategoricalNB(MatrixClassifier):
     (['a'], [2, 3])
     """
 
-    estimation_parameters: ClassVar[frozenset[str]] = SMOOTHING | {"unseen"}
+    estimation_parameters: ClassVar[frozenset[str]] = SmoothingParameters.estimation_parameters | {"unseen"}
     not_negative = True
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-        unseen: Literal["error", "ignore", "smooth"] = "error",
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
-        self.unseen = unseen
+    min_categories: Any = None
+    unseen: Literal["error", "ignore", "smooth"] = "error"
 
     def _frame(self, X: Any, *, reset: bool) -> Any:
         """Whole numbers in the smallest type that holds them, column after column in memory."""
@@ -394,15 +393,6 @@ class CategoricalNB(MatrixClassifier):
         return PriorAndColumns((self._prior(stats), TableColumns(tuple(parts))))
 
     @property
-    def _prior_rule(self) -> Any:
-        return _rule_of(self)
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """(C,) log P(c)."""
-        return log(self._prior(self.stats_).p)
-
-    @property
     def category_count_(self) -> list[Array]:
         """(C, S_j) for each column."""
         return [self.stats_.counts.tables[name][:, 1:] for name in self.schema_.names]
@@ -423,19 +413,10 @@ def _in_a_byte(block: NDArray[Any]) -> bool:
     return block.dtype.kind in "iu" and 0 <= int(np.bitwise_or.reduce(block, axis=None)) < 256
 
 
-class _TermNB(MatrixClassifier):
+class _TermNB(SmoothingParameters, MatrixClassifier):
     """Naive Bayes of a matrix of terms, dense or CSR, from the sums of each term by class."""
 
-    estimation_parameters: ClassVar[frozenset[str]] = SMOOTHING
     takes_sparse = True
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-
-    @property
-    def _prior_rule(self) -> Any:
-        return _rule_of(self)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         assert isinstance(X, Matrix)
@@ -468,11 +449,6 @@ class _TermNB(MatrixClassifier):
         return PriorAndColumns((*prior, terms.of(given))).rows(X)
 
     @property
-    def class_log_prior_(self) -> Array:
-        """(C,) log P(c)."""
-        return log(self._prior(self.stats_).p)
-
-    @property
     def feature_count_(self) -> Array:
         """(C, V) the sum of each term over the rows of each class."""
         assert self.stats_.terms is not None
@@ -502,14 +478,6 @@ class MultinomialNB(_TermNB):
 
     not_negative = True
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         assert stats.terms is not None
         smoothed = stats.terms.sums + alpha_of(self, stats)
@@ -519,6 +487,7 @@ class MultinomialNB(_TermNB):
         )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BernoulliNB(_TermNB):
     """P(v in the row | c) = (N_cv + α)/(N_c + 2α), N_c rows of the class, N_cv of them with the term v.
 
@@ -534,20 +503,7 @@ class BernoulliNB(_TermNB):
     [[0.9046, 0.0954]]
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    binarize: float | None = 0.0
 
     def _frame(self, X: Any, *, reset: bool) -> Any:
         above = self.binarize
@@ -578,6 +534,7 @@ def refuse_scores() -> NoReturn:
     )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ComplementNB(_TermNB):
     """A score for c: − Σ_v x_v log θ_v, θ_v the share of the term v in all classes *but* c (Rennie et al., ICML 2003).
 
@@ -604,23 +561,10 @@ class ComplementNB(_TermNB):
     ['pets']
     """
 
-    estimation_parameters: ClassVar[frozenset[str]] = SMOOTHING | {"norm"}
+    estimation_parameters: ClassVar[frozenset[str]] = SmoothingParameters.estimation_parameters | {"norm"}
     not_negative = True
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
+    norm: bool = False
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         assert stats.terms is not None

@@ -4,6 +4,7 @@ KBinsDiscretizer does not look at the class.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayes_engine.table.discretize import Split, accepted_cuts, checked_method, 
 ENCODINGS = ("ordinal", "interval")
 
 
+@dataclass(eq=False, repr=False)
 class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Numbers (n, d) to intervals, cut where the classes change (Fayyad & Irani 1993); a missing cell stays missing.
 
@@ -37,15 +39,9 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     ({'x0': (5.0,)}, [0.0, 0.0, 1.0, nan])
     """
 
-    def __init__(
-        self,
-        method: Literal["mdlp", "equal-width", "quantile"] = "mdlp",
-        bins: int = 10,
-        encode: Literal["ordinal", "interval"] = "ordinal",
-    ) -> None:
-        self.method = method
-        self.bins = bins
-        self.encode = encode
+    method: Literal["mdlp", "equal-width", "quantile"] = "mdlp"
+    bins: int = 10
+    encode: Literal["ordinal", "interval"] = "ordinal"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the cuts of every column of X (n, d) with classes y (n,).

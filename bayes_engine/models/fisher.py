@@ -7,6 +7,7 @@ analysis is in `bayes_engine.models.gaussian`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -82,6 +83,7 @@ def trace_ratio(within: Array, between: Array, k: int) -> tuple[Array, tuple[flo
     return signed(W), tuple(trace)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fisher's projection and its classifier, the nearest projected mean.
 
@@ -106,18 +108,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
     [1]
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        objective: Literal["ratio-trace", "trace-ratio"] = "ratio-trace",
-        shrinkage: Shrinkage = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.objective = objective
-        self.shrinkage = shrinkage
-        self.schema = schema
+    n_components: int | None = None
+    objective: Literal["ratio-trace", "trace-ratio"] = "ratio-trace"
+    shrinkage: Shrinkage = None
+    schema: Schema | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions for rows X (n, d) with classes y (n,).

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, cast
 
@@ -72,9 +72,14 @@ def one_thread() -> Any:
     return _pools().limit(limits=1, user_api="blas")
 
 
+Priors = Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] | None
+Shrinkage = Literal["auto", "oas"] | float | None
+
+
 # the models -----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianDiscriminant(GenerativeClassifier):
     """What LDA and QDA share: complete numeric rows counted as one scatter a class, shrinkage, priors.
 
@@ -84,10 +89,12 @@ class GaussianDiscriminant(GenerativeClassifier):
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
     missing = "marginalize"
     unseen = "ignore"
-    shrinkage: Any
-    covariance: str
-    variance: str
-    factor_: Discriminant
+    priors: Priors = None
+    shrinkage: Shrinkage = None
+    covariance: Literal["full", "diagonal"] = "full"
+    variance: Literal["mle", "unbiased"] = "mle"
+    schema: Schema | None = None
+    factor_: Discriminant = field(init=False)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         for variable in X.schema:
@@ -273,10 +280,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         return tags
 
 
-Priors = Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] | None
-Shrinkage = Literal["auto", "oas"] | float | None
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianDiscriminant):  # type: ignore[misc]
     """Gaussian classes with one covariance for all: log-odds linear in x,
     log p(c, x) = log π_c + μ_cᵀΣ⁻¹x − ½ μ_cᵀΣ⁻¹μ_c + what all classes share.
@@ -311,22 +315,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         {"priors", "shrinkage", "covariance", "variance", "n_components"}
     )
 
-    def __init__(
-        self,
-        *,
-        priors: Priors = None,
-        shrinkage: Shrinkage = None,
-        covariance: Literal["full", "diagonal"] = "full",
-        variance: Literal["mle", "unbiased"] = "mle",
-        n_components: int | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.priors = priors
-        self.shrinkage = shrinkage
-        self.covariance = covariance
-        self.variance = variance
-        self.n_components = n_components
-        self.schema = schema
+    n_components: int | None = None
 
     def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> LinearFactor:
         assert stats.scatter is not None
@@ -445,6 +434,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return joint
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
     """Gaussian classes, each with a covariance of its own: log p(c, x) = log π_c − ½ log det Σ_c
     − ½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) − (d/2) log 2π.
@@ -470,22 +460,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         {"priors", "shrinkage", "pooling", "covariance", "variance"}
     )
 
-    def __init__(
-        self,
-        *,
-        priors: Priors = None,
-        shrinkage: Shrinkage = None,
-        pooling: float = 0.0,
-        covariance: Literal["full", "diagonal"] = "full",
-        variance: Literal["mle", "unbiased"] = "mle",
-        schema: Schema | None = None,
-    ) -> None:
-        self.priors = priors
-        self.shrinkage = shrinkage
-        self.pooling = pooling
-        self.covariance = covariance
-        self.variance = variance
-        self.schema = schema
+    pooling: float = 0.0
 
     def _check(self) -> None:
         super()._check()

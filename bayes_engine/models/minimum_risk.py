@@ -4,6 +4,7 @@ TunedThresholdClassifierCV moves one threshold of two classes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayes_engine.models.classic import ComplementNB, refuse_scores
 from bayes_engine.models.naive_bayes import NaiveBayes
 
 
+@dataclass(eq=False, repr=False)
 class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any classifier with `predict_proba`, deciding by least conditional risk: predict(x) = argmin_a Σ_j λ_aj P(c_j|x)
     (Zhou, Machine Learning, eq. 7.1–7.3).
@@ -36,9 +38,8 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ['0', '1', '2', 'refuse']
     """
 
-    def __init__(self, estimator: Any = None, loss: Any = None) -> None:
-        self.estimator = estimator
-        self.loss = loss
+    estimator: Any = None
+    loss: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a clone of the estimator. Raises LossError where the loss does not name the classes of y, ParameterError

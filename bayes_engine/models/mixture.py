@@ -5,6 +5,7 @@ scikit-learn's GaussianMixture refuses missing cells.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -47,6 +48,7 @@ RESTARTS = 5
 """Random starts tried where every run collapsed, before the prior is called in."""
 
 
+@dataclass(eq=False, repr=False)
 class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of K Gaussians, its components hidden, fitted by EM.
 
@@ -85,32 +87,18 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ([[1.0, 1.0], [10.0, 1.0]], [0, 1])
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        covariance: Form = "full",
-        prior: Literal["inverse-wishart"] | None = None,
-        reg_covar: float = 0.0,
-        tol: float = 1e-6,
-        stop: Stop = "objective",
-        max_iter: int = 500,
-        n_init: int = 1,
-        init: Any = "kmeans",
-        hard: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance = covariance
-        self.prior = prior
-        self.reg_covar = reg_covar
-        self.tol = tol
-        self.stop = stop
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init = init
-        self.hard = hard
-        self.random_state = random_state
+    n_components: int = 1
+    _: KW_ONLY
+    covariance: Form = "full"
+    prior: Literal["inverse-wishart"] | None = None
+    reg_covar: float = 0.0
+    tol: float = 1e-6
+    stop: Stop = "objective"
+    max_iter: int = 500
+    n_init: int = 1
+    init: Any = "kmeans"
+    hard: bool = False
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to the rows X (n, d); y is ignored. A row of weight w counts as w rows, one of weight 0 is left out.

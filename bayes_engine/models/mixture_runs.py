@@ -177,7 +177,7 @@ class SupervisedStep:
     rows: NDArray[np.intp]
 
 
-PEERS = {
+PEERS: dict[str, type[Any]] = {
     "full": QuadraticDiscriminantAnalysis,
     "tied": LinearDiscriminantAnalysis,
     "diagonal": GaussianNB,

@@ -7,7 +7,7 @@ one, for a number a Gaussian or what else is chosen, for a text the product over
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, cast
 
@@ -65,6 +65,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The values of the parameters that are words."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NaiveBayes(GenerativeClassifier):
     """Naive Bayes for a table of discrete and numeric columns: h(x) = argmax_c P(c) Π_j P(x_j|c) (eq. 7.15).
 
@@ -118,36 +119,19 @@ class NaiveBayes(GenerativeClassifier):
         {"alpha", "smoothing", "priors", "variance", "tied_variance", "var_floor", "unseen"}
     )
 
-    def __init__(
-        self,
-        *,
-        alpha: Alpha = 1.0,
-        smoothing: Smoothing = "all",
-        priors: ClassPriors = "empirical",
-        variance: Literal["mle", "unbiased"] = "mle",
-        tied_variance: bool = False,
-        var_floor: float = 1e-9,
-        likelihoods: Likelihood | Mapping[str, Likelihood] | None = None,
-        text: Mapping[str, Any] | None = None,
-        missing: Literal["marginalize", "category", "error"] = "marginalize",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        discretize: Literal["mdlp", "equal-width", "quantile"] | None = None,
-        bins: int = 10,
-        schema: Schema | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.priors = priors
-        self.variance = variance
-        self.tied_variance = tied_variance
-        self.var_floor = var_floor
-        self.likelihoods = likelihoods
-        self.text = text
-        self.missing = missing
-        self.unseen = unseen
-        self.discretize = discretize
-        self.bins = bins
-        self.schema = schema
+    alpha: Alpha = 1.0
+    smoothing: Smoothing = "all"
+    priors: ClassPriors = "empirical"
+    variance: Literal["mle", "unbiased"] = "mle"
+    tied_variance: bool = False
+    var_floor: float = 1e-9
+    likelihoods: Likelihood | Mapping[str, Likelihood] | None = None
+    text: Mapping[str, Any] | None = None
+    missing: Literal["marginalize", "category", "error"] = "marginalize"
+    unseen: Literal["ignore", "smooth", "error"] = "ignore"
+    discretize: Literal["mdlp", "equal-width", "quantile"] | None = None
+    bins: int = 10
+    schema: Schema | None = None
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         return collect(X, labels, target)

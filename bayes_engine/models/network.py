@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -31,9 +31,7 @@ from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models import network_fit, network_query
 from bayes_engine.models.network_fit import EMSettings, RowForm, TablePrior, generator, read_rows
-from bayes_engine.priors import (
-    Alpha,
-)
+from bayes_engine.priors import Alpha
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG, Arc, given_arcs
@@ -43,6 +41,7 @@ from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema
 
 
+@dataclass(eq=False, repr=False)
 class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     """A joint distribution over the columns of a table, P(x) = Π_j P(x_j | pa_j), as a graph and its tables.
 
@@ -74,39 +73,24 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     {'n': 0.4255, 'y': 0.5745}
     """
 
-    def __init__(
-        self,
-        structure: DAG | Iterable[Arc] = (),
-        *,
-        alpha: Alpha = 1.0,
-        smoothing: Literal["lidstone", "bdeu"] = "lidstone",
-        hidden: Mapping[str, int | Sequence[Any]] | None = None,
-        missing: Literal["em", "known", "error"] = "em",
-        discretize: Literal["quantile", "equal-width"] | None = "quantile",
-        bins: int = 4,
-        schema: Schema | None = None,
-        tol: float = 1e-9,
-        max_iter: int = 1000,
-        n_init: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        self.structure = structure
-        self.alpha = alpha
-        self.smoothing = smoothing
-        self.hidden = hidden
-        self.missing = missing
-        self.discretize = discretize
-        self.bins = bins
-        self.schema = schema
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
+    structure: DAG | Iterable[Arc] = ()
+    _: KW_ONLY
+    alpha: Alpha = 1.0
+    smoothing: Literal["lidstone", "bdeu"] = "lidstone"
+    hidden: Mapping[str, int | Sequence[Any]] | None = None
+    missing: Literal["em", "known", "error"] = "em"
+    discretize: Literal["quantile", "equal-width"] | None = "quantile"
+    bins: int = 4
+    schema: Schema | None = None
+    tol: float = 1e-9
+    max_iter: int = 1000
+    n_init: int = 5
+    random_state: Any = None
 
-    network_: Network
-    stats_: SufficientStatistics
-    schema_: Schema
-    runs_: Runs[Network] | None
+    network_: Network = field(init=False)
+    stats_: SufficientStatistics = field(init=False)
+    schema_: Schema = field(init=False)
+    runs_: Runs[Network] | None = field(init=False)
 
     # fitting ------------------------------------------------------------------------------------------------------
 

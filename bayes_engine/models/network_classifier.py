@@ -7,7 +7,7 @@ the posterior of a complete row hangs on its Markov blanket alone (Friedman, Gei
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
@@ -23,7 +23,7 @@ from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models.base import warn
 from bayes_engine.models.one_dependence import TAN, SemiNaive
-from bayes_engine.priors import Alpha, ClassPriors, checked_word, dirichlet
+from bayes_engine.priors import checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name, in_order
 from bayes_engine.stats.family_counts import FamilyCounts
@@ -43,6 +43,7 @@ MANY = 200
 """So many rows with cells not known are worth a junction tree."""
 
 
+@dataclass(eq=False, repr=False)
 class BayesianNetworkClassifier(SemiNaive):
     """P(c, x) = P(c | pa(c)) Π_j P(x_j | pa(x_j)), the class being a node of the graph.
 
@@ -68,38 +69,14 @@ class BayesianNetworkClassifier(SemiNaive):
 
     structural: ClassVar[tuple[str, ...]] = ("graph_", "search_")
 
-    def __init__(
-        self,
-        structure: Literal["hill-climb", "exact", "naive", "tan"] | Arcs = "hill-climb",
-        criterion: ScoreName = "mdl",
-        *,
-        max_parents: int = 3,
-        alpha: Alpha = 1.0,
-        priors: ClassPriors = "empirical",
-        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
-        bins: int = 10,
-        variance: Literal["mle", "unbiased"] = "mle",
-        var_floor: float = 1e-9,
-        missing: Literal["marginalize", "category", "error"] = "marginalize",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        schema: Schema | None = None,
-    ) -> None:
-        self.structure = structure
-        self.criterion = criterion
-        self.max_parents = max_parents
-        self.alpha = alpha
-        self.priors = priors
-        self.discretize = discretize
-        self.bins = bins
-        self.variance = variance
-        self.var_floor = var_floor
-        self.missing = missing
-        self.unseen = unseen
-        self.schema = schema
+    structure: Literal["hill-climb", "exact", "naive", "tan"] | Arcs = "hill-climb"
+    criterion: ScoreName = "mdl"
+    _: KW_ONLY
+    max_parents: int = 3
 
-    factor_: DirectedFactor
-    graph_: DAG
-    search_: SearchResult | None
+    factor_: DirectedFactor = field(init=False)
+    graph_: DAG = field(init=False)
+    search_: SearchResult | None = field(init=False)
 
     # the graph ----------------------------------------------------------------------------------------------------
 
@@ -124,8 +101,7 @@ class BayesianNetworkClassifier(SemiNaive):
         if structure == "naive":
             return DAG((target, *columns), below)
         if structure == "tan":
-            own = ("alpha", "priors", "discretize", "bins", "variance", "var_floor", "missing", "unseen", "schema")
-            tan = TAN(**{name: getattr(self, name) for name in own}).fit_stats(stats)
+            tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
             return DAG((target, *columns), [*below, *tan.tree_])
         discrete = [v.name for v in stats.schema if v.discrete and self._domain(stats, v).size]
         self.search_ = search(

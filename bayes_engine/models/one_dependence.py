@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -53,6 +53,7 @@ AVERAGING = ("factored", "joint")
 """How AODE smooths: each factor by itself, or one joint table whose margins agree."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SemiNaive(GenerativeClassifier):
     """What the semi-naive models share: pair statistics, families along a graph, and leave-one-out given the graph.
 
@@ -74,10 +75,16 @@ class SemiNaive(GenerativeClassifier):
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "priors", "variance", "var_floor", "unseen"})
 
-    alpha: Alpha
-    variance: str
-    var_floor: float
-    factor_: DirectedFactor | AveragedFactor
+    alpha: Alpha = 1.0
+    priors: ClassPriors = "empirical"
+    discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp"
+    bins: int = 10
+    variance: Literal["mle", "unbiased"] = "mle"
+    var_floor: float = 1e-9
+    missing: Literal["marginalize", "category", "error"] = "marginalize"
+    unseen: Literal["ignore", "smooth", "error"] = "ignore"
+    schema: Schema | None = None
+    factor_: DirectedFactor | AveragedFactor = field(init=False)
 
     @abstractmethod
     def _structure(self, stats: SufficientStatistics) -> Structure:
@@ -249,6 +256,7 @@ class SemiNaive(GenerativeClassifier):
         return last
 
 
+@dataclass(eq=False, repr=False)
 class SPODE(SemiNaive):
     """Super-parent one-dependence: P(c, x) = P(c) P(x_p|c) Π_j P(x_j | c, x_p) (Zhou, eq. 7.21, one parent for all).
 
@@ -267,30 +275,7 @@ class SPODE(SemiNaive):
     estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"super_parent"}
     structural: ClassVar[tuple[str, ...]] = ("candidate_scores_",)
 
-    def __init__(
-        self,
-        super_parent: str = "loo",
-        *,
-        alpha: Alpha = 1.0,
-        priors: ClassPriors = "empirical",
-        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
-        bins: int = 10,
-        variance: Literal["mle", "unbiased"] = "mle",
-        var_floor: float = 1e-9,
-        missing: Literal["marginalize", "category", "error"] = "marginalize",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        schema: Schema | None = None,
-    ) -> None:
-        self.super_parent = super_parent
-        self.alpha = alpha
-        self.priors = priors
-        self.discretize = discretize
-        self.bins = bins
-        self.variance = variance
-        self.var_floor = var_floor
-        self.missing = missing
-        self.unseen = unseen
-        self.schema = schema
+    super_parent: str = "loo"
 
     @property
     def super_parent_(self) -> str | None:
@@ -366,6 +351,7 @@ class SPODE(SemiNaive):
         return {} if parent is None else star(stats.schema, parent)
 
 
+@dataclass(eq=False, repr=False)
 class TAN(SemiNaive):
     """Tree-augmented naive Bayes: a maximum spanning tree of I(x_i; x_j | y), directed away from a root, each column
     depending on the class and on its parent (Friedman, Geiger & Goldszmidt 1997; Zhou, eq. 7.22).
@@ -383,32 +369,9 @@ class TAN(SemiNaive):
 
     estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"root"}
 
-    def __init__(
-        self,
-        root: str | None = None,
-        *,
-        alpha: Alpha = 1.0,
-        priors: ClassPriors = "empirical",
-        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
-        bins: int = 10,
-        variance: Literal["mle", "unbiased"] = "mle",
-        var_floor: float = 1e-9,
-        missing: Literal["marginalize", "category", "error"] = "marginalize",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        schema: Schema | None = None,
-    ) -> None:
-        self.root = root
-        self.alpha = alpha
-        self.priors = priors
-        self.discretize = discretize
-        self.bins = bins
-        self.variance = variance
-        self.var_floor = var_floor
-        self.missing = missing
-        self.unseen = unseen
-        self.schema = schema
+    root: str | None = None
 
-    factor_: DirectedFactor
+    factor_: DirectedFactor = field(init=False)
 
     @property
     def tree_(self) -> tuple[Edge, ...]:
@@ -456,6 +419,7 @@ class TAN(SemiNaive):
         return {child: (parent,) for parent, child in directed(names, taken, names[0] if root is None else root)}
 
 
+@dataclass(eq=False, repr=False)
 class KDependence(SemiNaive):
     """k-dependence Bayes (Sahami 1996): columns in the order of I(x; y), each with the class and, of those before it,
     the k that it shares most information with given the class as parents. k = 0 is naive Bayes.
@@ -471,30 +435,7 @@ class KDependence(SemiNaive):
 
     structural: ClassVar[tuple[str, ...]] = ("parents_",)
 
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        alpha: Alpha = 1.0,
-        priors: ClassPriors = "empirical",
-        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
-        bins: int = 10,
-        variance: Literal["mle", "unbiased"] = "mle",
-        var_floor: float = 1e-9,
-        missing: Literal["marginalize", "category", "error"] = "marginalize",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        schema: Schema | None = None,
-    ) -> None:
-        self.k = k
-        self.alpha = alpha
-        self.priors = priors
-        self.discretize = discretize
-        self.bins = bins
-        self.variance = variance
-        self.var_floor = var_floor
-        self.missing = missing
-        self.unseen = unseen
-        self.schema = schema
+    k: int = 1
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         self.parents_ = self._chosen(stats)
@@ -522,6 +463,7 @@ class KDependence(SemiNaive):
         return self.parents_
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AODE(SemiNaive):
     """Averaged one-dependence estimators: P(c, x) = (1/m) Σ_i P(c, x_i) Π_{j≠i} P(x_j | c, x_i), over the m
     super-parents whose value has at least `min_frequency` rows (Webb, Boughton & Wang 2005; Zhou, eq. 7.23–7.25).
@@ -541,32 +483,8 @@ class AODE(SemiNaive):
 
     estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"min_frequency", "smoothing"}
 
-    def __init__(
-        self,
-        *,
-        alpha: Alpha = 1.0,
-        min_frequency: float = 1,
-        smoothing: Literal["factored", "joint"] = "factored",
-        priors: ClassPriors = "empirical",
-        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
-        bins: int = 10,
-        variance: Literal["mle", "unbiased"] = "mle",
-        var_floor: float = 1e-9,
-        missing: Literal["marginalize", "category", "error"] = "marginalize",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        schema: Schema | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.min_frequency = min_frequency
-        self.smoothing = smoothing
-        self.priors = priors
-        self.discretize = discretize
-        self.bins = bins
-        self.variance = variance
-        self.var_floor = var_floor
-        self.missing = missing
-        self.unseen = unseen
-        self.schema = schema
+    min_frequency: float = 1
+    smoothing: Literal["factored", "joint"] = "factored"
 
     def spode(self, super_parent: str) -> SPODE:
         """The SPODE of one super-parent, read from the same statistics under the same parameters.

@@ -7,7 +7,7 @@ of the ledger, so no candidate is ever fitted: the terms of the rows left out ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -183,6 +183,7 @@ def _search(judge: _Judge, direction: str) -> Selection:
     return Selection(kept, judge.criterion, direction, tuple(trace), tried)
 
 
+@dataclass(eq=False, repr=False)
 class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[misc]
     """Naive Bayes with the columns that `select_features` keeps; as a transformer, the table with these columns.
 
@@ -204,18 +205,11 @@ class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[
 
     structural: ClassVar[tuple[str, ...]] = ("kept_", "selection_")
 
-    def __init__(
-        self,
-        estimator: NaiveBayes | None = None,
-        *,
-        criterion: Criterion = "accuracy",
-        loss: Any = None,
-        direction: Direction = "forward",
-    ) -> None:
-        self.estimator = estimator
-        self.criterion = criterion
-        self.loss = loss
-        self.direction = direction
+    estimator: NaiveBayes | None = None
+    _: KW_ONLY
+    criterion: Criterion = "accuracy"
+    loss: Any = None
+    direction: Direction = "forward"
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         checked(self.criterion, self.direction)

@@ -7,7 +7,7 @@ McCallum, Thrun & Mitchell 2000). With all labels hidden, word counts give the m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -38,6 +38,7 @@ RESTARTS = 5
 """Random starts tried where every run collapsed."""
 
 
+@dataclass(eq=False, repr=False)
 class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes fitted by EM where labels are missing: h(x) = argmax_c P(c) Π_j P(x_j|c), with P(c), P(x_j|c) from
     expected counts.
@@ -69,32 +70,18 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (['good', 'bad', 'good', 'bad', 'good'], [2.0, 3.0])
     """
 
-    def __init__(
-        self,
-        estimator: GenerativeClassifier | None = None,
-        *,
-        hidden: Any = None,
-        classes: int | Sequence[Any] | None = None,
-        unlabeled_weight: float = 1.0,
-        hard: bool = False,
-        init: Any = "labels",
-        n_init: int = 1,
-        tol: float = 1e-6,
-        stop: Stop = "objective",
-        max_iter: int = 500,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.hidden = hidden
-        self.classes = classes
-        self.unlabeled_weight = unlabeled_weight
-        self.hard = hard
-        self.init = init
-        self.n_init = n_init
-        self.tol = tol
-        self.stop = stop
-        self.max_iter = max_iter
-        self.random_state = random_state
+    estimator: GenerativeClassifier | None = None
+    _: KW_ONLY
+    hidden: Any = None
+    classes: int | Sequence[Any] | None = None
+    unlabeled_weight: float = 1.0
+    hard: bool = False
+    init: Any = "labels"
+    n_init: int = 1
+    tol: float = 1e-6
+    stop: Stop = "objective"
+    max_iter: int = 500
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to the rows X (n, d) with labels y (n,), some or all of them hidden; y=None hides all.

@@ -8,7 +8,7 @@ off what a column tells by itself but fitted to the posterior, all of them toget
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -108,6 +108,7 @@ def squared_error(w: Array, log_prior: Array, terms: Array, truth: Any, share: A
 COSTS: dict[str, Callable[..., Objective]] = {"cll": conditional_log_loss, "mse": squared_error}
 
 
+@dataclass(eq=False, repr=False)
 class WeightedNaiveBayes(NaiveBayesWrapper):
     """P(c|x) ∝ P(c) Π_j P(x_j|c)^{w_j} with w fitted to the posterior of the rows (WANBIA); w = 1 is naive Bayes.
 
@@ -142,25 +143,16 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset({"weights"})
     structural: ClassVar[tuple[str, ...]] = ("learnt_", "trace_")
-    learnt_: dict[str, float]
-    trace_: tuple[float, ...]
+    learnt_: dict[str, float] = field(init=False)
+    trace_: tuple[float, ...] = field(init=False)
 
-    def __init__(
-        self,
-        estimator: NaiveBayes | None = None,
-        *,
-        objective: Literal["cll", "mse"] = "cll",
-        leave_one_out: bool = True,
-        largest: float | None = 1.0,
-        weights: Mapping[str, float] | None = None,
-        max_iter: int = 200,
-    ) -> None:
-        self.estimator = estimator
-        self.objective = objective
-        self.leave_one_out = leave_one_out
-        self.largest = largest
-        self.weights = weights
-        self.max_iter = max_iter
+    estimator: NaiveBayes | None = None
+    _: KW_ONLY
+    objective: Literal["cll", "mse"] = "cll"
+    leave_one_out: bool = True
+    largest: float | None = 1.0
+    weights: Mapping[str, float] | None = None
+    max_iter: int = 200
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         checked_word("objective", self.objective, OBJECTIVES)
