@@ -8,7 +8,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.active import reading, required
-from pages.active.second_file import SECOND_FILE
+from pages.active.files import SECOND_FILE
 from pages.runtime.escape import md
 from pages.runtime.state import current, finish
 from pages.views.classify import file_given, results, rows

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE
 from pages.runtime.escape import md
 from pages.runtime.state import State, current
 from pages.views.data import source, target

@@ -1,4 +1,5 @@
-"""The files of a session: what each was given for, its bytes under one digest, and what was read in it.
+"""The files of a session: what each was given for (the table, the rows to classify, a network), its bytes under one
+digest, and what was read in it.
 
 A digest never opens data: a file lives in its session, and only there.
 """
@@ -8,24 +9,40 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import PurePath
 from typing import Any, Generic, NamedTuple, TypeVar, cast, get_args
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.exchange import read_bif, read_xmlbif
+from bayes_engine.exchange.csv_tables import read_csv
+from bayes_engine.factors.network import Network
 from bayes_engine.language import Message
 from bayes_engine.table.convert import ReadAs
 from bayes_engine.table.decode import DOUBLE_ENCODED
+from bayes_engine.table.read import Reading, read_table
+from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
 from pages.runtime import jobs
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import hold
 from pages.runtime.state import State
-from pages.runtime.view_keys import ViewKey
 
 ENCODINGS = ("utf-8", "gb18030", "big5", "cp1252", "cp1251", "shift_jis", "euc_kr", "utf-16", "utf-16-le", "utf-16-be",
              "latin-1", "mac_roman")  # fmt: skip
 """The encodings a person may choose."""
+UPLOADED_TABLE, NETWORK_FILE = "upload:", "file:"
+"""Before the digest of a table that was uploaded, and of a network that was read from a file."""
+NETWORK_READERS: Mapping[str, Callable[[bytes], Network]] = {
+    ".bif": read_bif,
+    ".xml": read_xmlbif,
+    ".xmlbif": read_xmlbif,
+    ".csv": read_csv,
+}
+"""What reads a network, by the end of the file's name."""
 READING = Message("reading the file")
 Overrides = tuple[tuple[str, Any], ...]
 """How a file is to be read where that differs from the guess: pairs of a keyword of the reader and its value."""
@@ -65,7 +82,7 @@ class Role(Generic[T]):
     most: int
     named: Callable[[State], str]
     look: Callable[[str, bytes, Overrides], T]
-    overrides: ViewKey[Overrides] | None = None
+    overrides: keys.ViewKey[Overrides] | None = None
     form: Callable[[Overrides], object] = tuple
     apart: bool = False
     owns: bool = True
@@ -157,7 +174,7 @@ def in_use(role: Role[T], state: State) -> Upload[T] | None:
     return upload
 
 
-def overrides(state: State, key: ViewKey[Overrides]) -> Overrides:
+def overrides(state: State, key: keys.ViewKey[Overrides]) -> Overrides:
     """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
     value. What a forged link may hold besides counts as not said."""
     fits: Mapping[str, Callable[[Any], bool]] = {
@@ -181,3 +198,50 @@ def _known(encoding: str) -> bool:
         return len(encoding) < 40 and bool("".encode(encoding) is not None)
     except (LookupError, ValueError):
         return False
+
+
+# what files are given for ---------------------------------------------------------------------------------------
+
+
+def read_uploaded_table(name: str, content: bytes, wanted: Overrides = ()) -> Reading:
+    """The table in a file; each column of named levels is held as codes: a byte a cell rather than its text anew."""
+    reading = read_table(content, name=name, **dict(wanted))
+    frame = reading.frame.copy(deep=False)
+    for v in reading.schema:
+        named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
+        if named and not isinstance(frame[v.name].dtype, pd.CategoricalDtype):
+            frame[v.name] = pd.Categorical(frame[v.name], categories=list(v.levels))
+    return replace(reading, frame=frame)
+
+
+def _file_form(wanted: Overrides) -> FileForm:
+    """Those overrides that say how a file is taken apart: all but the decimal mark, and its types are the model's."""
+    return FileForm(**{name: value for name, value in wanted if name in FileForm.__dataclass_fields__})
+
+
+def _open_cells(name: str, content: bytes, wanted: Overrides) -> CellBlocks:
+    return open_cells(content, _file_form(wanted), name=name)
+
+
+def _read_network(name: str, content: bytes, _wanted: Overrides) -> Network:
+    return NETWORK_READERS.get(PurePath(name.lower()).suffix, read_bif)(content)
+
+
+def _behind(mark: str, source: str) -> str:
+    return source.removeprefix(mark) if source.startswith(mark) else ""
+
+
+TABLE = Role("table", 3, lambda state: _behind(UPLOADED_TABLE, state.table), read_uploaded_table, overrides=keys.READ)
+"""The table in use."""
+SECOND_FILE = Role(
+    "second",
+    1,
+    lambda state: state.seen(keys.SECOND),
+    _open_cells,
+    overrides=keys.READ_SECOND,
+    form=_file_form,
+    apart=True,
+)
+"""The file whose rows are classified: its cells, which are read a block at a time."""
+NETWORK = Role("network", 3, lambda state: _behind(NETWORK_FILE, state.seen(keys.NET)), _read_network, owns=False)
+"""A network from a file."""

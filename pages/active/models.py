@@ -323,7 +323,7 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
     if setting(spec, "calibration") == AS_IT_IS:
         return own
     with st.spinner(_("calibrating …")):
-        held = _held_out(table.key, own.spec, own.model, table.parts)
+        held = _held_out(table.key, own.spec, False, own.model, table.parts)
         return _calibrated(table.key, spec, own, held)
 
 
@@ -369,7 +369,7 @@ def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> Generat
 
 def held_out_rows(table: FittableTable, fitted: Fitted) -> HeldOut:
     """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again."""
-    own = _held_out(table.key, uncalibrated(fitted.spec), fitted.model, table.parts)
+    own = _held_out(table.key, uncalibrated(fitted.spec), False, fitted.model, table.parts)
     if fitted.calibrated is None:
         return own
     with st.spinner(_("calibrating …")):
@@ -381,10 +381,10 @@ def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
     return calibrate(_held, setting(spec, "calibration"))
 
 
-@cached(max_entries=32, activity=Message("judging the model on rows held out"))
-def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
+@cached(max_entries=64, activity=Message("judging the model on rows held out"))
+def _held_out(key: str, spec: Spec, refit: bool, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
     with listen():
-        held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
+        held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight, refit=refit)
         return held.in_order(_parts.target.levels)
 
 
@@ -410,11 +410,4 @@ def is_tiny(table: FittableTable) -> bool:
 
 def held_out_refitted(table: FittableTable, fitted: Fitted) -> HeldOut:
     """Posteriors of every row by models that were learnt without it, structure and cut points too."""
-    return _anew(table.key, fitted.spec, fitted.model, table.parts)
-
-
-@cached(max_entries=32, activity=Message("judging the model on rows held out"))
-def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
-    with listen():
-        held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
-        return held.in_order(_parts.target.levels)
+    return _held_out(table.key, fitted.spec, True, fitted.model, table.parts)

@@ -14,8 +14,7 @@ from bayes_engine.table.decode import first_lines
 from bayes_engine.table.notes import Note, Offer
 from bayes_engine.table.read import Reading
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
-from pages.active.files import ENCODINGS, READING, File, Role, Upload
-from pages.active.second_file import SECOND_FILE
+from pages.active.files import ENCODINGS, READING, SECOND_FILE, File, Role, Upload
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md

@@ -12,6 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import PRESETS
 from pages import active
 from pages.active import prior_choice, words
+from pages.active.models import FAMILIES
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, State, bound, change, current
 
@@ -93,7 +94,7 @@ def unavailable_families(table: active.FittableTable) -> dict[str, str]:
     """The families that cannot take the table, and why."""
     texts = [v.name for v in table.features if v.textual]
     if texts:
-        closed = [name for name in active.FAMILIES if name not in active.NAIVE]
+        closed = [name for name in FAMILIES if name not in active.NAIVE]
         reason = _("Only models on naive Bayes take texts; {column} is one.")
         return dict.fromkeys(closed, reason.format(column=md(table.column(texts[0]), 30)))
     discrete = [v.name for v in table.features if v.discrete]
@@ -185,7 +186,7 @@ def choose_model(table: active.FittableTable) -> Spec:
     with st.container(horizontal=True, gap="medium"):
         st.segmented_control(
             _("Family"),
-            [name for name in active.FAMILIES if name not in closed or name == spec.family],
+            [name for name in FAMILIES if name not in closed or name == spec.family],
             format_func=words.family,
             required=True,
             **bound(

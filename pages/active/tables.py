@@ -11,7 +11,7 @@ from typing import Any, cast
 import pandas as pd
 
 from bayes_engine import __version__
-from bayes_engine.datasets import Dataset, DatasetInfo, dataset_names, load_dataset
+from bayes_engine.datasets import Dataset, DatasetInfo, load_dataset
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.likelihoods import as_texts
@@ -24,7 +24,7 @@ from bayes_engine.workbench.doctor.finding import Mended, Repair
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.incoming.second_table import Treatment
-from pages.active.table_file import upload_in
+from pages.active import files
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import State, current
@@ -142,11 +142,6 @@ class FittableTable(OpenTable):
 TableInUse = FittableTable | UnfittableTable
 
 
-def dataset_choices() -> list[str]:
-    """The embedded data sets that can be opened."""
-    return list(dataset_names())
-
-
 @cached(max_entries=32)
 def embedded(name: str) -> Dataset:
     """An embedded data set."""
@@ -161,7 +156,7 @@ def table_in_use() -> TableInUse:
 
 def in_use(state: State) -> TableInUse:
     """The table of any state: what would be in use if it were the current one."""
-    reading = upload_in(state) if state.table.startswith("upload:") else None
+    reading = upload_in(state)
     source = reading or _dataset_or_start(state.table)
     dataset = source if isinstance(source, Dataset) else None
     frame, schema, problem = source.frame, source.schema, None
@@ -180,6 +175,12 @@ def in_use(state: State) -> TableInUse:
         return FittableTable(*opened, _parts(key, frame, schema))
     except BayesEngineError as error:
         return UnfittableTable(*opened, error)
+
+
+def upload_in(state: State) -> Reading | None:
+    """The uploaded table that the state names, if this session has its file, read under the state's overrides."""
+    upload = files.in_use(files.TABLE, state)
+    return None if upload is None else upload.reading
 
 
 def fittable(table: TableInUse) -> FittableTable:
@@ -334,8 +335,7 @@ def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
 # looking at a table ---------------------------------------------------------------------------------------------
 
 
-def summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
-    """What each column holds."""
+def column_summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
     return _summaries(table.key, table.frame, table.schema)
 
 

@@ -13,7 +13,9 @@ from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
 from pages.active import words
-from pages.active.table_file import TABLE
+from pages.active.case_and_losses import pick_row
+from pages.active.files import TABLE
+from pages.active.tables import upload_in
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.state import bound, change, current
@@ -125,7 +127,7 @@ def _table_chip(table: active.TableInUse) -> None:
     here = table.dataset.name if table.dataset else None
     st.selectbox(
         _("Data set"),
-        active.dataset_choices(),
+        dataset_names(),
         format_func=lambda n: dataset_info(n).text("title", current_language()),
         **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s),
     )
@@ -142,7 +144,7 @@ def _case_chip(table: active.FittableTable) -> None:
         1,
         len(table.parts.X),
         step=1,
-        **bound("chip_row", _row(table), lambda s, n: active.pick_row(s, table, n)),
+        **bound("chip_row", _row(table), lambda s, n: pick_row(s, table, n)),
     )
 
 
@@ -213,7 +215,7 @@ def warnings() -> None:
             )
             workspace.save_button("workspace_save_long", width="content")
     state = current()
-    if (digest := TABLE.named(state)) and active.upload_in(state) is None:
+    if (digest := TABLE.named(state)) and upload_in(state) is None:
         name = st.session_state.get("files_asked", {}).get(digest)
         if name:
             st.warning(

@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages import active
 from pages.active import models
-from pages.active.files import File, Role, Upload
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE, File, Role, Upload
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
 from pages.runtime.state import START, Spec, State, encode

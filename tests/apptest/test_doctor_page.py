@@ -20,8 +20,8 @@ from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import CellRules, Reception
 from pages import active
-from pages.active.files import File, Upload
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE, File, Upload
+from pages.active.tables import cells_as_read
 from pages.runtime.state import START, Spec, State, decode, encode
 from pages.views.data import columns
 from pages.views.data.doctor import edits
@@ -397,7 +397,7 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     state = replace(state, repairs=tuple((what, at, -999.0 if "value" in what else 0.0) for what, at in wanted))
     here = active.in_use(state)
     assert isinstance(here, active.FittableTable) and here.features.names == ("w", "when", "h")
-    found, left = treatments(active.cells_as_read(state), here.schema, [r for _entry, r in here.repairs])
+    found, left = treatments(cells_as_read(state), here.schema, [r for _entry, r in here.repairs])
     file = pd.DataFrame({"w": ["yEs", "no"], "when": ["2020-01-11", "11/01/2020"], "h": ["-999", "171.5"]})
     reception = Reception(CellBlocks.of(file), here.features, here.target, rules=CellRules(treated=found))
     got = reception.take(file).frame

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE
 from pages.runtime.state import State, encode
 from pages.views.hidden.player import film_bytes
 from tests.apptest.opened import APP, give, opened, showing

@@ -19,7 +19,7 @@ from bayes_engine.language import Message, _, set_language
 from bayes_engine.progress import Cancelled, steps
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
-from pages.active import models, second_file, table_file
+from pages.active import files, models
 from pages.active.files import Upload
 from pages.runtime import jobs
 from pages.runtime.state import Spec, State
@@ -71,13 +71,13 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 @pytest.fixture
 def slow_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     """Reading a table."""
-    yield from _slow(Slow(read_table), table_file, "read_table", monkeypatch)
+    yield from _slow(Slow(read_table), files, "read_table", monkeypatch)
 
 
 @pytest.fixture
 def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     """Opening a second file."""
-    yield from _slow(Slow(open_cells), second_file, "open_cells", monkeypatch)
+    yield from _slow(Slow(open_cells), files, "open_cells", monkeypatch)
 
 
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
-from pages import active
+from pages.active.models import TERMS
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import behind, listed, opened, showing, uploaded
 from tests.conftest import crossed, slowly
@@ -165,7 +165,7 @@ def test_texts_are_read_and_counted_as_the_knobs_say(table: str, reading: tuple[
     assert app.selectbox(key="knob_counting").value == counting
     found = listed(app, "telling_words")["term"].tolist()
     assert len(found) == 20
-    rule = active.TERMS[terms]
+    rule = TERMS[terms]
     texts = load_dataset(table).frame.iloc[:, 0]
     v = len(rule.vectorizer().fit(texts).vocabulary_)
     assert any(f"{v:,}" in c.value for c in app.caption)

@@ -11,7 +11,8 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.priors import with_share
 from pages import active
 from pages.active import shelf
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE
+from pages.active.tables import embedded
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.opened import APP, behind, give, listed, opened, showing, uploaded
 from tests.conftest import PATIENCE, crossed, slowly
@@ -164,7 +165,7 @@ def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
 
 
 def test_a_table_without_a_target_says_what_to_do() -> None:
-    target = active.embedded("iris").schema.names.index("species")
+    target = embedded("iris").schema.names.index("species")
     app = opened("model", State(table="iris", columns=((target, "ignore", "", ()),)))
     assert "target" in app.error[0].value
     assert not app.dataframe
@@ -176,7 +177,7 @@ MORE = [n for n in dataset_names() if dataset_info(n).group != "text"
 
 @pytest.mark.parametrize("name", ["watermelon3", "penguins", *map(slowly, MORE)])
 def test_every_table_and_every_column_of_it(name: str) -> None:
-    features = len(active.embedded(name).schema.features)
+    features = len(embedded(name).schema.features)
     for column in range(0, features, max(2, features // 8)):
         app = opened("model", showing(State(table=name), column=column, columns_by="table"))
         assert not app.error

@@ -13,7 +13,7 @@ from google.protobuf.message import Message as Proto
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, COLUMNS, FILE, MARK, table
 from tests.apptest.opened import APP, give, showing

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
 from pages import active
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE
 from pages.runtime.state import Spec, State, decode, encode
 from pages.views.case.text_message import read_typed, with_text
 from tests.apptest.opened import APP, behind, give, opened, sent_to

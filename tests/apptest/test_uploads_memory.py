@@ -8,9 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.table.read import read_table
-from pages import active
 from pages.active import files
-from pages.active.table_file import look
+from pages.active.files import digest, read_uploaded_table
 from pages.runtime.state import State, encode
 from tests.apptest.opened import opened
 from tests.conftest import crossed
@@ -33,7 +32,7 @@ def at() -> AppTest:
 
 def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = look("t.csv", TABLE.encode())
+    held = read_uploaded_table("t.csv", TABLE.encode())
     assert isinstance(held.frame["self"].dtype, pd.CategoricalDtype)
     assert list(held.frame.columns) == list(reading.frame.columns)
     for name in reading.frame:
@@ -44,13 +43,13 @@ def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
 
 def test_a_table_takes_less_than_its_file_besides_numbers() -> None:
     content = ("colour,fruit\n" + "vermilion,apple\nultramarine,a very long name of a pear\n" * 5000).encode()
-    held = look("t.csv", content)
+    held = read_uploaded_table("t.csv", content)
     assert held.frame.memory_usage(deep=True).sum() < len(content) / 5
 
 
 def test_a_fit_is_the_same_to_the_last_bit() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = look("t.csv", TABLE.encode())
+    held = read_uploaded_table("t.csv", TABLE.encode())
     schema = reading.schema.with_role("y", "target")
     for name in ("when", "note"):
         schema = schema.with_role(name, "ignore")
@@ -77,7 +76,7 @@ def test_the_bytes_of_a_file_are_hashed_once(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_every_kind_is_still_to_be_had(at: AppTest, kind: str, position: int) -> None:
     """A column made another kind, on the pages that read the table: a sentence or a model, never an exception."""
-    mark = active.digest(TABLE.encode())
+    mark = digest(TABLE.encode())
     state = State(table=f"upload:{mark}", columns=((5, "target", "", ()), (position, "feature", kind, ())))
     at.query_params["s"] = encode(state)
     for page in ("data", "model", "decisions", "case"):

@@ -13,6 +13,8 @@ from bayes_engine.datasets import load_network
 from bayes_engine.exchange import write_bif
 from bayes_engine.store import pack
 from pages import active
+from pages.active.files import digest
+from pages.active.models import CALIBRATIONS, FAMILIES
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
 from pages.shell.workspace.form import ROLES, GivenFile, Workspace, read, without_data, write
@@ -23,11 +25,11 @@ from tests.kept import forget
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
 ROWS = "\n".join(f"{('青绿', '乌黑', '浅白')[i % 3]};{i % 7},{i % 4};{('是', '否')[i % 5 // 3]}" for i in range(30))
 CSV = f"颜色;重量;好瓜\n{ROWS}\n".encode("gb18030")
-MARK = active.digest(CSV)
+MARK = digest(CSV)
 NEW = "重量,颜色,名\n1.5,青绿,一\n,乌黑,二\n3.5,浅白,三\n".encode()
-NEW_MARK = active.digest(NEW)
+NEW_MARK = digest(NEW)
 BIF = write_bif(load_network("asia").network).encode()
-BIF_MARK = active.digest(BIF)
+BIF_MARK = digest(BIF)
 LETTERS = "\n".join(f"{i * 37 % 11},{i % 5},{chr(97 + i % 26)}" for i in range(130))
 LETTERS_CSV = f"x,y,letter\n{LETTERS}\n".encode()
 SIX = tuple(
@@ -83,7 +85,7 @@ SESSIONS: dict[str, tuple[str, State, dict[str, tuple[str, bytes]]]] = {
                           {}),
     "an upload, 中文, a second file": ("classify", UPLOADED, {"table": ("瓜.csv", CSV), "second": ("新.csv", NEW)}),
     "a shelf of six": ("model", State(table="watermelon3", shelf=SIX, active=3, labels="file"), {}),
-    "26 classes": ("decisions", State(table=f"upload:{active.digest(LETTERS_CSV)}", losses=DEAR, language="en"),
+    "26 classes": ("decisions", State(table=f"upload:{digest(LETTERS_CSV)}", losses=DEAR, language="en"),
                    {"table": ("letters.csv", LETTERS_CSV)}),
     "a network drawn by hand": (
         "network",
@@ -144,8 +146,8 @@ def test_without_data_the_file_is_asked_for_by_its_name_and_then_all_is_as_it_wa
     write(Workspace("start", State(table="iris"), {}))[:-1],
     *map(slowly, (b"", b"PK\x03\x04", pack("model", {}, {}), pack("workspace", {"form": 2}, {}))),
     slowly(write(Workspace("no such page", State(), {}))),
-    slowly(write(Workspace("start", State(table=f"upload:{active.digest(b'')}"),
-                           {"table": GivenFile("x", active.digest(b""), b"")}))),
+    slowly(write(Workspace("start", State(table=f"upload:{digest(b'')}"),
+                           {"table": GivenFile("x", digest(b""), b"")}))),
     write(Workspace("start", State(view=(("net", f"file:{NEW_MARK}"),)), {"network": GivenFile("x", NEW_MARK, NEW)})),
 ])  # fmt: skip
 def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: bytes):
@@ -164,10 +166,8 @@ def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: by
 def test_names_are_shown_character_for_character():
     name = "![a](http://b.c) $x$ :red[y].csv"
     content = b"a,b\n" + b"1,x\n2,y\n" * 8
-    state = State(table=f"upload:{active.digest(content)}", language="en")
-    at = opening(
-        write(without_data(Workspace("start", state, {"table": GivenFile(name, active.digest(content), content)})))
-    )
+    state = State(table=f"upload:{digest(content)}", language="en")
+    at = opening(write(without_data(Workspace("start", state, {"table": GivenFile(name, digest(content), content)}))))
     assert "\\!\\[a\\]\\(http" in at.warning[0].value and "\\$x\\$" in at.warning[0].value
 
 
@@ -212,7 +212,7 @@ def test_the_model_of_the_shelf_is_offered_as_a_file():
     assert 'load_model("aode.model.bayes")' in "".join(c.value for c in at.code)
 
 
-@pytest.mark.parametrize(("family", "calibration"), crossed(active.FAMILIES, active.CALIBRATIONS))
+@pytest.mark.parametrize(("family", "calibration"), crossed(FAMILIES, CALIBRATIONS))
 def test_every_model_of_the_shelf_is_loaded_as_it_was_saved(family: str, calibration: str):
     table = active.in_use(State(table="iris"))
     fitted = active.fit(table, Spec("laplace", (("calibration", calibration),), family))

@@ -11,7 +11,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages import active
+from pages.active.files import digest
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, FILE, MARK, TARGET, table
 from tests.apptest.opened import showing
@@ -65,7 +65,7 @@ ADDRESSES = {"One case": "case", "Classify a file": "classify", "Hidden labels":
 @pytest.mark.slow
 def test_markup_in_a_table_is_text_on_every_page(page: Page, app) -> None:
     content = table()
-    page.goto(f"{app.url}/data?s={encode(State(**{**VIEW.__dict__, 'table': f'upload:{active.digest(content)}'}))}")
+    page.goto(f"{app.url}/data?s={encode(State(**{**VIEW.__dict__, 'table': f'upload:{digest(content)}'}))}")
     settled(page)
     expect(page.get_by_text("Upload the same file")).to_be_visible()
     page.locator('input[type="file"]').first.set_input_files({"name": FILE, "mimeType": "text/csv", "buffer": content})

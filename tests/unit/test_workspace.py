@@ -13,7 +13,7 @@ import pytest
 
 from bayes_engine import NaiveBayes, StoreError, save_model
 from bayes_engine.store import pack
-from pages.active import digest
+from pages.active.files import digest
 from pages.runtime.state import Spec, State
 from pages.shell.workspace import disk
 from pages.shell.workspace.form import FORM, ROLES, GivenFile, Workspace, read, without_data, write

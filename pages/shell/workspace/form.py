@@ -19,10 +19,7 @@ from typing import Any, NamedTuple
 from bayes_engine import __version__
 from bayes_engine.errors import StoreError
 from bayes_engine.store import MOST_BYTES, pack, unpack
-from pages.active.files import Role, digest
-from pages.active.network_file import NETWORK
-from pages.active.second_file import SECOND_FILE
-from pages.active.table_file import TABLE
+from pages.active.files import NETWORK, SECOND_FILE, TABLE, Role, digest
 from pages.runtime.escape import clean
 from pages.runtime.state import State, plain, restored
 

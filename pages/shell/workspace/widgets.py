@@ -17,8 +17,7 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
-from pages.active.files import held
-from pages.active.table_file import TABLE
+from pages.active.files import TABLE, held
 from pages.runtime import jobs, private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current

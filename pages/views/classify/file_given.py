@@ -13,8 +13,7 @@ from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import names_alike
 from pages import active
 from pages.active import files, reading
-from pages.active.files import Upload
-from pages.active.second_file import SECOND_FILE
+from pages.active.files import SECOND_FILE, Upload
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change, current

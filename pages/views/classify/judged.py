@@ -23,6 +23,7 @@ from bayes_engine.workbench.incoming.second_table import (
 )
 from pages import active
 from pages.active.files import Upload
+from pages.active.tables import treatments_in_use
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -89,7 +90,7 @@ def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.Fittable
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
 
-    treated, left = active.treatments_in_use(table)
+    treated, left = treatments_in_use(table)
 
     def work() -> tuple[IncomingFile, ScoredRows]:
         rules = CellRules(

@@ -16,6 +16,8 @@ from bayes_engine.language import Word
 from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable, recast
 from bayes_engine.workbench.doctor.finding import Repair
 from pages import active
+from pages.active.models import COLUMN_KNOBS
+from pages.active.tables import OF_LEVELS
 from pages.runtime.state import Spec, State
 
 KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
@@ -115,7 +117,7 @@ def with_levels(state: State, position: int, levels: tuple[Any, ...]) -> State:
     before = active.in_use(state)
     if any(not str(level).strip() for level in levels):
         raise TableError("a level needs a name")
-    unmended = replace(state, repairs=tuple(r for r in state.repairs if r[0] not in active.OF_LEVELS))
+    unmended = replace(state, repairs=tuple(r for r in state.repairs if r[0] not in OF_LEVELS))
     plain = active.in_use(_changed(unmended, position, levels=())).schema.variables[position]
     codes = tuple(plain.levels.index(v) if v in plain.levels else str(v) for v in levels)
     return _settled(before, _changed(state, position, levels=() if codes == tuple(range(len(codes))) else codes))
@@ -207,7 +209,7 @@ def _moved(before: active.FittableTable, after: active.FittableTable, spec: Spec
     for name, value in spec.knobs:
         if name in ("alphas", "likelihoods") and isinstance(value, tuple):
             value = tuple(sorted((here[place], own) for place, own in _pairs(value) if here.get(place, -1) >= 0))
-        elif name in active.COLUMN_KNOBS:
+        elif name in COLUMN_KNOBS:
             value = here.get(value, -1)
         knobs += [(name, value)] if value not in ((), -1) else []
     return replace(spec, knobs=tuple(knobs))

@@ -13,6 +13,7 @@ from bayes_engine.language import _, current_language
 from bayes_engine.table.describe import ColumnSummary
 from pages import active
 from pages.active import words
+from pages.active.tables import column_summaries
 from pages.runtime.escape import clean
 from pages.runtime.state import widget_message
 from pages.views.data import attempts, columns
@@ -59,7 +60,7 @@ def columns_editor(table: active.TableInUse) -> None:
 
 def _frame(table: active.TableInUse) -> pd.DataFrame:
     language = current_language()
-    summaries = active.summaries(table)
+    summaries = column_summaries(table)
     shown = {
         "column": [clean(table.column(v.name)) for v in table.schema],
         "role": [v.role for v in table.schema],

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info
+from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import _, current_language
 from bayes_engine.table.read import MAX_BYTES, Reading
 from pages import active
 from pages.active import files, reading
-from pages.active.files import Upload
-from pages.active.table_file import TABLE, UPLOADED
+from pages.active.files import TABLE, UPLOADED_TABLE, Upload
+from pages.active.tables import embedded
 from pages.runtime.escape import md
 from pages.runtime.state import State, change, current
 
@@ -33,14 +33,14 @@ def _take() -> None:
 
 def _in_use(upload: Upload[Reading]) -> None:
     files.keep(upload)
-    source = f"{UPLOADED}{upload.file.digest}"
+    source = f"{UPLOADED_TABLE}{upload.file.digest}"
     if current().table != source:  # else a link or a reload asked for this very file: what it says stands
         change(lambda state: state.on_table(source))
 
 
 def gallery() -> None:
     """The worked examples, a card each."""
-    names, across = active.dataset_choices(), 3 if TABLE.named(current()) else 4
+    names, across = dataset_names(), 3 if TABLE.named(current()) else 4
     for start in range(0, len(names), across):
         for cell, name in zip(st.columns(across, gap="small"), names[start : start + across], strict=False):
             with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
@@ -48,7 +48,7 @@ def gallery() -> None:
 
 
 def _card(name: str) -> None:
-    info, frame = dataset_info(name), active.embedded(name).frame
+    info, frame = dataset_info(name), embedded(name).frame
     title = f"**{md(info.text('title', current_language()))}**"
     chosen = current().table == name
     st.button(f":primary[{title} :material/check:]" if chosen else title, key=f"use_{name}", type="tertiary",

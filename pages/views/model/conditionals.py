@@ -7,6 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from pages import active
 from pages.active import shelf
+from pages.active.models import notes_of
 from pages.components import pixels
 from pages.runtime.escape import md
 from pages.runtime.state import finish
@@ -60,5 +61,5 @@ def conditionals(table: active.FittableTable) -> None:
     if spec.family in active.NAIVE:
         likelihood_choice(table)
     saved_model.download_model(table, fitted)
-    for note in active.notes_of(table, fitted):
+    for note in notes_of(table, fitted):
         st.caption(":material/info: " + note.local(md))

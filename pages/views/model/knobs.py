@@ -18,6 +18,7 @@ from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
+from pages.active.models import CALIBRATIONS, COUNTING, DENSITIES, EXACT, STRUCTURES, TERMS
 from pages.active.shelf import edit_active_model, prior_kind, pseudo_count, with_knob, with_prior, with_prior_strength
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -44,7 +45,7 @@ def acting(table: active.FittableTable, spec: Spec) -> Acting:
         cut = active.settings(spec).get("discretize") is not None
         return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
     has = {active.likelihood_of(table, spec, at) for at in range(len(table.features))}
-    return Acting(bool(has - {"gaussian", *active.DENSITIES}), numbers, "gaussian" in has)
+    return Acting(bool(has - {"gaussian", *DENSITIES}), numbers, "gaussian" in has)
 
 
 def summary(table: active.FittableTable, spec: Spec) -> str:
@@ -130,7 +131,7 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
             table,
             spec,
             "terms",
-            among=tuple(active.TERMS),
+            among=tuple(TERMS),
             about=_(
                 "A Chinese character is a word by itself, so that no segmenter is needed; pairs are two words that "
                 "follow each other."
@@ -140,7 +141,7 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
             table,
             spec,
             "counting",
-            among=active.COUNTING,
+            among=COUNTING,
             about=_(
                 "As often, or once: the multinomial, for which absent terms do not count. Present or absent: the "
                 "Bernoulli, for which they do."
@@ -168,7 +169,7 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
             table,
             spec,
             "calibration",
-            among=active.CALIBRATIONS,
+            among=CALIBRATIONS,
             about=_(
                 "Last of all, learnt from rows held out: temperature divides all log posteriors by one T, Platt fits a "
                 "line in the log-odds of each class against the rest, isotonic an increasing step function. Decisions, "
@@ -266,7 +267,7 @@ def _k(table: active.FittableTable, spec: Spec) -> None:
 def _structure(table: active.FittableTable, spec: Spec) -> None:
     """How a network comes by its arcs; arcs that were drawn are kept as long as nothing else is chosen."""
     stands = active.setting(spec, "structure")
-    named = [s for s in active.STRUCTURES if s != "exact" or len(table.features) <= active.EXACT or s == stands]
+    named = [s for s in STRUCTURES if s != "exact" or len(table.features) <= EXACT or s == stands]
     offered: list[Any] = [*named, *([stands] if isinstance(stands, tuple) else [])]
     st.selectbox(
         words.knob_name("structure"),
@@ -311,7 +312,7 @@ def _numbers(table: active.FittableTable, spec: Spec) -> None:
         table,
         spec,
         "discretize",
-        among=("", *(active.DENSITIES if spec.family in active.NAIVE else ()), *METHODS),
+        among=("", *(DENSITIES if spec.family in active.NAIVE else ()), *METHODS),
         about=(
             _(
                 "Of all numbers that have no likelihood of their own: a Gaussian in each class, a kernel density, or "

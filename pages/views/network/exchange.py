@@ -12,8 +12,7 @@ from bayes_engine.exchange.csv_tables import edges_csv, write_csv
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
 from pages.active import files, reading
-from pages.active.files import Upload
-from pages.active.network_file import NETWORK, READERS, UPLOADED
+from pages.active.files import NETWORK, NETWORK_FILE, NETWORK_READERS, Upload
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change
@@ -53,14 +52,14 @@ def _save(source: Source) -> None:
             on_click="ignore", width="stretch",
         )  # fmt: skip
         words.caption(use)
-    if source.id == sources.TABLE or source.id.startswith(UPLOADED) or source.network is not source.original:
+    if source.id == sources.TABLE or source.id.startswith(NETWORK_FILE) or source.network is not source.original:
         st.caption(_("Edited tables are saved as they stand."))
 
 
 def _open() -> None:
     st.file_uploader(
         _("A network: BIF, XMLBIF, or tables as CSV"),
-        type=[suffix.removeprefix(".") for suffix in READERS],
+        type=[suffix.removeprefix(".") for suffix in NETWORK_READERS],
         key="net_file",
         on_change=_taken,
     )
@@ -81,5 +80,5 @@ def _taken() -> None:
 
 def _in_use(upload: Upload[Network]) -> None:
     files.keep(upload)
-    opened = UPLOADED + upload.file.digest
+    opened = NETWORK_FILE + upload.file.digest
     change(lambda s: s if s.seen(keys.NET) == opened else sources.with_source(s, opened))  # a link had asked for it

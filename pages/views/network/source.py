@@ -23,7 +23,7 @@ from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages import active
 from pages.active import files
-from pages.active.network_file import NETWORK, UPLOADED
+from pages.active.files import NETWORK, NETWORK_FILE
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.state import State, current
@@ -119,14 +119,14 @@ def _labels() -> str:
 
 def source_choices() -> list[str]:
     """The sources that can be chosen here and now."""
-    uploaded = [UPLOADED + digest for digest in files.held(NETWORK)]
+    uploaded = [NETWORK_FILE + digest for digest in files.held(NETWORK)]
     return [*network_names(), TABLE, *uploaded]
 
 
 def title_of(source: str) -> str:
     """What a source is called on screen; data, to be escaped."""
-    if source.startswith(UPLOADED):
-        return files.held(NETWORK)[source.removeprefix(UPLOADED)].name
+    if source.startswith(NETWORK_FILE):
+        return files.held(NETWORK)[source.removeprefix(NETWORK_FILE)].name
     if source == TABLE:
         return _("learned from: {table}").format(table=active.table_in_use().title)
     return load_network(source).info.text("title", current_language())
@@ -140,7 +140,7 @@ def chosen_source() -> str:
 def is_file_missing() -> bool:
     """Whether the state names a file that this session does not hold."""
     wanted = current().seen(keys.NET)
-    return wanted.startswith(UPLOADED) and wanted != chosen_source()
+    return wanted.startswith(NETWORK_FILE) and wanted != chosen_source()
 
 
 def with_source(state: State, source: str) -> State:
@@ -154,8 +154,8 @@ def source() -> Source:
     named = chosen_source()
     if named == TABLE:
         learned = _learned(active.fittable(active.table_in_use()))
-    elif named.startswith(UPLOADED):
-        network = files.held(NETWORK)[named.removeprefix(UPLOADED)].reading
+    elif named.startswith(NETWORK_FILE):
+        network = files.held(NETWORK)[named.removeprefix(NETWORK_FILE)].reading
         learned = Source(named, named, network, network)
     else:
         stored = load_network(named)
