@@ -44,12 +44,8 @@ def case_amount(table: FittableTable) -> float | None:
     column, state = table.parts.amount, current()
     if column is None:
         return None
-    return state.amount if state.amount >= 0 else _amount_unsaid(table, column)
-
-
-def _amount_unsaid(table: FittableTable, column: pd.Series) -> float:
-    """The amount of a case of which none was entered."""
-    state = current()
+    if state.amount >= 0:
+        return state.amount
     first = table.info.cases[0] if table.info and table.info.cases else None
     if state.row < 0 and len(state.case) != len(table.features) and first and first.amount >= 0:
         return first.amount
@@ -94,15 +90,10 @@ def prior_of_use(table: FittableTable) -> Mapping[Any, float] | None:
 def case_values(table: FittableTable) -> dict[str, Any]:
     """The case by feature: a level, a number, a text, or None for missing."""
     state, features = current(), table.features
-    if len(state.case) != len(features):
-        return _first_case(table)
-    return {v.name: _cell(table, v, code) for v, code in zip(features, state.case, strict=True)}
-
-
-def _first_case(table: FittableTable) -> dict[str, Any]:
-    """The case a table opens with: its first worked query, or its first row."""
-    given = table.info.cases[0].values if table.info and table.info.cases else None
-    return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in table.features}
+    if len(state.case) == len(features):
+        return {v.name: _cell(table, v, code) for v, code in zip(features, state.case, strict=True)}
+    given = table.info.cases[0].values if table.info and table.info.cases else None  # a table's first worked query
+    return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in features}
 
 
 def row_values(table: FittableTable, row: int) -> dict[str, Any]:
@@ -137,10 +128,10 @@ def _cell(table: FittableTable, variable: Variable, code: Any) -> Any:
         if type(code) is not int:
             return code if isinstance(code, str) else None
         return row_values(table, code)[variable.name] if 0 <= code < len(table.parts.X) else None
-    if isinstance(code, str):
+    if code is None or isinstance(code, str):
         return None
-    if code is None or not variable.discrete:
-        return None if code is None else float(code)
+    if not variable.discrete:
+        return float(code)
     return variable.levels[code] if isinstance(code, int) and 0 <= code < len(variable.levels) else None
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import Any, Generic, NamedTuple, TypeVar, cast, get_args
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 import pandas as pd
 import streamlit as st
@@ -159,10 +159,9 @@ def keep(upload: Upload[T]) -> None:
         del alike[old]
 
 
-def held(role: Role[T], session: Mapping[str, Any] | None = None) -> Mapping[str, Upload[T]]:
-    """The files of this role that a session (this one) was given, by digest."""
-    session = cast(Mapping[str, Any], st.session_state) if session is None else session
-    alike: Mapping[str, Upload[T]] = session.get("files", {}).get(role.name, {})
+def held(role: Role[T]) -> Mapping[str, Upload[T]]:
+    """The files of this role that this session was given, by digest."""
+    alike: Mapping[str, Upload[T]] = st.session_state.get("files", {}).get(role.name, {})
     return alike
 
 

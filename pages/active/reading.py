@@ -11,7 +11,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.table.decode import first_lines
-from bayes_engine.table.notes import Note, Offer
+from bayes_engine.table.notes import Note
 from bayes_engine.table.read import Reading
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from pages.active.files import ENCODINGS, READING, SECOND_FILE, File, Role, Upload
@@ -225,7 +225,7 @@ def reading_notes(report: Iterable[Note], upload: Upload[Read], then: Then[Read]
             for number, other in enumerate(offers):
                 st.button(other.label.local(_quoted), key=f"{key}_offer_{place}_{number}", type="tertiary",
                           icon=":material/undo:", on_click=change,
-                          args=(partial(_taken_up, upload=upload, other=other, then=then),)
+                          args=(partial(_again, upload=upload, name=other.keyword, value=other.value, then=then),)
                           )  # fmt: skip
 
     with st.container(gap=None):
@@ -237,10 +237,6 @@ def reading_notes(report: Iterable[Note], upload: Upload[Read], then: Then[Read]
                 line(place, note)
             if ordered[MOST:]:
                 st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
-
-
-def _taken_up(state: State, upload: Upload[Read], other: Offer, then: Then[Read]) -> State:
-    return _again(state, upload, other.keyword, other.value, then)
 
 
 def _quoted(text: str) -> str:

@@ -18,8 +18,6 @@ from pages.runtime.state import Spec, State, bound, change, current
 
 MOST = 6
 """How many models the shelf holds."""
-OF_FAMILY = {name: tuple(own) for name, own in active.NAIVE.items()}
-"""The knobs of a family on naive Bayes's factors that are not naive Bayes's own."""
 OF_COLUMNS = ("likelihoods", "terms", "counting")
 """The knobs that say what a column's likelihood is: no matter of estimation, so a preset leaves them."""
 
@@ -42,7 +40,7 @@ def with_likelihood(table: active.FittableTable, spec: Spec, position: int, name
 
 def with_preset(spec: Spec, preset: str) -> Spec:
     """The model estimated by another preset: what it is stays, each knob of estimation goes."""
-    stays = (*OF_COLUMNS, *OF_FAMILY.get(spec.family, ()))
+    stays = (*OF_COLUMNS, *active.NAIVE.get(spec.family, ()))
     return Spec(preset, tuple(knob for knob in spec.knobs if knob[0] in stays), spec.family)
 
 
@@ -141,14 +139,7 @@ def remove_model(table: active.FittableTable, state: State) -> State:
 def title(spec: Spec, table: active.FittableTable | None = None) -> str:
     """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
     differing = [words.setting(name, value, table) for name, value in spec.knobs]
-    return " · ".join([_named(spec), *differing[:1]]) + (" …" if len(differing) > 1 else "")
-
-
-def _named(spec: Spec) -> str:
-    """The family of a model, and where it stands on naive Bayes the preset."""
-    family = "" if spec.family == "naive-bayes" else words.family(spec.family)
-    preset = words.preset(spec.preset) if spec.family in active.NAIVE else ""
-    return _(", ").join(name for name in (family, preset) if name)
+    return " · ".join([words.spec(replace(spec, knobs=())), *differing[:1]]) + (" …" if len(differing) > 1 else "")
 
 
 def choose_model(table: active.FittableTable) -> Spec:

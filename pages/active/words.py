@@ -189,20 +189,16 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
             return _("by leave-one-out") if name == "super_parent" else _("most telling")
         named = table.column(table.features.names[value]) if table else ""
         return clean(named, 30) or _("column {n}").format(n=value + 1)
-    if name == "likelihoods":
+    if name in ("likelihoods", "alphas"):
+        word = likelihood if name == "likelihoods" else prior_choice.text
         return _(", ").join(
-            f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{likelihood(own)}"
+            f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{word(own)}"
             for j, own in value
         )
     if name == "criterion" and isinstance(value, tuple):
         return _("risk under set losses")
     if name == "largest" and value is None:
         return _("no bound")
-    if name == "alphas":
-        return _(", ").join(
-            f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{prior_choice.text(own)}"
-            for j, own in value
-        )
     if name == "structure" and isinstance(value, tuple):
         return _("{n} arcs by hand").format(n=len(value))
     if isinstance(value, tuple):
