@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_model, save_model
@@ -59,7 +61,9 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
 
 def workspace_of(at: AppTest) -> Workspace:
     held = ("state", "page", "files", "files_asked")
-    return session.current_workspace({name: at.session_state[name] for name in held if name in at.session_state})
+    shown = {name: at.session_state[name] for name in held if name in at.session_state}
+    with mock.patch.object(st, "session_state", shown):
+        return session.current_workspace()
 
 
 def opening(content: bytes, at: AppTest | None = None) -> AppTest:

@@ -16,7 +16,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -26,15 +26,13 @@ from streamlit.logger import get_logger
 
 from bayes_engine.errors import BayesEngineError, StoreError
 from bayes_engine.store import MOST_BYTES, read_file, write_file
-from pages.active.files import digest
+from bayes_engine.workbench.launch import CLASSROOM
 from pages.shell.workspace.form import Workspace, names_only, read, write
 
 WHERE = "BAYES_WORKBENCH_DATA"
 """The environment variable that names another directory than the user's own."""
 WHETHER = "BAYES_WORKBENCH_AUTOSAVE"
 """The environment variable that turns this off where it is 0."""
-CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
-"""The environment variable that is 1 where many use one server."""
 EVERY = 2.0
 """Seconds between two saves."""
 MOST = 8
@@ -104,15 +102,13 @@ def _write(path: Path, content: bytes) -> None:
 
 def saved(within: Path) -> list[Saved]:
     """The saved workspaces, the latest first."""
-    return sorted(_saved(within), key=lambda s: s.when, reverse=True)
-
-
-def _saved(within: Path) -> Iterator[Saved]:
+    found = []
     with suppress(OSError):
         for place in within.iterdir():
             if _SESSION.fullmatch(place.name):
                 with suppress(OSError):
-                    yield Saved(place.name, (place / FILE).stat().st_mtime)
+                    found.append(Saved(place.name, (place / FILE).stat().st_mtime))
+    return sorted(found, key=lambda s: s.when, reverse=True)
 
 
 def load(session: str, within: Path, pages: Container[str]) -> Workspace:
@@ -122,30 +118,23 @@ def load(session: str, within: Path, pages: Container[str]) -> Workspace:
     files = {}
     for role, given in workspace.files.items():
         if (place / given.digest).exists():
-            content = read_file(place / given.digest, MOST_BYTES)
-            if digest(content) != given.digest:
-                raise StoreError("the file '{name}' in the workspace is not the one it was saved with", name=given.name)
-            given = given._replace(content=content)
+            given = given.with_content(read_file(place / given.digest, MOST_BYTES))
         files[role] = given
     return workspace._replace(files=files)
 
 
+@lru_cache(maxsize=MOST)
 def load_summary(entry: Saved, within: Path, pages: frozenset[str]) -> Workspace | None:
     """The saved workspace without its files; None where it cannot be read."""
-    return _glance(within / _safe(entry.session) / FILE, entry.when, pages)
-
-
-@lru_cache(maxsize=MOST)
-def _glance(path: Path, _when: float, pages: frozenset[str]) -> Workspace | None:
     try:
-        return read(read_file(path, MOST_STATE), pages)
+        return read(read_file(within / _safe(entry.session) / FILE, MOST_STATE), pages)
     except BayesEngineError:
         return None
 
 
 def forget(within: Path) -> None:
     """Delete all that was saved."""
-    for entry in _saved(within):
+    for entry in saved(within):
         shutil.rmtree(within / entry.session, ignore_errors=True)
 
 

@@ -37,6 +37,12 @@ class GivenFile(NamedTuple):
     digest: str
     content: bytes | None = None
 
+    def with_content(self, content: bytes) -> GivenFile:
+        """With its content. Raises StoreError where that is not what the digest speaks of."""
+        if digest(content) != self.digest:
+            raise StoreError("the file '{name}' in the workspace is not the one it was saved with", name=self.name)
+        return self._replace(content=content)
+
 
 class Workspace(NamedTuple):
     """All that a session shows: the page, the state, the files that it speaks of, and the version of the program."""
@@ -144,9 +150,6 @@ def _files(described: Any, blobs: Mapping[str, Any]) -> dict[str, GivenFile]:
             raise _misshapen()
         if blob is not None and not isinstance(blob, memoryview):
             raise _misshapen()
-        content = None if blob is None else bytes(blob)
-        name = clean(name, LONGEST_NAME)
-        if content is not None and digest(content) != mark:
-            raise StoreError("the file '{name}' in the workspace is not the one it was saved with", name=name)
-        files[role] = GivenFile(name, mark, content)
+        given = GivenFile(clean(name, LONGEST_NAME), mark)
+        files[role] = given if blob is None else given.with_content(bytes(blob))
     return files

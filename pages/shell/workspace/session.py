@@ -6,29 +6,27 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from pages.active import files
 from pages.active.files import File, Role, Upload
-from pages.runtime.state import START, State, change
+from pages.runtime.state import State, change, current
 from pages.shell.workspace.form import ROLES, GivenFile, Workspace
 
 T = TypeVar("T")
 
 
-def current_workspace(session: Mapping[str, Any] | None = None) -> Workspace:
-    """What a session (this one) shows, with the files that it holds; one it does not hold is named, if its name is
-    known."""
-    session = cast(Mapping[str, Any], st.session_state) if session is None else session
-    state: State = session.get("state", START)
+def current_workspace() -> Workspace:
+    """What this session shows, with the files that it holds; one it does not hold is named, if its name is known."""
+    session, state = st.session_state, current()
     names: Mapping[str, str] = session.get("files_asked", {})
     given = {}
     for name, role in ROLES.items():
         digest = role.named(state)
-        upload = files.held(role, session).get(digest)
+        upload = files.held(role).get(digest)
         if upload is not None:
             given[name] = GivenFile(upload.name, digest, upload.file.content)
         elif digest in names:
