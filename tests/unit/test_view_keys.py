@@ -10,7 +10,7 @@ import pytest
 
 from pages.runtime import view_keys
 from pages.runtime.state import State, decode, encode
-from pages.runtime.view_keys import KEYS, ViewKey, _Page
+from pages.runtime.view_keys import KEYS, ViewKey, _place
 
 PAGES = Path(__file__).parents[2] / "pages"
 TREES = {path: ast.parse(path.read_text()) for path in PAGES.rglob("*.py") if path.name != "view_keys.py"}
@@ -59,7 +59,7 @@ def test_a_forged_value_reads_as_the_default_or_as_one_that_the_key_may_have(key
 def test_a_key_is_declared_once() -> None:
     assert {key.name for key in KEYS.values()} == set(KEYS)
     with pytest.raises(ValueError, match="'pair' is declared twice"):
-        _Page("model").place("pair")
+        _place("pair")
 
 
 def test_a_number_beyond_its_limits_counts_as_the_limit_and_is_kept_to_its_digits() -> None:
