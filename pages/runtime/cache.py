@@ -1,8 +1,8 @@
 """What is computed once: results kept for everybody, bounded in number and in bytes, and freed with their upload.
 
     @cached(max_entries=16, activity=Message("holding rows out"))
-    def _held(key: str, spec: Spec, _model: Any, _parts: Parts) -> HeldOut:
-        return held_out(_model, _parts.X, _parts.y)
+    def _held(table: FittableTable, spec: Spec, _model: Any) -> HeldOut:
+        return held_out(_model, table.parts.X, table.parts.y)
 
 Against `st.cache_resource` it adds what many users need: one budget of bytes for all functions together (`BUDGET`), a
 share for each uploaded file, and an end: when the last session that held a file is gone (`hold`), all that was computed
@@ -59,8 +59,9 @@ _taken: dict[str, int] = {"": 0}  # owner → bytes; under "" those of all
 
 
 def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the results of a function, at most `max_entries` of them. Arguments whose name begins with an underscore
-    are not part of the key. What may take long is a job with an `activity` (`jobs.run`)."""
+    """Keep the results of a function, at most `max_entries` of them. An argument that has a `key`, as a table in use,
+    counts by that; one whose name begins with an underscore is not part of the key. What may take long is a job with an
+    `activity` (`jobs.run`)."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
         names = signature(function)
@@ -75,7 +76,7 @@ def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Ca
                 bound = names.bind(*args, **kwargs)
                 bound.apply_defaults()
                 given = tuple(bound.arguments.values())
-            key = tuple(given[i] for i in keyed)
+            key = tuple(getattr(given[i], "key", given[i]) for i in keyed)
             entry = _look((number, key))
             if entry is None:
                 with _gate((number, key)):

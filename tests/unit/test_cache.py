@@ -50,6 +50,19 @@ def test_a_result_is_computed_once_for_its_key() -> None:
     assert square.__doc__ == "The docstring stays."
 
 
+def test_an_argument_with_a_key_counts_by_it() -> None:
+    calls = []
+
+    @cache.cached(max_entries=2)
+    def size(table: Any) -> int:
+        calls.append(table.key)
+        return len(table.rows)
+
+    tables = [SimpleNamespace(key=key, rows=[0] * n) for key, n in (("a", 1), ("a", 2), ("b", 3))]
+    assert [size(table) for table in tables] == [1, 1, 3]
+    assert calls == ["a", "b"]
+
+
 def test_the_least_recently_used_goes_first() -> None:
     calls = []
 

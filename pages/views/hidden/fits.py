@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +27,6 @@ from bayes_engine.models.mixture_runs import (
     supervised_step,
 )
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
 from pages import active
 from pages.runtime import view_keys as keys
@@ -65,29 +65,29 @@ def numeric_features(table: active.FittableTable) -> list[str]:
     return [v.name for v in table.features if v.numeric]
 
 
-def true_classes(table: active.FittableTable, rows: Any) -> Any:
-    """The classes of some rows, as positions among the table's."""
-    return _codes(table.parts)[rows]
-
-
-def _codes(parts: Parts) -> Any:
+def true_classes(table: active.FittableTable) -> Any:
     """The class of each row, as a position among the table's."""
-    return parts.y.cat.codes.to_numpy()
+    return table.parts.y.cat.codes.to_numpy()
+
+
+def numbers_of(table: active.FittableTable, columns: Sequence[int]) -> Any:
+    """The cells of some of the numeric features, by position: (n, d), NaN where one is missing."""
+    names = numeric_features(table)
+    return table.parts.X[[names[j] for j in columns]].to_numpy(dtype="float64", na_value=float("nan"))
 
 
 def axes(table: active.FittableTable) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
     n, state = len(numeric_features(table)), current()
-    first = _most_discriminating(table.key, table.parts) if n > 2 else (0, 1)
+    first = _most_discriminating(table) if n > 2 else (0, 1)
     x = state.seen_among(keys.EM_X, range(n), first[0])
     others = [j for j in range(n) if j != x]
     return x, state.seen_among(keys.EM_Y, others, next(j for j in (*first[::-1], 0) if j != x))
 
 
 @cached(max_entries=64)
-def _most_discriminating(key: str, _parts: Parts) -> tuple[int, int]:
-    n = sum(v.numeric for v in _parts.schema.features)
-    return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _codes(_parts))
+def _most_discriminating(table: active.FittableTable) -> tuple[int, int]:
+    return most_discriminating_columns(numbers_of(table, range(len(numeric_features(table)))), true_classes(table))
 
 
 def run_in_use(table: active.FittableTable) -> MixtureRun:
@@ -125,7 +125,7 @@ def start_points(table: active.FittableTable, run: MixtureRun) -> tuple[tuple[fl
 
 def rounded_place(table: active.FittableTable, axis: int, value: float) -> float:
     """A place on an axis to some thousandth of its length: what a link needs to carry."""
-    shown = _side(table.key, numeric_features(table)[axes(table)[axis]], table.parts)
+    shown = _side(table, axes(table)[axis])
     length = shown.high - shown.low
     places = max(0, 3 - len(f"{length:.0f}")) + (3 if length < 1 else 1)
     return round(float(value), places if length > 1e-4 else 12)
@@ -133,84 +133,36 @@ def rounded_place(table: active.FittableTable, axis: int, value: float) -> float
 
 def axis_step(table: active.FittableTable, axis: int) -> float:
     """A small step on an axis."""
-    shown = _side(table.key, numeric_features(table)[axes(table)[axis]], table.parts)
+    shown = _side(table, axes(table)[axis])
     return float(f"{(shown.high - shown.low) / 50:.1g}")
 
 
 # the mixture --------------------------------------------------------------------------------------------------------
 
 
-def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
-    """The run. Raises what EM raises where there is not even a start."""
-    return _mixture(table.key, run, table.parts)
-
-
-def mixture_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
-    """The run's film, and the rows in it."""
-    return _mixture_film(table.key, run, table.parts)
-
-
-def other_starts(run: MixtureRun) -> list[MixtureRun]:
-    """The same run from other starts: k-means, then random ones."""
-    plain = replace(run, points=(), seed=0)
-    return [replace(plain, start="kmeans"), *(replace(plain, start="random", seed=seed) for seed in range(STARTS))]
-
-
-def objective_by_start(table: active.FittableTable, run: MixtureRun) -> list[float | None]:
-    """What each of those starts reaches; None where it collapses."""
-    return [_reached(table.key, other, table.parts) for other in other_starts(run)]
-
-
-def criteria_by_components(table: active.FittableTable, run: MixtureRun) -> InformationCriteria:
-    """BIC, AIC and ICL over the number of components."""
-    return _bills(table.key, run.columns, run.form, run.prior, table.parts)
-
-
-def supervised_fit(table: active.FittableTable, run: MixtureRun) -> SupervisedStep:
-    """The M step with every label seen, beside the classifier it is."""
-    return _supervised(table.key, run.columns, run.form, table.parts)
-
-
-def supervised_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
-    """That step as a film of one picture, and the rows in it."""
-    fit, x = supervised_fit(table, run), _matrix(table.parts, run.columns)[0]
-    trace = fit.climb.trace
-    drawn = drawn_rows(len(fit.rows), 1, len(table.classes))
-    rows = fit.rows[drawn]
-    certain = one_hot(true_classes(table, rows), len(table.classes))
-    sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
-    return Film.of_mixture(trace, [certain], x[rows], sides), rows.tolist()
-
-
-def _matrix(parts: Parts, columns: tuple[int, ...]) -> tuple[Any, list[str]]:
-    names = [v.name for v in parts.schema.features if v.numeric]
-    names = [names[j] for j in columns]
-    return parts.X[names].to_numpy(dtype="float64", na_value=float("nan")), names
-
-
 @cached(max_entries=64)
-def _side(key: str, name: str, _parts: Parts) -> Any:
-    return axis_range(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
+def _side(table: active.FittableTable, column: int) -> Any:
+    return axis_range(numbers_of(table, [column])[:, 0])
 
 
-def _begin(run: MixtureRun, x: Any, parts: Parts) -> Any:
+def _begin(table: active.FittableTable, run: MixtureRun) -> Any:
     if run.start == "labels":
-        return one_hot(_codes(parts), run.k)
+        return one_hot(true_classes(table), run.k)
     if run.start != "hand":
         return run.start
+    x = numbers_of(table, run.columns)
     return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
 
 
 @cached(max_entries=64, activity=Message("climbing by EM"))
-def _mixture(key: str, run: MixtureRun, _parts: Parts) -> GaussianMixtureRun:
-    x = _matrix(_parts, run.columns)[0]
-    return run_em(x, run.k, _begin(run, x, _parts), **_keywords(run))
+def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
+    """The run. Raises what EM raises where there is not even a start."""
+    return run_em(numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
 
 
 @cached(max_entries=256, activity=Message("climbing by EM"))
-def _reached(key: str, run: MixtureRun, _parts: Parts) -> float | None:
-    x = _matrix(_parts, run.columns)[0]
-    return objective_reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
+def _reached(table: active.FittableTable, run: MixtureRun) -> float | None:
+    return objective_reached(numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
 
 
 def _keywords(run: MixtureRun) -> dict[str, Any]:
@@ -226,31 +178,64 @@ def _keywords(run: MixtureRun) -> dict[str, Any]:
 
 
 @cached(max_entries=32)
-def _mixture_film(key: str, run: MixtureRun, _parts: Parts) -> tuple[Film, list[int]]:
-    climbed, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
+def mixture_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
+    """The run's film, and the rows in it."""
+    climbed, x = mixture(table, run), numbers_of(table, run.columns)
     trace = climbed.trace
     rows = drawn_rows(len(x), len(trace.steps), run.k)
     shares = [
         at_step(climbed.model, s.parameters, x[rows]) if s.responsibilities is None else s.responsibilities[rows]
         for s in trace.steps
     ]
-    sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
-    return Film.of_mixture(trace, shares, x[rows], sides), rows.tolist()
+    return Film.of_mixture(trace, shares, x[rows], _sides(x)), rows.tolist()
+
+
+def _sides(x: Any) -> tuple[Any, Any]:
+    return axis_range(x[:, 0]), axis_range(x[:, 1])
+
+
+def other_starts(run: MixtureRun) -> list[MixtureRun]:
+    """The same run from other starts: k-means, then random ones."""
+    plain = replace(run, points=(), seed=0)
+    return [replace(plain, start="kmeans"), *(replace(plain, start="random", seed=seed) for seed in range(STARTS))]
+
+
+def objective_by_start(table: active.FittableTable, run: MixtureRun) -> list[float | None]:
+    """What each of those starts reaches; None where it collapses."""
+    return [_reached(table, other) for other in other_starts(run)]
 
 
 @cached(max_entries=32, activity=Message("climbing by EM"))
-def _bills(key: str, columns: tuple[int, ...], form: Form, prior: bool, _parts: Parts) -> InformationCriteria:
-    x, _names = _matrix(_parts, columns)
+def criteria_by_components(
+    table: active.FittableTable, columns: tuple[int, ...], form: Form, prior: bool
+) -> InformationCriteria:
+    """BIC, AIC and ICL over the number of components."""
+    x = numbers_of(table, columns)
     return information_criteria(
         x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None
     )
 
 
 @cached(max_entries=32, activity=Message("climbing by EM"))
-def _supervised(key: str, columns: tuple[int, ...], form: Form, _parts: Parts) -> SupervisedStep:
-    x, names = _matrix(_parts, columns)
-    levels = _parts.target.levels
-    return supervised_step(x, _codes(_parts), len(levels), form, columns=names, classes=levels)
+def supervised_fit(table: active.FittableTable, columns: tuple[int, ...], form: Form) -> SupervisedStep:
+    """The M step with every label seen, beside the classifier it is."""
+    names, levels = numeric_features(table), table.classes
+    return supervised_step(
+        numbers_of(table, columns),
+        true_classes(table),
+        len(levels),
+        form,
+        columns=[names[j] for j in columns],
+        classes=levels,
+    )
+
+
+def supervised_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, list[int]]:
+    """That step as a film of one picture, and the rows in it."""
+    fit, x = supervised_fit(table, run.columns, run.form), numbers_of(table, run.columns)
+    rows = fit.rows[drawn_rows(len(fit.rows), 1, len(table.classes))]
+    certain = one_hot(true_classes(table)[rows], len(table.classes))
+    return Film.of_mixture(fit.climb.trace, [certain], x[rows], _sides(x)), rows.tolist()
 
 
 # hidden labels ------------------------------------------------------------------------------------------------------
@@ -281,35 +266,16 @@ def labels_in_use(table: active.FittableTable) -> HiddenLabels:
     )
 
 
+@cached(max_entries=32, activity=Message("climbing by EM"))
 def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> HiddenLabelRun:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
-    return _hiding(table.key, labels, table.parts)
-
-
-def right_if_all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
-    """How many of the hidden rows naive Bayes has right that saw every label."""
-    return _all_seen(table.key, replace(labels, weight=1.0, hard=False), table.parts)
-
-
-def hiding_film(table: active.FittableTable, labels: HiddenLabels) -> tuple[Film, list[int]]:
-    """The run's film, in the plane of two numeric features where there are two, and the rows in it."""
-    plane = tuple(numeric_features(table)[j] for j in axes(table)) if len(numeric_features(table)) >= 2 else ()
-    return _hiding_film(table.key, labels, plane, table.parts)
-
-
-def _estimator(labels: HiddenLabels, parts: Parts) -> NaiveBayes:
-    return NaiveBayes(schema=parts.schema, tied_variance=labels.tied)
-
-
-@cached(max_entries=32, activity=Message("climbing by EM"))
-def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> HiddenLabelRun:
-    hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
+    parts = table.parts
     return run_with_hidden_labels(
-        _parts.X,
-        _parts.y,
-        hidden,
-        _estimator(labels, _parts),
-        weight=None if _parts.weight is None else _parts.weight.to_numpy(),
+        parts.X,
+        parts.y,
+        _hidden(table, labels),
+        _estimator(table, labels),
+        weight=None if parts.weight is None else parts.weight.to_numpy(),
         unlabeled_weight=labels.weight,
         hard=labels.hard,
         max_iter=MAX_HIDDEN,
@@ -317,26 +283,40 @@ def _hiding(key: str, labels: HiddenLabels, _parts: Parts) -> HiddenLabelRun:
     )
 
 
+def right_if_all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
+    """How many of the hidden rows naive Bayes has right that saw every label."""
+    return _all_seen(table, replace(labels, weight=1.0, hard=False))
+
+
 @cached(max_entries=32, activity=Message("climbing by EM"))
-def _all_seen(key: str, labels: HiddenLabels, _parts: Parts) -> int:
-    hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
-    return ceiling(_parts.X, _parts.y, hidden, _estimator(labels, _parts))
+def _all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
+    return ceiling(table.parts.X, table.parts.y, _hidden(table, labels), _estimator(table, labels))
+
+
+def _hidden(table: active.FittableTable, labels: HiddenLabels) -> Any:
+    return hidden_rows(len(table.parts.X), labels.share, labels.seed, labels.flipped)
+
+
+def _estimator(table: active.FittableTable, labels: HiddenLabels) -> NaiveBayes:
+    return NaiveBayes(schema=table.parts.schema, tied_variance=labels.tied)
+
+
+def hiding_film(table: active.FittableTable, labels: HiddenLabels) -> tuple[Film, list[int]]:
+    """The run's film, in the plane of two numeric features where there are two, and the rows in it."""
+    return _hiding_film(table, labels, axes(table) if len(numeric_features(table)) >= 2 else ())
 
 
 @cached(max_entries=32)
-def _hiding_film(key: str, labels: HiddenLabels, plane: tuple[str, ...], _parts: Parts) -> tuple[Film, list[int]]:
-    study = _hiding(key, labels, _parts)
-    steps, k = len(study.shares), len(study.levels)
-    rows = drawn_rows(len(_parts.X), steps, k)
+def _hiding_film(table: active.FittableTable, labels: HiddenLabels, plane: tuple[int, ...]) -> tuple[Film, list[int]]:
+    study = fit_hidden_labels(table, labels)
+    rows = drawn_rows(len(table.parts.X), len(study.shares), len(study.levels))
     shares = [r[rows] for r in study.shares]
-    weights = study.weights
     if len(plane) < 2:
         order = study.truth[rows].argsort(kind="stable")  # without a plane rows stand by their class
-        return Film(study.trace, [r[order] for r in shares], weights), rows[order].tolist()
-    x = _parts.X[list(plane)].to_numpy(dtype="float64", na_value=float("nan"))
-    sides = (axis_range(x[:, 0]), axis_range(x[:, 1]))
-    shape = ComponentEllipses(*study.plane(plane[0], plane[1]))
-    return Film(study.trace, shares, weights, x[rows, 0], x[rows, 1], sides, shape), rows.tolist()
+        return Film(study.trace, [r[order] for r in shares], study.weights), rows[order].tolist()
+    x, names = numbers_of(table, plane), numeric_features(table)
+    shape = ComponentEllipses(*study.plane(*(names[j] for j in plane)))
+    return Film(study.trace, shares, study.weights, x[rows, 0], x[rows, 1], _sides(x), shape), rows.tolist()
 
 
 # a missing cell -----------------------------------------------------------------------------------------------------
@@ -353,24 +333,19 @@ class FilledCell:
     notes: tuple[Message, ...]
 
 
-def fill_cell(table: active.FittableTable, row: int, column: int, run: MixtureRun) -> FilledCell:
-    """The cell as if it were missing, under a mixture fitted to the table without it."""
-    return _missing(table.key, row, column, run.k, run.form, table.parts)
-
-
 @cached(max_entries=64, activity=Message("climbing by EM"))
-def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts) -> FilledCell:
-    names = [v.name for v in _parts.schema.features if v.numeric]
-    x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()
+def fill_cell(table: active.FittableTable, row: int, column: int, k: int, form: Form) -> FilledCell:
+    """The cell as if it were missing, under a mixture fitted to the table without it."""
+    names = numeric_features(table)
+    x = numbers_of(table, range(len(names))).copy()
     true = float(x[row, column])
     x[row, column] = float("nan")
     frame = pd.DataFrame(x, columns=names)
     with listen() as said:
         model = GaussianMixture(k, covariance=form, n_init=3, random_state=0, max_iter=MAX_ITER)
         conditional = model.fit(frame).conditional(frame.iloc[[row]])
-    notes = tuple(said)
-    own = frame[names[column]]
-    return FilledCell(conditional, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
+    own, known = frame[names[column]], None if true != true else true
+    return FilledCell(conditional, known, float(own.mean()), float(own.std(ddof=0)), tuple(said))
 
 
 def first_missing_cell(table: active.FittableTable) -> tuple[int, int]:
@@ -380,13 +355,3 @@ def first_missing_cell(table: active.FittableTable) -> tuple[int, int]:
         if any(absent) and not all(absent):
             return row, absent.index(True)
     return 0, 0
-
-
-def column_values(table: active.FittableTable, column: int) -> Any:
-    """The values of a numeric column."""
-    return table.parts.X[numeric_features(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
-
-
-def numeric_cells(table: active.FittableTable, row: int) -> list[float]:
-    """The numeric cells of a row."""
-    return [float(v) for v in _matrix(table.parts, tuple(range(len(numeric_features(table)))))[0][row]]

@@ -45,7 +45,7 @@ def some_labels_hidden(table: active.FittableTable) -> None:
             names,
             rows,
             classes,
-            truth=fits.true_classes(table, rows),
+            truth=fits.true_classes(table)[rows],
             labelled=(~study.hidden)[rows].tolist(),
             right=[study.right(t) for t in steps] if study.named and total else None,
             right_of=total,
@@ -222,7 +222,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
     controls.choose_form(table, columns[2])
     run = fits.run_in_use(table)
     try:
-        fit = fits.supervised_fit(table, run)
+        fit = fits.supervised_fit(table, run.columns, run.form)
         film, rows = fits.supervised_film(table, run)
     except BayesEngineError as error:
         controls.engine_message(error.message)
@@ -245,7 +245,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
 def _still(table: active.FittableTable, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
     classes = controls.classes(table)
     player(
-        Scene(film, classes, names, rows, classes, truth=fits.true_classes(table, rows), same=True),
+        Scene(film, classes, names, rows, classes, truth=fits.true_classes(table)[rows], same=True),
         key="em_none_film",
         step=0,
         on_step=controls.keep_step,

@@ -41,7 +41,7 @@ def show(table: active.FittableTable) -> None:
     controls.choose_form(table, columns[3])
     run = fits.run_in_use(table)
     try:
-        cell = fits.fill_cell(table, row, column, run)
+        cell = fits.fill_cell(table, row, column, run.k, run.form)
     except BayesEngineError as error:
         controls.engine_message(error.message)
         finish()
@@ -65,7 +65,7 @@ def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -
             "**" + _("{column} of row {n}, given its other cells").format(column=md(name, 40), n=row + 1) + "**"
         )
         chart(
-            filled(distribution, fits.column_values(table, column), shown, components, dark=dark()),
+            filled(distribution, fits.numbers_of(table, [column])[:, 0], shown, components, dark=dark()),
             key="em_filled",
             alt=_("Density of the missing cell given the others, EM's value beside the column mean"),
         )
@@ -81,7 +81,7 @@ def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -
             )
     others = [
         f"{md(table.column(n), 30)} = " + ("–" if v != v else number(float(v)))
-        for n, v in zip(names, fits.numeric_cells(table, row), strict=True)
+        for n, v in zip(names, fits.numbers_of(table, range(len(names)))[row], strict=True)
         if n != names[column]
     ]
     st.caption(

@@ -49,7 +49,7 @@ def show(table: active.FittableTable) -> None:
             names,
             rows,
             controls.classes(table),
-            truth=fits.true_classes(table, rows) if known else None,
+            truth=fits.true_classes(table)[rows] if known else None,
             draggable=run.start != "labels",
         ),
         key="em_film",
@@ -299,7 +299,7 @@ def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str)
 
 def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
-        got = fits.criteria_by_components(table, run)
+        got = fits.criteria_by_components(table, run.columns, run.form, run.prior)
     figure, numbers = st.columns([3, 3], gap="medium")
     with figure:
         chart(
@@ -341,7 +341,7 @@ def _truth(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtur
     shares = climbed.trace.last.responsibilities
     if shares is None:
         return
-    counts = crossed(shares, fits.true_classes(table, slice(None)), len(table.classes))
+    counts = crossed(shares, fits.true_classes(table), len(table.classes))
     st.dataframe(
         pd.DataFrame(
             counts,
