@@ -354,6 +354,23 @@ def bound_to(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting]
     return bound(key.widget, list(shown) if isinstance(shown, tuple) else shown, edit)
 
 
+def within_limits(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting] = ()) -> dict[str, Any]:
+    """`bound_to`, for a slider or a number, which goes from one limit of its key to the other.
+
+    `st.slider(_("Smoothing"), step=0.1, **within_limits(keys.DIAL_ALPHA))`
+    """
+    low, high = key.limits
+    return {"min_value": low, "max_value": high, **bound_to(key, value, also=also)}
+
+
+def sets(*settings: Setting) -> dict[str, Any]:
+    """Keyword arguments that make a button set settings of a page.
+
+    `st.button(_("Draw again"), key="lab_again", **sets(keys.LAB_SEED.to(seed + 1)))`
+    """
+    return {"on_click": change, "args": (lambda state: state.showing(*settings),)}
+
+
 def choose(
     label: str,
     key: ViewKey[T],

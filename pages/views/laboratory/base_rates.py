@@ -10,7 +10,7 @@ from bayes_engine.workbench.derivation.demonstrations import BaseRate, base_rate
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, change, current, dark
+from pages.runtime.state import bound_to, current, dark, sets, within_limits
 
 PRIORS = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (0.001, 0.99, 0.99)}
@@ -40,11 +40,11 @@ def _stories() -> None:
             st.button(
                 words[name],
                 key=f"lab_story_{name}",
-                on_click=change,
-                args=(
-                    lambda s, p=prior, a=sensitivity, b=specificity: s.showing(
-                        keys.LAB_BASE.to(p), keys.LAB_SENS.to(a), keys.LAB_SPEC.to(b), keys.LAB_TIMES.to(1)
-                    ),
+                **sets(
+                    keys.LAB_BASE.to(prior),
+                    keys.LAB_SENS.to(sensitivity),
+                    keys.LAB_SPEC.to(specificity),
+                    keys.LAB_TIMES.to(1),
                 ),
             )
 
@@ -58,19 +58,14 @@ def _choose() -> BaseRate:
         format_func=lambda p: f"{100 * p:g} %",
         **bound_to(keys.LAB_BASE),
     )
-    two.slider(
-        _("Sensitivity, P(+ | ill)"), 0.5, 0.999, step=0.001, format="%.3f",
-        **bound_to(keys.LAB_SENS),
-    )  # fmt: skip
-    three.slider(
-        _("Specificity, P(− | well)"), 0.5, 0.999, step=0.001, format="%.3f",
-        **bound_to(keys.LAB_SPEC),
-    )  # fmt: skip
+    two.slider(_("Sensitivity, P(+ | ill)"), step=0.001, format="%.3f", **within_limits(keys.LAB_SENS))
+    three.slider(_("Specificity, P(− | well)"), step=0.001, format="%.3f", **within_limits(keys.LAB_SPEC))
     four.number_input(
-        _("Positive tests"), 1, 5, step=1,
+        _("Positive tests"),
+        step=1,
         help=_("Several tests, all positive, independent given the class: the naive assumption."),
-        **bound_to(keys.LAB_TIMES),
-    )  # fmt: skip
+        **within_limits(keys.LAB_TIMES),
+    )
     return base_rate(prior, *_tests())
 
 

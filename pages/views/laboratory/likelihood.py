@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import streamlit as st
 
 from bayes_engine.language import _
@@ -10,7 +13,7 @@ from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, bound, bound_to, change, choose, current, dark
+from pages.runtime.state import State, bound, choose, current, dark, sets, within_limits
 
 LEVELS = ("a", "b", "c")
 
@@ -23,18 +26,15 @@ def show() -> None:
         family = choose(_("Family"), keys.LAB_FAMILY, words)
         st.slider(
             _("Rows so far"),
-            2,
-            60,
             width=260,
             help=_("Steps through one sample: each new row adds its log-probability to the sum."),
-            **bound_to(keys.LAB_ROWS),
+            **within_limits(keys.LAB_ROWS),
         )
         st.button(
             _("Draw again"),
             icon=":material/casino:",
             key="lab_rows_again",
-            on_click=change,
-            args=(lambda s: s.showing(keys.LAB_ROW_SEED.to(seed + 1)),),
+            **sets(keys.LAB_ROW_SEED.to(seed + 1)),
         )
     if family == "gaussian":
         _gaussian(n, seed)
@@ -50,18 +50,12 @@ def _gaussian(n: int, seed: int) -> None:
     rows = numbers_drawn(n, seed)
     mean, sd = current().seen(keys.LAB_MEAN), current().seen(keys.LAB_SD)
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
-    one.slider("μ", -5.0, 15.0, step=0.05, **bound_to(keys.LAB_MEAN))
-    two.slider("σ", 0.2, 6.0, step=0.05, **bound_to(keys.LAB_SD))
+    one.slider("μ", step=0.05, **within_limits(keys.LAB_MEAN))
+    two.slider("σ", step=0.05, **within_limits(keys.LAB_SD))
     climbed = climb(rows, mean, sd)
-    best = climbed.best
+    mean_hat, sd_hat = climbed.best
     with three.container(horizontal=True, gap="small"):
-        _upwards(
-            (
-                _near(keys.LAB_MEAN, float(climbed.path[1, 0]), 0.05),
-                _near(keys.LAB_SD, float(climbed.path[1, 1]), 0.05),
-            ),
-            (_near(keys.LAB_MEAN, best[0], 0.05), _near(keys.LAB_SD, best[1], 0.05)),
-        )
+        _upwards((keys.LAB_MEAN, keys.LAB_SD), climbed.path[1].tolist(), climbed.best, 0.05)
     left, right = st.columns(2, gap="medium")
     with left:
         chart(
@@ -71,24 +65,16 @@ def _gaussian(n: int, seed: int) -> None:
         )
     with right:
         chart(
-            figures.density_over_rows(rows, (mean, sd), best, (_("here"), _("maximum")), dark=dark()),
+            figures.density_over_rows(rows, (mean, sd), climbed.best, (_("here"), _("maximum")), dark=dark()),
             key="lab_density",
             alt=_("The rows under the present density and under the most likely one"),
         )
-        st.markdown(
-            _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
-                value=_signed(climbed.value),
-                below=f"{climbed.top - climbed.value:.3f}",
-                top=_signed(climbed.top),
-                product=number_of_log(climbed.value),
-            )
-        )
+        _height(climbed.value, climbed.top)
         st.markdown(
             _("Gradient here: ∂/∂μ = {mu}, ∂/∂σ = {sigma}. It points uphill and is 0 at the top.").format(
                 mu=_signed(climbed.gradient[0]), sigma=_signed(climbed.gradient[1])
             )
         )
-    mean_hat, sd_hat = climbed.best
     st.markdown(
         f"$$\\hat\\mu=\\frac1n\\sum_i x_i={mean_hat:.4f}\\qquad\\hat\\sigma^2=\\frac1n\\sum_i(x_i-\\hat\\mu)^2="
         f"{sd_hat**2:.4f}\\qquad\\hat\\sigma={sd_hat:.4f}$$"
@@ -102,30 +88,36 @@ def _gaussian(n: int, seed: int) -> None:
     )
 
 
-def _upwards(step: tuple[keys.Setting, ...], top: tuple[keys.Setting, ...]) -> None:
-    """One step of the climb, and all of it."""
+def _height(value: float, top: float) -> None:
+    """How high the log-likelihood stands here, and how far below its top."""
+    st.markdown(
+        _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
+            value=_signed(value), below=f"{top - value:.3f}", top=_signed(top), product=number_of_log(value)
+        )
+    )
+
+
+def _upwards(sliders: Sequence[keys.ViewKey[float]], step: Sequence[float], top: Sequence[float], unit: float) -> None:
+    """One step of the climb, and all of it, each to the nearest places of the sliders."""
+
+    def nearest(key: keys.ViewKey[float], value: float) -> keys.Setting:
+        low, high = key.limits
+        return key.to(min(max(round(value / unit) * unit, low), high))
+
     st.button(
         _("One step up"),
         icon=":material/north_east:",
         key="lab_step",
-        on_click=change,
-        args=(lambda s: s.showing(*step),),
         help=_("Half the way that the gradient, scaled by the curvature, points to."),
+        **sets(*map(nearest, sliders, step)),
     )
     st.button(
         _("To the top"),
         icon=":material/landscape:",
         key="lab_top",
-        on_click=change,
-        args=(lambda s: s.showing(*top),),
         help=_("The closed form, to the sliders' step."),
+        **sets(*map(nearest, sliders, top)),
     )
-
-
-def _near(key: keys.ViewKey[float], value: float, unit: float) -> keys.Setting:
-    """The place of a slider that is nearest to a value."""
-    low, high = key.limits
-    return key.to(min(max(round(value / unit) * unit, low), high))
 
 
 def _multinomial(n: int, seed: int) -> None:
@@ -134,18 +126,13 @@ def _multinomial(n: int, seed: int) -> None:
     second = min(second, 0.98 - first)
     theta = (first, second, 1.0 - first - second)
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
-    one.slider("θ_a", 0.02, 0.96, step=0.01, **bound(keys.LAB_THETA_A.widget, first, _first))
-    two.slider(
-        "θ_b", 0.02, 0.96, step=0.01,
-        **bound(keys.LAB_THETA_B.widget, second, lambda s, v: s.showing(keys.LAB_THETA_B.to(min(v, 0.98 - first)))),
-    )  # fmt: skip
+    low, high = keys.LAB_THETA_A.limits
+    one.slider("θ_a", low, high, step=0.01, **bound(keys.LAB_THETA_A.widget, first, _first))
+    two.slider("θ_b", low, high, step=0.01, **bound(keys.LAB_THETA_B.widget, second, partial(_second, first)))
     climbed = multinomial(counts, theta)
     half = [(t + b) / 2.0 for t, b in zip(theta, climbed.best, strict=True)]
     with three.container(horizontal=True, gap="small"):
-        _upwards(
-            (_near(keys.LAB_THETA_A, half[0], 0.01), _near(keys.LAB_THETA_B, half[1], 0.01)),
-            (_near(keys.LAB_THETA_A, climbed.best[0], 0.01), _near(keys.LAB_THETA_B, climbed.best[1], 0.01)),
-        )
+        _upwards((keys.LAB_THETA_A, keys.LAB_THETA_B), half, climbed.best, 0.01)
     left, right = st.columns(2, gap="medium")
     with left:
         rest = theta[1] / (theta[1] + theta[2])
@@ -165,14 +152,7 @@ def _multinomial(n: int, seed: int) -> None:
             key="lab_theta",
             alt=_("The parameters beside the shares of the rows"),
         )
-        st.markdown(
-            _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
-                value=_signed(climbed.value),
-                below=f"{climbed.top - climbed.value:.3f}",
-                top=_signed(climbed.top),
-                product=number_of_log(climbed.value),
-            )
-        )
+        _height(climbed.value, climbed.top)
     terms = "+".join(f"{c}\\log {t:.2f}" for c, t in zip(counts, theta, strict=True))
     best = ",\\;".join(f"\\tfrac{{{c}}}{{{n}}}" for c in counts)
     st.markdown(f"$$\\log L=\\sum_s n_s\\log\\theta_s={terms}\\qquad\\hat\\theta_s=\\frac{{n_s}}{{n}}:\\;{best}$$")
@@ -195,3 +175,8 @@ def _first(state: State, value: float) -> State:
     """θ_a is set; θ_b gives way where it must."""
     second = min(state.seen(keys.LAB_THETA_B), 0.98 - value)
     return state.showing(keys.LAB_THETA_A.to(value), keys.LAB_THETA_B.to(max(second, 0.02)))
+
+
+def _second(first: float, state: State, value: float) -> State:
+    """θ_b is set, as far as θ_a leaves room."""
+    return state.showing(keys.LAB_THETA_B.to(min(value, 0.98 - first)))

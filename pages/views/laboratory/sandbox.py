@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from pages.components.chart import chart
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, bound_to, change, choose, current, dark
+from pages.runtime.state import State, bound, bound_to, choose, current, dark, sets, within_limits
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from pages.views.laboratory.canvas import draw, pen
@@ -121,25 +121,17 @@ def _pen(setup: Setup) -> None:
             width="content",
             **bound_to(keys.LAB_PEN, pen(setup)),
         )
-        st.slider(
-            _("Kernel width"),
-            0.2,
-            1.5,
-            step=0.05,
-            width=150,
-            **bound_to(keys.LAB_WIDTH),
-        )
+        st.slider(_("Kernel width"), step=0.05, width=150, **within_limits(keys.LAB_WIDTH))
         fewer = setup.points[:-1]
         st.button(
             _("Undo"),
             icon=":material/undo:",
             key="lab_undo",
             disabled=lab.read_points(fewer, len(setup.priors)) is None,
-            on_click=change,
-            args=(lambda s: s.showing(keys.LAB_POINTS.to(fewer)),),
+            **sets(keys.LAB_POINTS.to(fewer)),
         )
         least = tuple(next(p for p in setup.points if p[0] == k) for k in range(len(setup.priors)))
-        st.button(_("Clear"), key="lab_clear", on_click=change, args=(lambda s: s.showing(keys.LAB_POINTS.to(least)),))
+        st.button(_("Clear"), key="lab_clear", **sets(keys.LAB_POINTS.to(least)))
 
 
 def _cells(setup: Setup, sample: Sample) -> None:
@@ -164,19 +156,16 @@ def _cells(setup: Setup, sample: Sample) -> None:
                     1e6,
                     step=1.0,
                     format="%g",
-                    **bound(
-                        f"lab_cell_{k}_{cell}", float(setup.cells[k * lab.CELLS + cell]), _set_cell(setup, k, cell)
-                    ),
+                    **_bound_to_cell(setup, k * lab.CELLS + cell, f"lab_cell_{k}_{cell}"),
                 )
 
 
-def _set_cell(setup: Setup, k: int, cell: int) -> Callable[[State, float | None], State]:
+def _bound_to_cell(setup: Setup, at: int, key: str) -> dict[str, Any]:
     def edit(state: State, value: float | None) -> State:
-        weights = list(setup.cells)
-        weights[k * lab.CELLS + cell] = float(value or 0.0)
-        return state.showing(keys.LAB_CELLS.to(tuple(weights)))
+        weights = (*setup.cells[:at], float(value or 0.0), *setup.cells[at + 1 :])
+        return state.showing(keys.LAB_CELLS.to(weights))
 
-    return edit
+    return bound(key, float(setup.cells[at]), edit)
 
 
 # beneath --------------------------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,7 +14,7 @@ from bayes_engine.language import _
 from bayes_engine.priors import with_share
 from bayes_engine.workbench.laboratory.truth import Truth, from_drawn, from_ellipses, table_of
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.state import State, bound, bound_to, current, sets
 
 Part = tuple[int, float, float, float, float, float, float]
 """A Gaussian: its class, its weight within the class, its mean, its standard deviations along its own two axes, and by
@@ -115,29 +115,19 @@ def scene_lesson(scene: str) -> str:
     }[scene]
 
 
-@dataclass(frozen=True)
-class Setup:
-    """The sandbox as the state has it."""
+@dataclass(frozen=True, kw_only=True)
+class Setup(Scene):
+    """The sandbox as the state has it: all that a computed answer depends on."""
 
     scene: str
-    kind: str
-    priors: tuple[float, ...]
     losses: tuple[tuple[float, ...], ...]
-    parts: tuple[Part, ...]
-    points: tuple[tuple[int, float, float], ...]
     width: float
-    cells: tuple[float, ...]
     n: int
     seed: int
 
     @property
     def classes(self) -> tuple[str, ...]:
         return NAMES[: len(self.priors)]
-
-    @property
-    def key(self) -> str:
-        """All that a computed answer depends on."""
-        return repr(self)
 
     @property
     def loss(self) -> LossMatrix:
@@ -171,16 +161,16 @@ def in_use() -> Setup:
     scene = SCENES[name]
     k = len(scene.priors)
     return Setup(
-        name,
-        scene.kind,
-        _priors(state.seen(keys.LAB_PRIORS), scene.priors),
-        _losses(state.seen(keys.LAB_LOSSES), k),
-        parts if (parts := read_parts(state.seen(keys.LAB_PARTS), scene.parts)) is not None else scene.parts,
-        points if (points := read_points(state.seen(keys.LAB_POINTS), k)) is not None else scene.points,
-        state.seen(keys.LAB_WIDTH),
-        _cells(state.seen(keys.LAB_CELLS), scene.cells),
-        state.seen(keys.LAB_N),
-        state.seen(keys.LAB_SEED),
+        scene=name,
+        kind=scene.kind,
+        priors=_priors(state.seen(keys.LAB_PRIORS), scene.priors),
+        losses=_losses(state.seen(keys.LAB_LOSSES), k),
+        parts=parts if (parts := read_parts(state.seen(keys.LAB_PARTS), scene.parts)) is not None else scene.parts,
+        points=points if (points := read_points(state.seen(keys.LAB_POINTS), k)) is not None else scene.points,
+        width=state.seen(keys.LAB_WIDTH),
+        cells=_cells(state.seen(keys.LAB_CELLS), scene.cells),
+        n=state.seen(keys.LAB_N),
+        seed=state.seen(keys.LAB_SEED),
     )
 
 
@@ -248,19 +238,13 @@ def choose(setup: Setup) -> None:
             width=230,
             **bound(keys.LAB_SCENE.widget, setup.scene, _to_scene),
         )
-        st.select_slider(
-            _("Rows in a sample, n"),
-            keys.LAB_N.options,
-            width=210,
-            **bound_to(keys.LAB_N),
-        )
+        st.select_slider(_("Rows in a sample, n"), keys.LAB_N.options, width=210, **bound_to(keys.LAB_N))
         st.button(
             _("Draw again"),
             icon=":material/casino:",
             key="lab_again",
             help=_("Another sample of n rows. Sample {seed} is shown; the link keeps it.").format(seed=setup.seed + 1),
-            on_click=change,
-            args=(lambda s: s.showing(keys.LAB_SEED.to(setup.seed + 1)),),
+            **sets(keys.LAB_SEED.to(setup.seed + 1)),
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):  # they wrap together
             _choose_priors(setup)
@@ -305,16 +289,13 @@ def _choose_priors(setup: Setup) -> None:
             step=0.05,
             format="%.2f",
             width=112,
-            **bound(f"lab_prior_{k}", round(prior, 2), _set_prior(setup, k)),
+            **bound(f"lab_prior_{k}", round(prior, 2), partial(_with_prior, setup, k)),
         )
 
 
-def _set_prior(setup: Setup, k: int) -> Callable[[State, float | None], State]:
-    def edit(state: State, value: float | None) -> State:
-        shares = with_share(list(setup.priors), k, float(value or 0.01))
-        return state.showing(keys.LAB_PRIORS.to(tuple(round(max(v, 0.01), 4) for v in shares)))
-
-    return edit
+def _with_prior(setup: Setup, k: int, state: State, value: float | None) -> State:
+    shares = with_share(list(setup.priors), k, float(value or 0.01))
+    return state.showing(keys.LAB_PRIORS.to(tuple(round(max(v, 0.01), 4) for v in shares)))
 
 
 def _choose_losses(setup: Setup) -> None:
@@ -337,28 +318,19 @@ def _choose_losses(setup: Setup) -> None:
                 min_value=-1e6,
                 max_value=1e6,
                 label_visibility="collapsed",
-                **bound(f"lab_loss_{i}_{j}", float(setup.losses[i][j]), _set_loss(setup, i, j)),
+                **bound(f"lab_loss_{i}_{j}", float(setup.losses[i][j]), partial(_with_loss, setup, i, j)),
             )
+    k = len(setup.priors)
     with st.container(horizontal=True):
-        st.button(
-            _("0-1 loss"), key="lab_zero_one", on_click=change, args=(lambda s: s.showing(keys.LAB_LOSSES.to(())),),
-            disabled=setup.zero_one,
-        )  # fmt: skip
-        k = len(setup.priors)
+        st.button(_("0-1 loss"), key="lab_zero_one", disabled=setup.zero_one, **sets(keys.LAB_LOSSES.to(())))
         if len(setup.losses) > k:
-            kept = setup.losses[:k]
-            st.button(_("Without refusing"), key="lab_refuse_off", on_click=change,
-                      args=(lambda s: s.showing(keys.LAB_LOSSES.to(kept)),))  # fmt: skip
+            st.button(_("Without refusing"), key="lab_refuse_off", **sets(keys.LAB_LOSSES.to(setup.losses[:k])))
         else:
-            with_row = (*setup.losses, (0.2 * max(*map(max, setup.losses), 0.0),) * k)
-            st.button(_("Allow refusing"), key="lab_refuse_on", on_click=change,
-                      args=(lambda s: s.showing(keys.LAB_LOSSES.to(with_row)),))  # fmt: skip
+            refusal = (0.2 * max(*map(max, setup.losses), 0.0),) * k
+            st.button(_("Allow refusing"), key="lab_refuse_on", **sets(keys.LAB_LOSSES.to((*setup.losses, refusal))))
 
 
-def _set_loss(setup: Setup, i: int, j: int) -> Callable[[State, float | None], State]:
-    def edit(state: State, value: float | None) -> State:
-        rows = [list(row) for row in setup.losses]
-        rows[i][j] = 0.0 if value is None else float(value)
-        return state.showing(keys.LAB_LOSSES.to(tuple(map(tuple, rows))))
-
-    return edit
+def _with_loss(setup: Setup, i: int, j: int, state: State, value: float | None) -> State:
+    rows = [list(row) for row in setup.losses]
+    rows[i][j] = 0.0 if value is None else float(value)
+    return state.showing(keys.LAB_LOSSES.to(tuple(map(tuple, rows))))

@@ -51,45 +51,31 @@ class Sample:
     decisions: dict[str, list[int]]
 
 
+@cached(max_entries=64, activity=Message("drawing samples and fitting the models"))
 def sample_of(setup: Setup) -> Sample:
     """The Bayes risk, one sample, the models fitted to it."""
-    return _sample(setup.key, setup)
-
-
-def excess_of(setup: Setup) -> LearningCurve:
-    """The two parts of the excess risk at n rows; the same for every sample that is shown."""
-    return _excess(replace(setup, seed=0).key, setup)
-
-
-def curve_of(setup: Setup) -> LearningCurve:
-    """The same for all sizes."""
-    return _curve(replace(setup, seed=0, n=0).key, setup)
-
-
-@cached(max_entries=64, activity=Message("drawing samples and fitting the models"))
-def _sample(key: str, _setup: Setup) -> Sample:
-    truth, loss = _setup.truth(), _setup.loss
-    fitted = fitted_once(truth, models_of(_setup), loss, _setup.n, _setup.seed)
-    lines: dict[str, list[list[float]]] = {}
-    if _setup.kind != "table":
+    truth, loss = setup.truth(), setup.loss
+    fitted = fitted_once(truth, models_of(setup), loss, setup.n, setup.seed)
+    points, lines = [], {}
+    if setup.kind != "table":
+        points = sampled_points(fitted, truth)
         lines = {
             name: rounded_boundary_segments(rule, loss, (-WIDEST, WIDEST), (-TALL, TALL))
             for name, rule in fitted.rules.items()
         }
-    return Sample(
-        bayes_risk(truth, loss),
-        [] if _setup.kind == "table" else sampled_points(fitted, truth),
-        lines,
-        fitted.risks,
-        fitted.decisions,
-    )
+    return Sample(bayes_risk(truth, loss), points, lines, fitted.risks, fitted.decisions)
 
 
-@cached(max_entries=64, activity=Message("drawing samples and fitting the models"))
-def _excess(key: str, _setup: Setup) -> LearningCurve:
-    return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, [_setup.n], replicates=REPLICATES, seed=1)
+def excess_of(setup: Setup) -> LearningCurve:
+    """The two parts of the excess risk at n rows; the same for every sample that is shown."""
+    return _learning_curve(replace(setup, seed=0), (setup.n,), REPLICATES)
 
 
-@cached(max_entries=16, activity=Message("drawing samples and fitting the models"))
-def _curve(key: str, _setup: Setup) -> LearningCurve:
-    return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, GROWTH, replicates=CURVE, seed=1)
+def curve_of(setup: Setup) -> LearningCurve:
+    """The same for all sizes."""
+    return _learning_curve(replace(setup, seed=0, n=0), GROWTH, CURVE)
+
+
+@cached(max_entries=80, activity=Message("drawing samples and fitting the models"))
+def _learning_curve(setup: Setup, sizes: tuple[int, ...], replicates: int) -> LearningCurve:
+    return learning_curve(setup.truth(), models_of(setup), setup.loss, sizes, replicates=replicates, seed=1)

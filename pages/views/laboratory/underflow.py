@@ -12,7 +12,7 @@ from bayes_engine.workbench.derivation.demonstrations import Underflow, log_sum_
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, current, dark
+from pages.runtime.state import bound_to, current, dark, within_limits
 
 
 def show() -> None:
@@ -20,14 +20,8 @@ def show() -> None:
     d, typical, lean = current().seen(keys.LAB_D), current().seen(keys.LAB_P), current().seen(keys.LAB_LEAN)
     one, two, three = st.columns(3)
     one.select_slider(_("Columns, d"), keys.LAB_D.options, **bound_to(keys.LAB_D))
-    two.slider(
-        _("Typical P(xⱼ | c)"), 0.01, 0.95, step=0.01,
-        **bound_to(keys.LAB_P),
-    )  # fmt: skip
-    three.slider(
-        _("Each column speaks for A, nats"), -0.01, 0.01, step=0.0005, format="%.4f",
-        **bound_to(keys.LAB_LEAN),
-    )  # fmt: skip
+    two.slider(_("Typical P(xⱼ | c)"), step=0.01, **within_limits(keys.LAB_P))
+    three.slider(_("Each column speaks for A, nats"), step=0.0005, format="%.4f", **within_limits(keys.LAB_LEAN))
     product = underflow(d, typical, lean)
     left, right = st.columns([3, 2], gap="medium")
     with left:
