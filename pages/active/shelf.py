@@ -136,6 +136,22 @@ def remove_model(table: active.FittableTable, state: State) -> State:
     return replace(state, shelf=rest, active=min(here, len(rest) - 1))
 
 
+def shelve_button(table: active.FittableTable, spec: Spec, label: str, *, key: str, about: str | None = None) -> None:
+    """A button that puts a model on the shelf, active; one that is there is made active."""
+    there = active.shelf_of(table)
+    full = len(there) >= MOST and spec not in there
+    specs = there if spec in there else (*there, spec)
+    st.button(
+        label,
+        icon=":material/check:" if spec in there else ":material/add:",
+        key=key,
+        disabled=full,
+        help=_("The shelf is full.") if full else about,
+        on_click=change,
+        args=(lambda s: replace(s, shelf=specs, active=specs.index(spec)),),
+    )
+
+
 def title(spec: Spec, table: active.FittableTable | None = None) -> str:
     """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
     differing = [words.setting(name, value, table) for name, value in spec.knobs]

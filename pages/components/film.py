@@ -6,22 +6,41 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import streamlit as st
+
 from bayes_engine.language import _
 from pages.components.component import component, last_message, read_message
+from pages.runtime.state import change, current, use_session_language
+from pages.runtime.view_keys import ViewKey
 
 _film = component(__file__, "bayes_film", '<div data-testid="film"></div>', uses=("stage",), draws="createFilm")
 
 
-def film_bar(
-    step: int, last: int, *, key: str, plays: bool, pace: float, on_step: Callable[[int, bool], object]
-) -> None:
-    """The bar of a film at this step of 0 to `last`; where it `plays`, a step takes `pace` seconds once it is drawn.
-    `on_step(step, plays)` is called before the script runs again; a step of −1 is the last."""
+def film_frame(draw: Callable[[], object], plays: ViewKey[bool], over: Callable[[], bool] = lambda: False) -> None:
+    """Draw a frame of a film that the server draws. Where the page's setting says that it plays, the steps that follow
+    run no more than that, until it plays no longer or is `over`."""
+    if not current().seen(plays):
+        draw()
+        return
+
+    @st.fragment
+    def playing() -> None:
+        use_session_language()
+        if not current().seen(plays) or over():
+            st.rerun()
+        draw()
+
+    playing()
+
+
+def film_bar(step: int, last: int, *, key: str, at: ViewKey[int], plays: ViewKey[bool], pace: float) -> None:
+    """The bar of a film at this step of 0 to `last`. The step that is chosen, −1 for the last, goes into the setting
+    `at`, and whether it plays into `plays`; then a step takes `pace` seconds once it is drawn."""
 
     def stepped() -> None:
         chosen = read_message(key, "stepped", lambda edit: read_play(edit, last))
         if chosen is not None:
-            on_step(*chosen)
+            change(lambda s: s.showing(at.to(chosen[0]), plays.to(chosen[1])))
 
     words = bar_words() | {
         "rewind": _("To the beginning"),
@@ -32,7 +51,7 @@ def film_bar(
     data = {
         "step": step,
         "last": last,
-        "plays": plays,
+        "plays": current().seen(plays),
         "pace": 1000.0 * pace,
         "words": words,
         "seen": last_message(key),

@@ -12,11 +12,11 @@ from bayes_engine.workbench.derivation.dependence import Growth, Pair, posterior
 from bayes_engine.workbench.figures.graph_layout import Places, circle
 from bayes_engine.workbench.figures.graph_layout import tree as tidy
 from pages import active
-from pages.components.film import film_bar
+from pages.components.film import film_bar, film_frame
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, current, use_session_language
+from pages.runtime.state import bound_to, change, current
 from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, spec_of, with_pair
 from pages.views.dependence.parents import shelve
 
@@ -64,31 +64,17 @@ def _step(grown: Growth) -> int:
 
 def tree_growth(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
-    if not current().seen(keys.TREE_PLAYS):
-        _player(table, dependences, chosen)
-        return
-
-    @st.fragment
-    def playing() -> None:
-        use_session_language()
-        if not current().seen(keys.TREE_PLAYS) or chosen_pair(table, dependences.pairs) != chosen:
-            st.rerun()
-        _player(table, dependences, chosen)
-
-    playing()
+    film_frame(
+        lambda: _player(table, dependences, chosen),
+        keys.TREE_PLAYS,
+        over=lambda: chosen_pair(table, dependences.pairs) != chosen,
+    )
 
 
 def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     grown = dependences.growth
     step = _step(grown)
-    film_bar(
-        step,
-        _last(grown),
-        key="tree_film",
-        plays=current().seen(keys.TREE_PLAYS),
-        pace=PACE,
-        on_step=lambda at, on: change(lambda s: s.showing(keys.TREE_STEP.to(at), keys.TREE_PLAYS.to(on))),
-    )
+    film_bar(step, _last(grown), key="tree_film", at=keys.TREE_STEP, plays=keys.TREE_PLAYS, pace=PACE)
     st.markdown(_step_in_words(table, dependences, step))
     nodes, edges = _drawn(table, dependences, step)
     ends = _ends(table, chosen.edge, edges)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from pages import active
 from pages.active import shelf
 from pages.components.chart import chart
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import Spec, State, change, dark
+from pages.runtime.state import Spec, dark
 from pages.views.dependence.dependences import Dependences, column_name, spec_of, why_no_pair
 
 MOST = 32
@@ -48,21 +47,7 @@ def super_parents(table: active.FittableTable, dependences: Dependences) -> None
 
 def shelve(table: active.FittableTable, specs: Sequence[Spec]) -> None:
     """Buttons that put models on the shelf, active; one that is there is made active."""
-    there = active.shelf_of(table)
-
-    def put(state: State, spec: Spec) -> State:
-        if spec in there:
-            return replace(state, shelf=there, active=there.index(spec))
-        return replace(state, shelf=(*there, spec), active=len(there))
-
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for spec in specs:
-            st.button(
-                _("{model} on the shelf").format(model=md(shelf.title(spec, table), 40)),
-                icon=":material/check:" if spec in there else ":material/add:",
-                key=f"shelve_{spec.family}",
-                disabled=len(there) >= shelf.MOST and spec not in there,
-                help=_("The shelf is full.") if len(there) >= shelf.MOST and spec not in there else None,
-                on_click=change,
-                args=(lambda s, spec=spec: put(s, spec),),
-            )
+            label = _("{model} on the shelf").format(model=md(shelf.title(spec, table), 40))
+            shelf.shelve_button(table, spec, label, key=f"shelve_{spec.family}")

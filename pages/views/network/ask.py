@@ -10,7 +10,7 @@ from bayes_engine.errors import BayesEngineError, TooLarge
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import change, choose
+from pages.runtime.state import choose, sets
 from pages.views.network.beliefs import beliefs
 from pages.views.network.elimination import elimination
 from pages.views.network.exchange import exchange
@@ -38,8 +38,7 @@ def ask(source: Source) -> None:
             _("Sample it on the tab Gibbs"),
             icon=":material/casino:",
             key="net_to_gibbs",
-            on_click=change,
-            args=(lambda s: s.showing(keys.NET_TAB.to("gibbs")),),
+            **sets(keys.NET_TAB.to("gibbs")),
         )
     except BayesEngineError as error:
         st.error(error.message.local(md))

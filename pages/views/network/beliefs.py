@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.errors import TooLarge
-from bayes_engine.factors.network import Network
 from bayes_engine.inference.beliefs import BeliefChange, Beliefs, JointBelief, joint_belief, node_beliefs
 from bayes_engine.inference.conflict import Conflict
 from bayes_engine.language import Message, _, current_language
@@ -21,9 +20,9 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound, bound_to, change, current, dark
+from pages.runtime.state import bound, change, current, dark, sets
 from pages.views.network import source as sources
-from pages.views.network.draw import Marks, draw, is_wide, shown_levels
+from pages.views.network.draw import Marks, choose_node, draw, is_wide, shown_levels
 from pages.views.network.source import Source
 
 MOVED = 3
@@ -67,8 +66,7 @@ def beliefs(source: Source) -> None:
 
 def beliefs_given(source: Source, evidence: dict[str, Any]) -> Beliefs:
     """What the findings do to every node."""
-    findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
-    return _answered(source.key, findings, source.network, evidence)
+    return _beliefs(source, tuple(evidence.items()))
 
 
 def beliefs_or_none(source: Source, evidence: dict[str, Any]) -> Beliefs | None:
@@ -80,8 +78,8 @@ def beliefs_or_none(source: Source, evidence: dict[str, Any]) -> Beliefs | None:
 
 
 @cached(max_entries=256)
-def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network, _evidence: dict[str, Any]) -> Beliefs:
-    return node_beliefs(_network, _evidence)
+def _beliefs(source: Source, evidence: tuple[tuple[str, Any], ...]) -> Beliefs:
+    return node_beliefs(source.network, dict(evidence))
 
 
 def target_of(source: Source) -> str:
@@ -95,6 +93,13 @@ def target_of(source: Source) -> str:
     if source.learned is not None:
         return source.learned.table.target.name
     return names[-1]
+
+
+def node_in_use(source: Source) -> str:
+    """The node that is looked at: the one chosen, or the target."""
+    names = source.network.names
+    chosen = current().seen(keys.NET_NODE)
+    return names[chosen] if 0 <= chosen < len(names) else target_of(source)
 
 
 def toggle(source: Source, node: str, level: int) -> None:
@@ -138,14 +143,8 @@ def _findings(source: Source, posteriors: Beliefs, target: str, *, across: bool)
 
 
 def _target(source: Source, posteriors: Beliefs, target: str) -> None:
-    names = source.network.names
-    st.selectbox(
-        _("Asked about"),
-        range(len(names)),
-        format_func=lambda j: clean(source.name(names[j]), 40),
-        help=_("Its bars have the colours of classes. A click on the head of a node asks about that node."),
-        **bound_to(keys.NET_TARGET, source.place(target)),
-    )
+    about = _("Its bars have the colours of classes. A click on the head of a node asks about that node.")
+    choose_node(_("Asked about"), source, keys.NET_TARGET, target, about=about)
     levels = source.network[target].variable.levels
     if len(shown_levels(source, target, posteriors)) == len(levels):
         return
@@ -163,13 +162,13 @@ def _evidence(source: Source, posteriors: Beliefs) -> None:
     """The findings, each with a button that clears it, and P(e)."""
     if not posteriors.evidence:
         st.markdown(_("Nothing is observed yet: the bars are $P(x_j)$. **Click a state** to observe it."))
-        _suggestion(source)
+        observe_story(source, "net_try", keys.NET_TARGET.to(-1))
         return
     with st.container(horizontal=True, gap="small"):
         for name, level in list(posteriors.evidence.items())[:CHIPS]:
             place = source.place(name)
             st.button(
-                f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}",
+                source.finding(name, level),
                 icon=":material/close:",
                 key=f"net_clear_{place}",
                 help=_("Clear this finding"),
@@ -181,8 +180,7 @@ def _evidence(source: Source, posteriors: Beliefs) -> None:
                 _("Clear all {n}").format(n=len(posteriors.evidence)),
                 type="tertiary",
                 key="net_clear",
-                on_click=change,
-                args=(lambda s: s.showing(keys.NET_EVIDENCE.to(())),),
+                **sets(keys.NET_EVIDENCE.to(())),
             )
     st.metric(
         _("Findings together, $P(e)$"),
@@ -191,22 +189,18 @@ def _evidence(source: Source, posteriors: Beliefs) -> None:
     )
 
 
-def _suggestion(source: Source) -> None:
+def observe_story(source: Source, key: str, *also: keys.Setting) -> None:
+    """The findings that an embedded network is known for, one click away, which sets `also` as well."""
     if source.stored is None or not source.stored.info.evidence:
         return
     story = source.stored.info.evidence
     pairs = tuple(sorted((source.place(n), source.network[n].variable.levels.index(v)) for n, v in story.items()))
     st.button(
-        _("Observe {findings}").format(findings=_(", ").join(_finding(source, n, v) for n, v in story.items())),
+        _("Observe {findings}").format(findings=_(", ").join(source.finding(n, v) for n, v in story.items())),
         icon=":material/play_arrow:",
-        key="net_try",
-        on_click=change,
-        args=(lambda s: s.showing(keys.NET_EVIDENCE.to(pairs), keys.NET_TARGET.to(-1)),),
+        key=key,
+        **sets(keys.NET_EVIDENCE.to(pairs), *also),
     )
-
-
-def _finding(source: Source, name: str, level: Any) -> str:
-    return f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}"
 
 
 def _moved(source: Source, posteriors: Beliefs, target: str) -> None:
@@ -233,12 +227,12 @@ def _moved(source: Source, posteriors: Beliefs, target: str) -> None:
 def _change(source: Source, c: BeliefChange) -> str:
     level = source.network[c.node].variable.levels[c.level]
     return _("{finding}: {before} → **{after}**").format(
-        finding=_finding(source, c.node, level), before=certain(c.before), after=certain(c.after)
+        finding=source.finding(c.node, level), before=certain(c.before), after=certain(c.after)
     )
 
 
 def _impossible(source: Source, conflict: Conflict) -> None:
-    findings = _(", ").join(_finding(source, n, v) for n, v in conflict.findings)
+    findings = _(", ").join(source.finding(n, v) for n, v in conflict.findings)
     words = (
         _("No case can have these findings together: **{findings}** has probability 0 in this network.")
         if conflict.smallest
@@ -252,7 +246,7 @@ def _impossible(source: Source, conflict: Conflict) -> None:
             for name, level in conflict.findings:
                 place = source.place(name)
                 st.button(
-                    _("Clear {finding}").format(finding=_finding(source, name, level)),
+                    _("Clear {finding}").format(finding=source.finding(name, level)),
                     key=f"net_conflict_{place}",
                     icon=":material/close:",
                     type="primary",
@@ -310,14 +304,9 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
         return
     a, b = joint_pair(source, free, target)
     with st.container(horizontal=True):
-        for key, mine, other in ((keys.NET_JOINT_A, a, b), (keys.NET_JOINT_B, b, a)):
-            st.selectbox(
-                _("First node") if key is keys.NET_JOINT_A else _("Second node"),
-                [source.place(name) for name in free if name != other],
-                format_func=lambda j: clean(source.name(source.network.names[j]), 40),
-                **bound_to(key, source.place(mine)),
-            )
-    joint = _together(source.key, tuple(sorted(evidence.items(), key=str)), source.network, a, b)
+        choose_node(_("First node"), source, keys.NET_JOINT_A, a, among=[n for n in free if n != b])
+        choose_node(_("Second node"), source, keys.NET_JOINT_B, b, among=[n for n in free if n != a])
+    joint = _together(source, tuple(evidence.items()), a, b)
     chart(
         joint_table(
             joint,
@@ -355,8 +344,8 @@ def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
 
 
 @cached(max_entries=128)
-def _together(key: str, evidence: tuple[tuple[str, Any], ...], _network: Network, a: str, b: str) -> JointBelief:
-    return joint_belief(_network, a, b, dict(evidence))
+def _together(source: Source, evidence: tuple[tuple[str, Any], ...], a: str, b: str) -> JointBelief:
+    return joint_belief(source.network, a, b, dict(evidence))
 
 
 def _about(source: Source) -> None:

@@ -1,9 +1,12 @@
-"""The drawing of the page: the network in layers, every node with its bars, and what a part of the page marks in it."""
+"""The drawing of the page: the network in layers, every node with its bars, and what a part of the page marks in it;
+where it stands, and the choice of a node."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import streamlit as st
 
 from bayes_engine.inference.beliefs import Beliefs
 from bayes_engine.structure.graph import Arc
@@ -12,6 +15,9 @@ from bayes_engine.workbench.figures.network import BELIEF, SEEN
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
 from pages.runtime.cache import cached
+from pages.runtime.escape import clean
+from pages.runtime.state import bound_to
+from pages.runtime.view_keys import ViewKey
 from pages.views.network.source import Source
 
 WIDE = 12
@@ -27,7 +33,6 @@ class Marks(NamedTuple):
     nodes: Mapping[str, NodeTone] = {}
     subs: Mapping[str, str] = {}
     arcs: Mapping[Arc, EdgeTone] = {}
-    labels: Mapping[Arc, str] = {}
     extra: Collection[Arc] = ()
     undirected: Collection[Arc] = ()
     hidden: Collection[Arc] = ()
@@ -52,7 +57,7 @@ def draw(
     """Draw the network; with an `answer` every node shows its bars, those of the `target` in the colours of classes.
     The callbacks get a node's name, and the position of a level."""
     network = source.network
-    places = _places(source.key, network.names, network.graph.arcs)
+    places = layout_of(source)
     shown = {name: shown_levels(source, name, answer) for name in network.names} if answer is not None else {}
 
     def bars_of(name: str) -> tuple[Bar, ...]:
@@ -66,14 +71,9 @@ def draw(
         tone = marks.nodes.get(name, "")
         return Node(name, source.name(name), x, y, marks.subs.get(name, more), bars, tone)
 
-    def edge(arc: Arc) -> Edge:
-        tone = marks.arcs.get(arc, "")
-        directed = arc not in marks.undirected
-        return Edge(*arc, marks.labels.get(arc, ""), 0.45 if tone == "lit" else 0.08, directed, tone)
-
-    def undirected(pair: Arc) -> Edge:
-        tone = marks.arcs.get(pair, "married")
-        return Edge(*pair, marks.labels.get(pair, ""), 0.45 if tone == "lit" else 0.08, False, tone)
+    def edge(ends: Arc, otherwise: EdgeTone, directed: bool) -> Edge:
+        tone = marks.arcs.get(ends, otherwise)
+        return Edge(*ends, "", 0.45 if tone == "lit" else 0.08, directed, tone)
 
     def clicked(event: Click) -> None:
         if event[0] == "state" and on_state is not None:
@@ -89,8 +89,8 @@ def draw(
     graph(
         [node(name) for name in network.names],
         [
-            *(edge(arc) for arc in network.graph.arcs if arc not in marks.hidden),
-            *(undirected(pair) for pair in marks.extra),
+            *(edge(arc, "", arc not in marks.undirected) for arc in network.graph.arcs if arc not in marks.hidden),
+            *(edge(pair, "married", False) for pair in marks.extra),
         ],
         key="net_graph",
         zoom=1.0 if is_wide(source) else 1.2,
@@ -125,5 +125,35 @@ def _bar(source: Source, name: str, k: int, answer: Beliefs, of_target: bool) ->
 
 
 @cached(max_entries=64)
-def _places(key: str, names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
-    return layered(names, arcs)
+def layout_of(source: Source) -> Places:
+    """Where the nodes stand: in layers."""
+    return layered(source.network.names, source.network.graph.arcs)
+
+
+def beside_drawing(source: Source, widths: Sequence[int], gap: Literal["small", "large"] = "large") -> tuple[Any, Any]:
+    """The place of the drawing, and that of what is asked beside it; above one that takes the whole width."""
+    if is_wide(source):
+        side = st.container()
+        return st.container(), side
+    figure, side = st.columns(widths, gap=gap)
+    return figure, side
+
+
+def choose_node(
+    label: str,
+    source: Source,
+    key: ViewKey[int],
+    node: str,
+    *,
+    among: Sequence[str] = (),
+    about: str | None = None,
+) -> None:
+    """The choice of a node, of all or `among` some."""
+    names = source.network.names
+    st.selectbox(
+        label,
+        [source.place(name) for name in among or names],
+        format_func=lambda j: clean(source.name(names[j]), 40),
+        help=about,
+        **bound_to(key, source.place(node)),
+    )

@@ -12,7 +12,6 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import TooLarge
-from bayes_engine.factors.network import Network
 from bayes_engine.inference.elimination_trace import EliminationTrace, TracedFactor, elimination_trace
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
@@ -21,10 +20,10 @@ from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, current
+from pages.runtime.state import bound_to, current, sets
 from pages.views.network import source as sources
 from pages.views.network.beliefs import target_of
-from pages.views.network.draw import Marks, draw, is_wide
+from pages.views.network.draw import Marks, beside_drawing, draw
 from pages.views.network.source import Source
 
 FOLLOWED = 100
@@ -47,14 +46,10 @@ def elimination(source: Source) -> None:
     """The question and the order, the graph at a step, and the tables of that step."""
     evidence = sources.evidence(source)
     target = _asked(source, evidence)
-    if is_wide(source):
-        side = st.container()
-        figure = st.container()
-    else:
-        figure, side = st.columns([3, 2], gap="large")
+    figure, side = beside_drawing(source, [3, 2])
     with side:
         order = _order(source, evidence, target)
-        film = _film_of(source, evidence, target, order)
+        film = _film(source, tuple(evidence.items()), target, order)
         step = _player(len(film.trace.steps))
         _account(source, film, step, evidence)
     with figure:
@@ -77,7 +72,7 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
             width=260,
             **bound_to(keys.NET_TARGET, source.place(target)),
         )
-        findings = _(", ").join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
+        findings = _(", ").join(source.finding(n, v) for n, v in evidence.items())
         st.markdown(
             _("given {findings}").format(findings=findings)
             if findings
@@ -108,13 +103,14 @@ def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[st
     if way != "own":
         chosen = ways[way][1]
     else:
-        wanted = [source.network.names[j] for j in _positions(source)]
+        names = source.network.names
+        wanted = [names[j] for j in current().seen(keys.NET_OWN_ORDER) if j < len(names)]
         first = [n for n in wanted if n in hidden]
         chosen = (*first, *(n for n in hidden if n not in first))
         st.multiselect(
             _("Sum out first"),
             [source.place(n) for n in hidden],
-            format_func=lambda j: clean(source.name(source.network.names[j]), 30),
+            format_func=lambda j: clean(source.name(names[j]), 30),
             **bound_to(keys.NET_OWN_ORDER, tuple(source.place(n) for n in first), also=(keys.NET_STEP.to(0),)),
         )
     _costs(source, evidence, target, {**{w: o for w, (_words, o) in ways.items()}, "own": chosen}, way, ways)
@@ -136,10 +132,6 @@ def _hidden(source: Source, evidence: Mapping[str, Any], target: str) -> list[st
     return hidden
 
 
-def _positions(source: Source) -> list[int]:
-    return [j for j in current().seen(keys.NET_OWN_ORDER) if j < len(source.network.names)]
-
-
 def _costs(
     source: Source,
     evidence: Mapping[str, Any],
@@ -154,7 +146,7 @@ def _costs(
         if name == "own" and way != "own":
             continue
         try:
-            steps = _film_of(source, evidence, target, order).trace.steps
+            steps = _film(source, tuple(evidence.items()), target, order).trace.steps
             cells = [step.cells for step in steps]
             largest, total = str(max(cells, default=0)), str(sum(cells))
         except TooLarge:
@@ -167,21 +159,9 @@ def _costs(
     )
 
 
-def _film_of(source: Source, evidence: Mapping[str, Any], target: str, order: tuple[str, ...] | None) -> Film:
-    findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
-    return _film(source.key, findings, target, order, source.network, dict(evidence))
-
-
 @cached(max_entries=64)
-def _film(
-    key: str,
-    findings: tuple[tuple[int, str], ...],
-    target: str,
-    order: tuple[str, ...] | None,
-    _network: Network,
-    _evidence: dict[str, Any],
-) -> Film:
-    trace = elimination_trace(_network, target, _evidence, order)
+def _film(source: Source, evidence: tuple[tuple[str, Any], ...], target: str, order: tuple[str, ...] | None) -> Film:
+    trace = elimination_trace(source.network, target, dict(evidence), order)
     live = [tuple(f.name for f in trace.factors)]
     for step in trace.steps:
         live.append((*(n for n in live[-1] if n not in step.factors), step.result.name))
@@ -197,25 +177,23 @@ def _player(steps: int) -> int:
     last = steps + 1
     step = min(current().seen(keys.NET_STEP), last)
 
-    def to(k: int) -> Any:
-        return lambda s: s.showing(keys.NET_STEP.to(k))
-
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
-            _("Back"), icon=":material/chevron_left:", key="net_step_back", disabled=step == 0, on_click=change,
-            args=(to(step - 1),),
-        )  # fmt: skip
-        st.button(
-            _("Next"), icon=":material/chevron_right:", key="net_step_next", disabled=step == last, on_click=change,
-            args=(to(step + 1),), type="primary",
-        )  # fmt: skip
-        st.slider(
-            _("Step"),
-            0,
-            last,
-            label_visibility="collapsed",
-            **bound_to(keys.NET_STEP, step),
+            _("Back"),
+            icon=":material/chevron_left:",
+            key="net_step_back",
+            disabled=step == 0,
+            **sets(keys.NET_STEP.to(step - 1)),
         )
+        st.button(
+            _("Next"),
+            icon=":material/chevron_right:",
+            key="net_step_next",
+            disabled=step == last,
+            type="primary",
+            **sets(keys.NET_STEP.to(step + 1)),
+        )
+        st.slider(_("Step"), 0, last, label_visibility="collapsed", **bound_to(keys.NET_STEP, step))
     return step
 
 

@@ -29,9 +29,10 @@ from pages.views.network.source import Source
 def gibbs(source: Source) -> None:
     """The question, the walk, the communicating classes, the comparison and its diagnostics."""
     asked = question(source)
+    now = knobs(asked)
     try:
-        truth = _exact(asked.key, asked)
-        film = _walk(asked.key, knobs(asked).sweeps, knobs(asked).seed, asked)
+        truth = _exact(asked)
+        film = _walk(asked, now.sweeps, now.seed)
     except BayesEngineError as error:
         st.error(error.message.local(md))
         return
@@ -44,10 +45,9 @@ def gibbs(source: Source) -> None:
         step=min(current().seen(keys.NET_G_STEP), len(film.updates)),
         on_step=lambda step: change(lambda s: s.showing(keys.NET_G_STEP.to(step))),
     )
-    now = knobs(asked)
     try:
         by_sampler = results(asked, truth, now)
-        classes = _classes(asked.key, now, asked, by_sampler)
+        classes = _classes(asked, now, by_sampler)
     except BayesEngineError as error:
         st.subheader(_("The same question, three ways"))
         controls(asked, now)
@@ -71,19 +71,19 @@ def _answer(asked: Question, truth: float | None) -> None:
 
 
 @cached(max_entries=128)
-def _exact(key: str, _asked: Question) -> float | None:
+def _exact(asked: Question) -> float | None:
     try:
-        return exact(_asked.network, _asked.evidence, _asked.event)
+        return exact(asked.network, asked.evidence, asked.event)
     except TooLarge:
         return None
 
 
 @cached(max_entries=32, activity=Message("letting the chains walk"))
-def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
-    return walk(_asked.network, _asked.evidence, _asked.event, sweeps, seed)
+def _walk(asked: Question, sweeps: int, seed: int) -> Walk:
+    return walk(asked.network, asked.evidence, asked.event, sweeps, seed)
 
 
 @cached(max_entries=64)
-def _classes(key: str, with_: Knobs, _asked: Question, _found: SamplerComparison) -> CommunicatingClasses | None:
+def _classes(asked: Question, with_: Knobs, _found: SamplerComparison) -> CommunicatingClasses | None:
     members = [unit.members for unit in _found.improved.kernel.units]
-    return communicating_classes(_found.textbook.kernel, _asked.event, members)
+    return communicating_classes(_found.textbook.kernel, asked.event, members)

@@ -12,14 +12,12 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
-from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.escape import clean
+from pages.runtime.state import bound, bound_to, current
 from pages.views.network import source as sources
-from pages.views.network.beliefs import target_of
+from pages.views.network.beliefs import observe_story, target_of
 from pages.views.network.source import Source
 
-Pairs = tuple[tuple[int, int], ...]
-"""Probabilities that zeros can be given instead."""
 TOLD = {"stuck": 1}
 """Of whose target a story asks another level than the first."""
 
@@ -31,8 +29,8 @@ class Question:
     source: Source
     network: Network
     noise: float
-    given: Pairs
-    asked: Pairs
+    given: keys.Pairs
+    asked: keys.Pairs
 
     @property
     def key(self) -> str:
@@ -46,7 +44,7 @@ class Question:
     def event(self) -> Places:
         return row_of(self.network, self.asked)
 
-    def in_words(self, pairs: Pairs) -> str:
+    def in_words(self, pairs: keys.Pairs) -> str:
         """ "node = level" of the pairs; data, to be escaped."""
         return _(", ").join(f"{self.name(j)} = {self.level(j, k)}" for j, k in pairs)
 
@@ -70,7 +68,7 @@ def question(source: Source) -> Question:
     asked = _asked(source, given)
     zeros = has_zeros(network)
     noise = current().seen(keys.NET_G_NOISE) if zeros else 0.0
-    asked_now = Question(source, _softened(f"{source.key}|{noise}", noise, network), noise, given, asked)
+    asked_now = Question(source, _softened(source, noise), noise, given, asked)
     options = [f"{j}:{k}" for j, cpt in enumerate(network.cpts) for k in range(len(cpt.variable.levels))]
 
     def words(option: str) -> str:
@@ -85,7 +83,11 @@ def question(source: Source) -> Question:
             placeholder=_("one node or several"),
             help=_("Several nodes ask for their joint probability."),
             width=330,
-            **bound(keys.NET_G_QUERY.widget, _options(asked), lambda s, chosen: _with_query(s, _pairs(chosen))),
+            **bound(
+                keys.NET_G_QUERY.widget,
+                _options(asked),
+                lambda s, chosen: s.showing(keys.NET_G_QUERY.to(_pairs(chosen))),
+            ),
         )
         st.multiselect(
             _("Given: E = e"),
@@ -107,32 +109,17 @@ def question(source: Source) -> Question:
                 width=220,
                 **bound_to(keys.NET_G_NOISE),
             )
-        _story(source, given)
+        if not given:
+            observe_story(source, "net_g_try", keys.NET_G_QUERY.to(()))
     return asked_now
 
 
-def _story(source: Source, given: Pairs) -> None:
-    """The question an embedded network is known for, one click away while nothing is observed."""
-    if given or source.stored is None or not source.stored.info.evidence:
-        return
-    story = source.stored.info.evidence
-    places = {source.place(n): source.network[n].variable.levels.index(v) for n, v in story.items()}
-    findings = _(", ").join(f"{source.name(n)} = {source.level(n, v)}" for n, v in story.items())
-    st.button(
-        _("Observe {findings}").format(findings=md(findings)),
-        icon=":material/play_arrow:",
-        key="net_g_try",
-        on_click=change,
-        args=(lambda s: s.showing(keys.NET_EVIDENCE.to(tuple(sorted(places.items()))), keys.NET_G_QUERY.to(())),),
-    )
-
-
-def _given(source: Source) -> Pairs:
+def _given(source: Source) -> keys.Pairs:
     findings = sources.evidence(source).items()
     return tuple((source.place(n), source.network[n].variable.levels.index(v)) for n, v in findings)
 
 
-def _asked(source: Source, given: Pairs) -> Pairs:
+def _asked(source: Source, given: keys.Pairs) -> keys.Pairs:
     """The event as the state has it, forged parts left out; else the node that is asked about on the page."""
     sizes = source.network.sizes
     levels = {j: k for j, k in current().seen(keys.NET_G_QUERY) if j < len(sizes) and k < sizes[j]}
@@ -144,20 +131,16 @@ def _asked(source: Source, given: Pairs) -> Pairs:
     return ((place, min(TOLD.get(source.id, 0), sizes[place] - 1)),)
 
 
-def _with_query(state: State, asked: Pairs) -> State:
-    return state.showing(keys.NET_G_QUERY.to(asked))
-
-
-def _options(pairs: Pairs) -> list[str]:
+def _options(pairs: keys.Pairs) -> list[str]:
     return [f"{j}:{k}" for j, k in pairs]
 
 
-def _pairs(options: list[str]) -> Pairs:
+def _pairs(options: list[str]) -> keys.Pairs:
     """Of a node that was chosen twice the later level."""
     return tuple(sorted({int(o.split(":")[0]): int(o.split(":")[1]) for o in options}.items()))
 
 
 @cached(max_entries=32)
-def _softened(key: str, noise: float, _network: Network) -> Network:
+def _softened(source: Source, noise: float) -> Network:
     """One object for one content: the junction tree is kept by the object."""
-    return softened(_network, noise)
+    return softened(source.network, noise)

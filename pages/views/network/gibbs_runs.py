@@ -19,7 +19,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, current, dark
+from pages.runtime.state import bound_to, current, dark, sets
 from pages.views.network.gibbs_question import Question
 
 SEEDS = 10_000
@@ -65,20 +65,20 @@ def _hidden(asked: Question) -> list[int]:
 def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerComparison:
     """All three estimates; kept."""
     with st.spinner(_("The chains are walking…"), show_time=False):
-        return _compared(asked.key, with_, exact, asked)
+        return _compared(asked, with_, exact)
 
 
 @cached(max_entries=48, activity=Message("letting the chains walk"))
-def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> SamplerComparison:
+def _compared(asked: Question, with_: Knobs, exact: float | None) -> SamplerComparison:
     blocks: Any = None
     if with_.blocks == "tied":
         blocks = "tied"
     elif with_.blocks == "own" and len(with_.own) > 1:
-        blocks = [[_asked.network.names[j] for j in with_.own]]
+        blocks = [[asked.network.names[j] for j in with_.own]]
     return compare_samplers(
-        _asked.network,
-        _asked.evidence,
-        _asked.event,
+        asked.network,
+        asked.evidence,
+        asked.event,
         exact,
         settings=GibbsSettings(
             sweeps=with_.sweeps,
@@ -123,8 +123,7 @@ def controls(asked: Question, now: Knobs) -> None:
             icon=":material/casino:",
             key="net_g_another",
             help=_("Seed {n}").format(n=now.seed),
-            on_click=change,
-            args=(lambda s: s.showing(keys.NET_G_SEED.to((now.seed + 1) % SEEDS), keys.NET_G_STEP.to(0)),),
+            **sets(keys.NET_G_SEED.to((now.seed + 1) % SEEDS), keys.NET_G_STEP.to(0)),
         )
     if now.blocks == "own":
         st.multiselect(

@@ -14,12 +14,11 @@ from typing import Any
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import Walk
-from bayes_engine.workbench.figures.graph_layout import layered
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.component import component, last_message, read_message
 from pages.components.film import bar_words, read_step
 from pages.components.graph import Edge, Node, drawing
-from pages.runtime.cache import cached
+from pages.views.network.draw import layout_of
 from pages.views.network.gibbs_question import Question
 
 _PLACE = '<div class="walk" data-testid="walk"></div>'
@@ -69,7 +68,7 @@ def _digest(part: dict[str, Any]) -> str:
 
 def _drawing(asked: Question, network: Network) -> dict[str, Any]:
     """The network, every node with room for any of its levels."""
-    places = _layout(asked.source.key, network.names, network.graph.arcs)
+    places = layout_of(asked.source)
     nodes = [
         Node(str(j), asked.name(j), *places[name], subs=tuple(asked.level(j, k) for k in range(network.sizes[j])))
         for j, name in enumerate(network.names)
@@ -77,11 +76,6 @@ def _drawing(asked: Question, network: Network) -> dict[str, Any]:
     edges = [Edge(str(network.position[a]), str(network.position[b])) for a, b in network.graph.arcs]
     zoom = {1: 1.45, 2: 1.45, 3: 1.2}.get(len({node.y for node in nodes}), 1.0)  # the fewer rows, the larger
     return drawing(nodes, edges, zoom=zoom, label=_("The network with the state the chain is in"))
-
-
-@cached(max_entries=64)
-def _layout(key: str, names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, tuple[float, float]]:
-    return layered(names, arcs)
 
 
 def _algorithm() -> list[list[Any]]:

@@ -15,12 +15,13 @@ from bayes_engine.structure.search import SearchResult
 from bayes_engine.workbench.figures.graph_layout import Places, circle, layered
 from bayes_engine.workbench.figures.search import score_curve
 from pages.components.chart import chart
-from pages.components.film import film_bar
+from pages.components.film import film_bar, film_frame
 from pages.components.graph import Edge, EdgeTone, Node, graph
+from pages.components.tables import table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import change, current, dark, use_session_language
+from pages.runtime.state import current, dark
 from pages.views.network import learn_words as said
 from pages.views.network.learn_search import LearningData, SearchTask, bill_of, scorer
 from pages.views.network.learn_use import use_buttons
@@ -47,18 +48,7 @@ def film(
     here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, source: Source
 ) -> None:
     """The search at a step, with its player; where it plays, steps follow each other."""
-    if not current().seen(keys.LEARN_PLAYS):
-        _frame(here, asked, result, best, source)
-        return
-
-    @st.fragment
-    def playing() -> None:
-        use_session_language()
-        if not current().seen(keys.LEARN_PLAYS):
-            st.rerun()
-        _frame(here, asked, result, best, source)
-
-    playing()
+    film_frame(lambda: _frame(here, asked, result, best, source), keys.LEARN_PLAYS)
 
 
 def _frame(
@@ -67,14 +57,8 @@ def _frame(
     step = step_of(result)
     drawn, bill, climb = layout_columns(here)
     with drawn:
-        film_bar(
-            step,
-            len(result.trace.steps),
-            key="learn_bar",
-            plays=current().seen(keys.LEARN_PLAYS),
-            pace=PACE,
-            on_step=lambda at, on: change(lambda s: s.showing(keys.LEARN_STEP.to(at), keys.LEARN_PLAYS.to(on))),
-        )
+        last = len(result.trace.steps)
+        film_bar(step, last, key="learn_bar", at=keys.LEARN_STEP, plays=keys.LEARN_PLAYS, pace=PACE)
         st.markdown(_step_in_words(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)
         graph(
@@ -179,7 +163,7 @@ def _steps(here: LearningData, result: SearchResult) -> None:
             frame,
             key="learn_steps",
             hide_index=True,
-            height=min(38 + 35 * len(frame), LISTED),
+            height=table_height(len(frame), LISTED),
             alt=_("all steps of the search"),
             column_config={
                 "step": number(_("step"), width=60),

@@ -7,12 +7,12 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError, ParameterError
 from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import DecomposedScore, Move, ScoreChange, score_change
+from bayes_engine.structure.scores import DecomposedScore, Move, score_change
 from bayes_engine.structure.search import SearchResult
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.escape import md
+from pages.runtime.state import State, bound, bound_to, change, current, sets
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import arcs, drawing_height, layout_columns, move_table, nodes_of, places_by_hand
 from pages.views.network.learn_search import (
@@ -119,7 +119,7 @@ def after_click(here: LearningData, state: State, click: Click) -> State:
 
 def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
     """Two columns by click or by list, and the bill of every change between them."""
-    names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
+    names = here.labels()
     pair = columns_chosen(here)
     left, right = st.columns(2)
     with left:
@@ -167,26 +167,19 @@ def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None
     """A change with its button and its bill; one that cannot be made says why."""
     do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
     label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
-    key = f"{move.operation}_{here.position[move.parent]}_{here.position[move.child]}"
-    weighed: ScoreChange | None = None
+    ends = (here.position[move.parent], here.position[move.child])
+    key = f"learn_{move.operation}_{ends[0]}_{ends[1]}"
     try:
         weighed = score_change(here.counts, mine, move, scorer(here, asked))
     except ParameterError as error:
-        st.button(label, key=f"learn_{key}", disabled=True)
+        st.button(label, key=key, disabled=True)
         st.caption(error.message.local(md))
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(label, key=f"learn_{key}", on_click=change, args=(lambda s: with_move(here, s, weighed),))
+        chosen = keys.LEARN_PAIR.to(ends[::-1] if move.operation == "reverse" else ends)  # its arc stays chosen
+        st.button(label, key=key, **sets(keys.LEARN_ARCS.to(here.pairs(weighed.graph.arcs)), chosen))
         st.markdown(_("**{gain}** nats").format(gain=said.gain(weighed.delta)))
     said.change_table(here, weighed.families)
-
-
-def with_move(here: LearningData, state: State, done: ScoreChange) -> State:
-    """The change is made, its arc stays chosen."""
-    position, move = here.position, done.move
-    pair = (position[move.parent], position[move.child])
-    pair = pair[::-1] if move.operation == "reverse" else pair
-    return state.showing(keys.LEARN_ARCS.to(here.pairs(done.graph.arcs)), keys.LEARN_PAIR.to(pair))
 
 
 def _hints(here: LearningData, asked: SearchTask, mine: DAG) -> None:
@@ -206,24 +199,18 @@ def _hints(here: LearningData, asked: SearchTask, mine: DAG) -> None:
 
 def _whole_graphs(here: LearningData, mine: DAG, result: SearchResult) -> None:
     """Begin anew: from nothing, or from what the search found."""
-
-    def all_arcs(state: State, other: DAG) -> State:
-        return state.showing(keys.LEARN_ARCS.to(here.pairs(other.arcs)), keys.LEARN_PAIR.to(()))
-
     with st.container(horizontal=True, gap="small"):
         st.button(
             _("No arcs"),
             icon=":material/restart_alt:",
             key="learn_empty",
             disabled=not mine.arcs,
-            on_click=change,
-            args=(lambda s: all_arcs(s, DAG(here.names)),),
+            **sets(keys.LEARN_ARCS.to(()), keys.LEARN_PAIR.to(())),
         )
         st.button(
             _("The search's arcs"),
             icon=":material/content_copy:",
             key="learn_copy",
             disabled=set(mine.arcs) == set(result.graph.arcs),
-            on_click=change,
-            args=(lambda s: all_arcs(s, result.graph),),
+            **sets(keys.LEARN_ARCS.to(here.pairs(result.graph.arcs)), keys.LEARN_PAIR.to(())),
         )

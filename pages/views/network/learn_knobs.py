@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.state import State, bound, bound_to, current, sets, within_limits
 from pages.views.network import learn_words as said
 from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, LearningData, SearchTask
 
 AT_END = (keys.LEARN_STEP.to(-1), keys.LEARN_PLAYS.to(False))
 """A new search is shown at its end."""
-
-
-def showing_last_step(*settings: keys.Setting) -> Callable[[State], State]:
-    """An edit that changes settings and shows the new search's end."""
-    return lambda s: s.showing(*settings, *AT_END)
 
 
 def knobs(here: LearningData, asked: SearchTask) -> None:
@@ -55,8 +48,7 @@ def knobs(here: LearningData, asked: SearchTask) -> None:
                 icon=":material/restart_alt:",
                 key="learn_restart",
                 help=_("The climb starts from your graph, {n} arcs.").format(n=len(asked.start)),
-                on_click=change,
-                args=(showing_last_step(keys.LEARN_START.to(())),),
+                **sets(keys.LEARN_START.to(()), *AT_END),
             )
     if asked.method == "k2":
         _order(here, asked)
@@ -79,42 +71,34 @@ def _order(here: LearningData, asked: SearchTask) -> None:
 def _more(here: LearningData, asked: SearchTask) -> None:
     st.number_input(
         _("Seconds at most"),
-        0.5,
-        120.0,
         step=1.0,
         format="%g",
         help=_("When they are up, the best graph so far is shown, and said to be that."),
-        **bound_to(keys.LEARN_SECONDS, also=AT_END),
+        **within_limits(keys.LEARN_SECONDS, also=AT_END),
     )
     st.number_input(
         _("Climb again, so many times"),
-        0,
-        50,
         step=1,
         disabled=asked.method != "hill-climb",
         help=_(
             "a → b and b → a often gain the same; which is taken decides how far a climb gets. The first two climbs "
             "break ties by a rule each, further ones by lot; the best is shown."
         ),
-        **bound_to(keys.LEARN_RESTARTS, also=AT_END),
+        **within_limits(keys.LEARN_RESTARTS, also=AT_END),
     )
     st.number_input(
         _("Equivalent sample size of BDeu"),
-        0.001,
-        10000.0,
         step=1.0,
         format="%g",
         disabled=asked.score != "bdeu",
-        **bound_to(keys.LEARN_SAMPLE, also=AT_END),
+        **within_limits(keys.LEARN_SAMPLE, also=AT_END),
     )
     if here.rows.cut:
         st.number_input(
             _("Intervals of a column of numbers"),
-            2,
-            8,
             step=1,
             help=_("Every node is discrete: numbers are cut at quantiles, so that each interval has as many rows."),
-            **bound_to(keys.NET_BINS, also=AT_END),
+            **within_limits(keys.NET_BINS, also=AT_END),
         )
 
 
@@ -123,7 +107,7 @@ def _more(here: LearningData, asked: SearchTask) -> None:
 
 def _constraints(here: LearningData, asked: SearchTask) -> None:
     """Arcs that must or must not be there, tiers in time; a contradiction is named at once."""
-    names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
+    names = here.labels()
     pair = current().seen(keys.LEARN_BOUND)
     a, b = pair if len(set(pair) & set(names)) == 2 else (0, min(1, len(names) - 1))
     left, right = st.columns(2)
@@ -142,22 +126,13 @@ def _constraints(here: LearningData, asked: SearchTask) -> None:
             **bound("learn_bound_to", b, lambda s, i: s.showing(keys.LEARN_BOUND.to((a if i != a else b, i)))),
         )
 
-    def put(key: keys.ViewKey[keys.Pairs], arcs: keys.Pairs) -> Callable[[State], State]:
-        return showing_last_step(key.to(tuple(sorted({*arcs, (a, b)}))))
-
     with st.container(horizontal=True, gap="small"):
-        st.button(
-            _("Require {a} → {b}").format(a=md(names[a], 20), b=md(names[b], 20)),
-            key="learn_require",
-            on_click=change,
-            args=(put(keys.LEARN_REQUIRED, asked.required),),
-        )
-        st.button(
-            _("Forbid {a} → {b}").format(a=md(names[a], 20), b=md(names[b], 20)),
-            key="learn_forbid",
-            on_click=change,
-            args=(put(keys.LEARN_FORBIDDEN, asked.forbidden),),
-        )
+        for key, arcs, name, words in (
+            (keys.LEARN_REQUIRED, asked.required, "learn_require", _("Require {a} → {b}")),
+            (keys.LEARN_FORBIDDEN, asked.forbidden, "learn_forbid", _("Forbid {a} → {b}")),
+        ):
+            label = words.format(a=md(names[a], 20), b=md(names[b], 20))
+            st.button(label, key=name, **sets(key.to(tuple(sorted({*arcs, (a, b)}))), *AT_END))
     for key, heading, arcs in (
         (keys.LEARN_REQUIRED, _("Required arcs"), asked.required),
         (keys.LEARN_FORBIDDEN, _("Forbidden arcs"), asked.forbidden),
@@ -176,7 +151,7 @@ def _constraints(here: LearningData, asked: SearchTask) -> None:
 
         def settle(state: State, entered: list[int], k: int = k) -> State:
             kept = [tuple(sorted(entered)) if j == k else tier for j, tier in enumerate(tiers)]
-            return showing_last_step(keys.LEARN_TIERS.to(tuple(kept) if any(kept) else ()))(state)
+            return state.showing(keys.LEARN_TIERS.to(tuple(kept) if any(kept) else ()), *AT_END)
 
         st.multiselect(
             heads[k],

@@ -19,6 +19,7 @@ from bayes_engine.table.encode import encode
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
+from pages.runtime.escape import clean
 from pages.runtime.state import State, current
 from pages.views.network.learn_run import Work, outcome
 from pages.views.network.source import Rows, rows_of
@@ -31,8 +32,6 @@ AT_ONCE, AFFORDABLE = 12, 15
 """Up to so many columns the optimum is computed at once; up to so many where it is asked for."""
 TIERS = 3
 """So many tiers can be set by hand."""
-
-Pairs = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,10 @@ class SearchTask:
     seconds: float
     restarts: int
     order: tuple[int, ...] = ()
-    required: Pairs = ()
-    forbidden: Pairs = ()
+    required: keys.Pairs = ()
+    forbidden: keys.Pairs = ()
     tiers: tuple[tuple[int, ...], ...] = ()
-    start: Pairs = ()
+    start: keys.Pairs = ()
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,10 @@ class LearningData:
     bins: int
 
     @property
+    def key(self) -> str:
+        return f"{self.rows.key}|{self.bins}"
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The columns; what the URL calls a column is its place here."""
         return self.rows.schema.names
@@ -71,11 +74,15 @@ class LearningData:
     def target(self) -> str:
         return self.table.target.name
 
+    def labels(self) -> dict[int, str]:
+        """How the columns are called on screen, by place."""
+        return {i: clean(self.table.column(name), 30) for i, name in enumerate(self.names)}
+
     def arcs(self, pairs: Iterable[tuple[int, int]]) -> tuple[Arc, ...]:
         """Arcs by name."""
         return tuple((self.names[a], self.names[b]) for a, b in pairs)
 
-    def pairs(self, arcs: Iterable[Arc]) -> Pairs:
+    def pairs(self, arcs: Iterable[Arc]) -> keys.Pairs:
         """Arcs as the URL holds them."""
         position = self.position
         return tuple(sorted((position[a], position[b]) for a, b in arcs))
@@ -95,24 +102,24 @@ class LearningData:
 def learning_data(table: active.FittableTable) -> LearningData:
     """The table in use as it is learned from. Raises BayesEngineError where it cannot be."""
     rows, bins = rows_of(table), current().seen(keys.NET_BINS)
-    return LearningData(table, rows, _counts(rows.digest, bins, rows), bins)
+    return LearningData(table, rows, _counts(rows, bins), bins)
 
 
 @cached(max_entries=8, activity=Message("counting the rows"))
-def _counts(digest: str, bins: int, _rows: Rows) -> FamilyCounts:
+def _counts(rows: Rows, bins: int) -> FamilyCounts:
     """Numbers cut, rows counted; a row with a cell not known counts for no family (EM keeps it for the tables)."""
-    schema = BayesianNetwork(schema=_rows.schema, bins=bins, missing="known").fit(_rows.frame).schema_
-    return FamilyCounts(encode(_rows.frame[list(schema.names)], schema), _rows.weight, missing="complete")
+    schema = BayesianNetwork(schema=rows.schema, bins=bins, missing="known").fit(rows.frame).schema_
+    return FamilyCounts(encode(rows.frame[list(schema.names)], schema), rows.weight, missing="complete")
 
 
 @cached(max_entries=8)
-def _scorer(digest: str, bins: int, score: ScoreName, sample: float, _counted: FamilyCounts) -> Scorer:
-    return Scorer(_counted, score, sample_size=sample)
+def _scorer(here: LearningData, score: ScoreName, sample: float) -> Scorer:
+    return Scorer(here.counts, score, sample_size=sample)
 
 
 def scorer(here: LearningData, task: SearchTask) -> Scorer:
     """The score in use, with all that it remembers of this table."""
-    return _scorer(here.rows.digest, here.bins, task.score, task.sample, here.counts)
+    return _scorer(here, task.score, task.sample)
 
 
 # the task ---------------------------------------------------------------------------------------------------------
@@ -144,7 +151,7 @@ def task_in_use(here: LearningData) -> SearchTask:
     )
 
 
-def _pairs(state: State, key: keys.ViewKey[Pairs], d: int) -> Pairs:
+def _pairs(state: State, key: keys.ViewKey[keys.Pairs], d: int) -> keys.Pairs:
     return tuple(sorted({(a, b) for a, b in state.seen(key) if a != b and max(a, b) < d}))
 
 
@@ -159,19 +166,19 @@ def search_result(here: LearningData, asked: SearchTask) -> SearchResult:
     """The structure that the task's method finds. Raises BayesEngineError on contradictions, or where it costs too
     much, and UnderWay where it is not done yet."""
     try:
-        return _found(here.rows.digest, here.bins, asked, here)
+        return _found(here, asked)
     except _Stopped:
         return outcome(run_key(here, asked), _work(here, asked))
 
 
-def run_key(here: LearningData, asked: SearchTask) -> tuple[str, int, SearchTask]:
+def run_key(here: LearningData, asked: SearchTask) -> tuple[str, SearchTask]:
     """What the session calls the search of a task."""
-    return here.rows.digest, here.bins, asked
+    return here.key, asked
 
 
 @cached(max_entries=32)
-def _found(digest: str, bins: int, asked: SearchTask, _here: LearningData) -> SearchResult:
-    result = outcome((digest, bins, asked), _work(_here, asked))
+def _found(here: LearningData, asked: SearchTask) -> SearchResult:
+    result = outcome(run_key(here, asked), _work(here, asked))
     if result.status == "cancelled":
         raise _Stopped
     return result

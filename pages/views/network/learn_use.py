@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from bayes_engine.language import _
@@ -12,8 +10,8 @@ from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.links import page_link
-from pages.runtime.state import Spec, State, change
-from pages.views.network.learn_knobs import showing_last_step
+from pages.runtime.state import Spec, State, change, sets
+from pages.views.network.learn_knobs import AT_END
 from pages.views.network.learn_search import LearningData, SearchTask
 from pages.views.network.source import TABLE, Source, with_arcs, with_source
 
@@ -21,8 +19,6 @@ from pages.views.network.source import TABLE, Source, with_arcs, with_source
 def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Source, *, by_hand: bool) -> None:
     """The buttons under a graph."""
     spec = classifier(here, graph)
-    there = active.shelf_of(here.table)
-    full = len(there) >= shelf.MOST and spec not in there
     taken = source.id == TABLE and _same(source, here, graph)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
@@ -33,29 +29,19 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
             on_click=change,
             args=(lambda s: with_network(here, s, graph),),
         )
-        st.button(
-            _("On the shelf as a classifier"),
-            icon=":material/check:" if spec in there else ":material/add:",
-            key="learn_shelve",
-            disabled=full,
-            help=_("The shelf is full.") if full else _("It predicts the class through its Markov blanket."),
-            on_click=change,
-            args=(lambda s: with_model_on_shelf(there, s, spec),),
-        )
+        about = _("It predicts the class through its Markov blanket.")
+        shelf.shelve_button(here.table, spec, _("On the shelf as a classifier"), key="learn_shelve", about=about)
         if not by_hand:
             st.button(
                 _("Change it by hand"),
                 icon=":material/draw:",
                 key="learn_take",
                 help=_("The graph as it is at this step."),
-                on_click=change,
-                args=(
-                    lambda s: s.showing(
-                        keys.LEARN_VIEW.to("hand"),
-                        keys.LEARN_ARCS.to(here.pairs(graph.arcs)),
-                        keys.LEARN_PAIR.to(()),
-                        keys.LEARN_PLAYS.to(False),
-                    ),
+                **sets(
+                    keys.LEARN_VIEW.to("hand"),
+                    keys.LEARN_ARCS.to(here.pairs(graph.arcs)),
+                    keys.LEARN_PAIR.to(()),
+                    keys.LEARN_PLAYS.to(False),
                 ),
             )
         else:
@@ -63,16 +49,14 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
                 _("Continue the search from here"),
                 icon=":material/play_arrow:",
                 key="learn_continue",
-                on_click=change,
-                args=(
-                    showing_last_step(
-                        keys.LEARN_VIEW.to("search"),
-                        keys.NET_METHOD.to("hill-climb"),
-                        keys.LEARN_START.to(here.pairs(graph.arcs)),
-                    ),
+                **sets(
+                    keys.LEARN_VIEW.to("search"),
+                    keys.NET_METHOD.to("hill-climb"),
+                    keys.LEARN_START.to(here.pairs(graph.arcs)),
+                    *AT_END,
                 ),
             )
-    if spec in there:
+    if spec in active.shelf_of(here.table):
         page_link("pages/model.py", _("See it on the page Model"), ":material/tune:")
 
 
@@ -100,10 +84,3 @@ def classifier(here: LearningData, graph: DAG) -> Spec:
     if here.rows.cut:
         spec = shelf.with_knob(shelf.with_knob(spec, "discretize", "quantile"), "bins", here.bins)
     return spec
-
-
-def with_model_on_shelf(there: tuple[Spec, ...], state: State, spec: Spec) -> State:
-    """The model on the shelf, active."""
-    if spec in there:
-        return replace(state, shelf=there, active=there.index(spec))
-    return replace(state, shelf=(*there, spec), active=len(there))

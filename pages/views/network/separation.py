@@ -18,8 +18,8 @@ from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, bound_to, change, choose, current
-from pages.views.network.beliefs import target_of
-from pages.views.network.draw import Marks, draw, is_wide
+from pages.views.network.beliefs import node_in_use, target_of
+from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 from pages.views.network.source import Source
 
 TRAILS = 6
@@ -93,11 +93,7 @@ def separation(source: Source) -> None:
         "class": _("equivalence class"),
     }
     view = choose(_("Shown"), keys.NET_GRAPH_VIEW, views, titled=False)
-    if is_wide(source):
-        side = st.container()
-        figure = st.container()
-    else:
-        figure, side = st.columns([3, 2], gap="large")
+    figure, side = beside_drawing(source, [3, 2])
     with side:
         marks = {"trails": _trails, "blanket": _blanket, "moral": _moral, "class": _class}[view](source, now)
     with figure:
@@ -259,15 +255,8 @@ def why_open_or_blocked(source: Source, passage: Passage) -> str:
 
 
 def _blanket(source: Source, now: SeparationQuery) -> Marks:
-    graph, names = source.network.graph, source.network.names
-    chosen = current().seen(keys.NET_NODE)
-    node = names[chosen] if 0 <= chosen < len(names) else target_of(source)
-    st.selectbox(
-        _("Blanket of"),
-        range(len(names)),
-        format_func=lambda j: clean(source.name(names[j]), 30),
-        **bound_to(keys.NET_NODE, source.place(node)),
-    )
+    graph, node = source.network.graph, node_in_use(source)
+    choose_node(_("Blanket of"), source, keys.NET_NODE, node)
     blanket = graph.markov_blanket(node)
     parents, children = graph.parents[node], graph.children[node]
     spouses = [n for n in blanket if n not in parents and n not in children]
@@ -283,7 +272,7 @@ def _blanket(source: Source, now: SeparationQuery) -> Marks:
             {"n": len(blanket), "node": clean(source.name(node), 30)},
         ).local(md)
     )
-    tones: dict[str, NodeTone] = {n: "faint" for n in names if n not in blanket}
+    tones: dict[str, NodeTone] = {n: "faint" for n in graph.nodes if n not in blanket}
     tones |= dict.fromkeys(blanket, "evidence")
     tones[node] = "end"
     subs = {n: _("parent") for n in parents} | {n: _("child") for n in children}

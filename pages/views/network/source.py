@@ -18,7 +18,7 @@ from bayes_engine.factors.network import Network
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import ScoreName
-from bayes_engine.structure.search import Method, SearchResult
+from bayes_engine.structure.search import Method
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages import active
@@ -26,6 +26,7 @@ from pages.active import files
 from pages.active.files import NETWORK, NETWORK_FILE
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
+from pages.runtime.escape import md
 from pages.runtime.state import State, current
 
 TABLE = "table"
@@ -41,9 +42,9 @@ FOUND: tuple[Method, ...] = ("hill-climb", "exact", "tree")
 @dataclass(frozen=True)
 class Rows:
     """The rows a network is learned from: `frame` holds the columns of `schema`, target included, numbers as they are;
-    `cut` are the columns of numbers, `weight` (n,) or None. `digest` stands for all of it in caches."""
+    `cut` are the columns of numbers, `weight` (n,) or None. `key` stands for all of it in caches."""
 
-    digest: str
+    key: str
     frame: pd.DataFrame
     schema: Schema
     weight: Any
@@ -74,15 +75,6 @@ class Source:
     learned: Learned | None = None
 
     @property
-    def title(self) -> str:
-        """What it is called on screen; data, to be escaped."""
-        return title_of(self.id)
-
-    @property
-    def search(self) -> SearchResult | None:
-        return None if self.learned is None else self.learned.model.search_
-
-    @property
     def drawn(self) -> bool:
         """Whether its arcs were drawn by hand."""
         return self.learned is not None and self.learned.model.search_ is None
@@ -104,6 +96,10 @@ class Source:
     def levels(self, node: str) -> tuple[str, ...]:
         """How its levels are called on screen, in their order."""
         return tuple(self.level(node, v) for v in self.network[node].variable.levels)
+
+    def finding(self, node: str, level: Any) -> str:
+        """«node = level» in Markdown, each part shortened."""
+        return f"{md(self.name(node), 24)} = {md(self.level(node, level), 20)}"
 
     def place(self, node: str) -> int:
         """What the URL calls a node."""
@@ -214,7 +210,7 @@ def _learned(table: active.FittableTable) -> Source:
     arcs = drawn_arcs(rows.schema.names)
     method, score, parents, alpha, bins = learning_settings()
     how = ("arcs", arcs) if arcs is not None else ("search", method, score, parents)
-    key = f"{rows.digest}|{hash((how, bins)):x}"
+    key = f"{rows.key}|{hash((how, bins)):x}"
     model = _model(key, rows, arcs, method, score, parents, bins)
     model = _smoothed(f"{key}|{alpha}", model, alpha, rows)
     return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, Learned(table, rows, model))

@@ -13,10 +13,10 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, current, widget_message
+from pages.runtime.state import change, sets, widget_message, within_limits
 from pages.views.network import source as sources
-from pages.views.network.beliefs import beliefs_or_none, target_of, toggle
-from pages.views.network.draw import Marks, draw, is_wide
+from pages.views.network.beliefs import beliefs_or_none, node_in_use, toggle
+from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 from pages.views.network.source import Source
 
 NAMED = 5
@@ -27,13 +27,9 @@ PARENT, NUMBER, SUM = 80, 68, 52
 
 def tables(source: Source) -> None:
     """The drawing, a node chosen in it, and that node's table."""
-    node = node_of(source)
+    node = node_in_use(source)
     evidence = sources.evidence(source)
-    if is_wide(source):
-        side = st.container()
-        figure = st.container()
-    else:
-        figure, side = st.columns([11, 10], gap="small")
+    figure, side = beside_drawing(source, [11, 10], gap="small")
     with figure:
         draw(
             source,
@@ -48,21 +44,9 @@ def tables(source: Source) -> None:
         _table(source, node)
 
 
-def node_of(source: Source) -> str:
-    """The node whose table is open: the one chosen, or the target's."""
-    names = source.network.names
-    chosen = current().seen(keys.NET_NODE)
-    return names[chosen] if 0 <= chosen < len(names) else target_of(source)
-
-
 def _table(source: Source, node: str) -> None:
-    names, place = source.network.names, source.place(node)
-    st.selectbox(
-        _("Table of"),
-        range(len(names)),
-        format_func=lambda j: clean(source.name(names[j]), 40),
-        **bound_to(keys.NET_NODE, place),
-    )
+    choose_node(_("Table of"), source, keys.NET_NODE, node)
+    place = source.place(node)
     cpt = source.original.cpts[place]
     edits = dict(sources.cpt_edits(source.original))
     numbers = edits.get(place, numbers_of(cpt))
@@ -115,10 +99,7 @@ def _editor(source: Source, cpt: CPT, numbers: Numbers) -> None:
 
 
 def _bad(source: Source, cpt: CPT, numbers: Numbers, bad: BadRow) -> None:
-    given = ", ".join(
-        f"{md(source.name(v.name), 24)} = {md(source.level(v.name, x), 20)}"
-        for v, x in zip(cpt.parents, bad.given, strict=True)
-    )
+    given = ", ".join(source.finding(v.name, x) for v, x in zip(cpt.parents, bad.given, strict=True))
     own = md(source.name(cpt.name), 24)
     row = f"P({own} | {given})" if given else f"P({own})"
     words = (
@@ -151,8 +132,7 @@ def _resets(source: Source, place: int, edits: dict[int, Numbers]) -> None:
             st.button(
                 _("Reset all {n} tables").format(n=len(edits)),
                 key="net_reset_all",
-                on_click=change,
-                args=(lambda s: s.showing(keys.NET_CPTS.to(())),),
+                **sets(keys.NET_CPTS.to(())),
             )
     if edits and st.session_state.get("too_long"):
         st.caption(_("Your numbers are too many for the address; save the network as a file in the part *Exchange*."))
@@ -166,12 +146,10 @@ def _learned(source: Source, cpt: CPT) -> None:
         return
     st.number_input(
         _("Pseudo-count of each cell, α"),
-        min_value=0.0,
-        max_value=1000.0,
         step=0.5,
         help=_("The Dirichlet prior: (n + α)/(N + αS), eq. 7.20 within each row of the table."),
         width=240,
-        **bound_to(keys.NET_ALPHA, also=(keys.NET_CPTS.to(()),)),
+        **within_limits(keys.NET_ALPHA, also=(keys.NET_CPTS.to(()),)),
     )
     if source.learned.model.trace_ is not None:
         st.caption(_("Cells not known are completed by EM."))
