@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 from bayes_engine.decision.ask import Question
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, INK, MUTED, template
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, INK, MUTED, named_rows, sized, template
 
 
 def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int = 0, dark: bool = False) -> go.Figure:
@@ -81,15 +81,7 @@ def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int 
     figure.update_xaxes(range=[1.3 * least, 1.3 * reach], showgrid=False, ticks="", showticklabels=False, row=1, col=1)
     nats = max(q.information for q in ranked) or 1.0
     figure.update_xaxes(range=[0, 1.8 * nats], showgrid=False, ticks="", showticklabels=False, row=1, col=2)
-    figure.update_yaxes(range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, ticks="")
-    named = [f"<b>{label}</b>" if i == chosen else label for i, label in enumerate(labels)]
-    figure.update_yaxes(tickvals=rows, ticktext=named, ticklabelstandoff=6, row=1, col=1)
+    named_rows(figure, labels, chosen=chosen)
     figure.update_annotations(font={"size": 12, "color": INK[dark]}, yshift=2)
-    figure.update_layout(
-        template=template(dark),
-        height=48 + 24 * len(rows),
-        showlegend=False,
-        bargap=0.3,
-        margin={"l": 4, "r": 4, "t": 28, "b": 4},
-    )
-    return figure
+    figure.update_layout(template=template(dark), showlegend=False, bargap=0.3)
+    return sized(figure, 48 + 24 * len(rows), left=4, right=4, top=28, bottom=4)

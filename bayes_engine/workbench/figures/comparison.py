@@ -13,7 +13,17 @@ from plotly.subplots import make_subplots
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.double_counting import DoubleCounting, Example
 from bayes_engine.workbench.figures.contributions import ClassStyle, waterfall
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
+from bayes_engine.workbench.figures.theme import (
+    CLASS_COLOURS,
+    EXTRA_COLOURS,
+    GROUND,
+    INK,
+    faded,
+    named_rows,
+    sized,
+    straight,
+    template,
+)
 
 
 class MeasurePanel(NamedTuple):
@@ -84,30 +94,19 @@ def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int
             line={"width": 0}, layer="below",
         )  # fmt: skip
     figure.update_xaxes(showgrid=False, zeroline=False)
-    figure.update_yaxes(range=[len(models) - 0.45, -0.55], showgrid=False, zeroline=False, ticks="", fixedrange=True)
-    named = [f"<b>{m}</b>" if i == active else m for i, m in enumerate(models)]
-    figure.update_yaxes(tickvals=rows, ticktext=named, ticklabelstandoff=6, row=1, col=1)
+    figure.update_yaxes(fixedrange=True)
+    named_rows(figure, models, chosen=active, air=0.45)
     figure.update_annotations(font={"size": 13, "color": ink}, yshift=4)
-    figure.update_layout(
-        template=template(dark),
-        height=52 + 34 * len(models),
-        showlegend=False,
-        dragmode=False,
-        clickmode="event+select",
-        margin={"l": 4, "r": 4, "t": 34, "b": 8},
-    )
-    return figure
+    figure.update_layout(template=template(dark), showlegend=False, dragmode=False, clickmode="event+select")
+    return sized(figure, 52 + 34 * len(models), left=4, right=4, top=34)
 
 
 def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = False) -> go.Figure:
     """For each model the share that is right against the confidence, a point a bin, as large as the bin's share;
     on the diagonal a confidence means what it says. `curves`: escaped names, and frames of `compare.reliability`."""
-    ink, figure = INK[dark], go.Figure(layout={"template": template(dark)})
+    figure = go.Figure(layout={"template": template(dark)})
     low = min([0.5, *(float(f["confidence"].min()) for _name, f in curves)])
-    figure.add_scatter(
-        x=[low, 1], y=[low, 1], mode="lines", line={"dash": "dot", "width": 1.5, "color": ink}, hoverinfo="skip",
-        showlegend=False,
-    )  # fmt: skip
+    straight(figure, low, INK[dark], 1.5)
     for i, (name, frame) in enumerate(curves):
         colour = EXTRA_COLOURS[0][dark] if i == 0 else CLASS_COLOURS[0][dark]
         figure.add_scatter(
@@ -128,8 +127,7 @@ def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = Fals
         )  # fmt: skip
     figure.update_xaxes(title=_("confidence: largest posterior"), range=[low - 0.03, 1.04])
     figure.update_yaxes(title=_("share that is right"), range=[-0.04, 1.08])
-    figure.update_layout(height=260, margin={"l": 4, "r": 8, "t": 34, "b": 4})
-    return figure
+    return sized(figure, 260, left=4, top=34, bottom=4)
 
 
 def recount(
@@ -171,7 +169,7 @@ def example(
         share = part / part.sum()
         figure.add_heatmap(
             z=share.tolist(), x=list(second), y=list(first), zmin=0.0, zmax=0.75, showscale=False, xgap=3, ygap=3,
-            colorscale=[[0.0, "rgba(128,128,128,0.08)"], [1.0, _pale(tone)]], textfont={"color": INK[dark]},
+            colorscale=[[0.0, "rgba(128,128,128,0.08)"], [1.0, faded(tone, 0.62)]], textfont={"color": INK[dark]},
             text=[[f"{v:.3f}" for v in row] for row in share.tolist()], texttemplate="%{text}",
             hovertemplate="%{y}, %{x}: %{z:.4f}<extra></extra>", row=1, col=col,
         )  # fmt: skip
@@ -189,13 +187,10 @@ def example(
         row=1,
         col=5,
     )
+    ring = {"size": 13, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5, "color": INK[dark]}}
     for name, values, marker in (
         (_("true value"), exact, {"size": 13, "color": CLASS_COLOURS[0][dark]}),
-        (
-            _("naive Bayes"),
-            naive,
-            {"size": 13, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5, "color": INK[dark]}},
-        ),
+        (_("naive Bayes"), naive, ring),
     ):
         figure.add_scatter(
             x=values, y=ys, mode="markers", name=name, marker=marker, hovertemplate=f"{name} %{{x:.4f}}<extra></extra>",
@@ -208,19 +203,8 @@ def example(
         tickvals=ys, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
     )
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(
-        template=template(dark),
-        height=250,
-        margin={"l": 4, "r": 8, "t": 30, "b": 52},
-        legend={"x": 1, "xanchor": "right", "y": -0.16, "yanchor": "top"},
-    )
-    return figure
-
-
-def _pale(colour: str) -> str:
-    """A colour through which the page shows, so that ink stands out on it."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.62)"
+    figure.update_layout(template=template(dark), legend={"x": 1, "xanchor": "right", "y": -0.16, "yanchor": "top"})
+    return sized(figure, 250, left=4, top=30, bottom=52)
 
 
 class CopiesCurve(NamedTuple):
@@ -234,12 +218,7 @@ def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int =
     """What happens to each model when one column stands there again and again; a line marks the number
     `chosen`. The second and the third panel, confidence and accuracy, have one scale."""
     figure = make_subplots(cols=len(titles), horizontal_spacing=0.05, column_titles=list(titles))
-    looks = [
-        {"colour": CLASS_COLOURS[1][dark], "symbol": "circle"},
-        {"colour": CLASS_COLOURS[0][dark], "symbol": "square"},
-        {"colour": CLASS_COLOURS[2][dark], "symbol": "diamond"},
-    ]
-    for line, look in zip(lines, looks, strict=False):
+    for line, (place, symbol) in zip(lines, ((1, "circle"), (0, "square"), (2, "diamond")), strict=False):
         for col, points in enumerate(line.panels, start=1):
             shown = [(k, v) for k, v in points if math.isfinite(v)]
             figure.add_scatter(
@@ -249,8 +228,8 @@ def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int =
                 name=line.name,
                 legendgroup=line.name,
                 showlegend=col == 1,
-                line={"width": 2, "color": look["colour"]},
-                marker={"size": 6, "symbol": look["symbol"]},
+                line={"width": 2, "color": CLASS_COLOURS[place][dark]},
+                marker={"size": 6, "symbol": symbol},
                 hovertemplate=f"{line.name}<br>%{{x}}: %{{y:.5g}}<extra></extra>",
                 row=1,
                 col=col,
@@ -263,10 +242,5 @@ def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int =
         figure.update_yaxes(range=[min(shared) - room, 1.0 + room], row=1, col=col)
     figure.update_xaxes(range=[-0.4, 10.4], dtick=2, title={"text": _("copies"), "font": {"size": 12}})
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(
-        template=template(dark),
-        height=300,
-        margin={"l": 4, "r": 8, "t": 30, "b": 4},
-        legend={"x": 0, "y": -0.3, "yanchor": "top"},
-    )
-    return figure
+    figure.update_layout(template=template(dark), legend={"x": 0, "y": -0.3, "yanchor": "top"})
+    return sized(figure, 300, left=4, top=30, bottom=4)

@@ -26,7 +26,7 @@ from bayes_engine.workbench.derivation.conditionals import (
 from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of
+from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, sized
 
 WIDTH = 400
 """At least so many pixels of a figure are left for its bars: decides which text finds room over one."""
@@ -40,6 +40,7 @@ SEEN = 0.18
 """The highest bump is drawn at least so high, as a share of the curve."""
 SEPARATE = 30
 """Up to so many counts the shares of each class stand beside each other."""
+LEGEND = {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}}
 
 
 def level_bars(
@@ -93,12 +94,11 @@ def level_bars(
             legendgroup=str(k),
             showlegend=False,
         )
-    height = 360 if table.variable.cuts is None else 270  # the values that were cut stand above
-    figure.update_layout(height=height, barmode="overlay", **_frame())
+    figure.update_layout(barmode="overlay", **LEGEND)
     figure.update_xaxes(tickvals=places, ticktext=list(levels), showgrid=False, automargin=True)
     title = _("P(class, level)") if table.joint else _("P(level | class)")
     figure.update_yaxes(title=title, range=[0.0, tallest * 1.18], nticks=6)
-    return figure
+    return sized(figure, 360 if table.variable.cuts is None else 270, top=34)  # the values that were cut stand above
 
 
 def _bar_hover(table: LevelConditionals, s: int, k: int, level: str, name: str) -> str:
@@ -195,10 +195,10 @@ def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str
         figure.add_scatter(x=[mean], y=[0.0], mode="markers", showlegend=False, legendgroup=str(k),
                            cliponaxis=False, marker={"symbol": "triangle-up", "size": 11, "color": colour},
                            hovertemplate=f"{rates.mark} = {number(mean)}<extra>{label}</extra>")  # fmt: skip
-    figure.update_layout(height=340, barmode="overlay", hovermode="closest", **_frame())
+    figure.update_layout(barmode="overlay", hovermode="closest", **LEGEND)
     figure.update_xaxes(title=name, showgrid=False, nticks=16)
     figure.update_yaxes(title=_("P(x | class)"), rangemode="tozero", nticks=6)
-    return figure
+    return sized(figure, 340, top=34)
 
 
 def _histograms(
@@ -249,12 +249,12 @@ def _over_values(
             marker={**marker, "opacity": 0.75},
             hovertemplate="%{x}<extra>" + classes[k] + "</extra>",
         )
-    figure.update_layout(height=360 + 12 * max(len(classes) - 3, 0), barmode="overlay", hovermode="closest", **_frame())
+    figure.update_layout(barmode="overlay", hovermode="closest", **LEGEND)
     figure.update_xaxes(range=[low, high], showgrid=False, nticks=7)
     figure.update_xaxes(title=name, row=2, col=1)
     figure.update_yaxes(title=_("density p(x | class)"), range=[0.0, ceiling], nticks=6, row=1, col=1)
     figure.update_yaxes(visible=False, range=[0.7 - len(classes), 0.7], row=2, col=1)
-    return figure
+    return sized(figure, 360 + 12 * max(len(classes) - 3, 0), top=34)
 
 
 def cut_histogram(
@@ -287,14 +287,12 @@ def cut_histogram(
         figure.add_vline(x=cut, line={"color": INK[dark], "width": 1.3, "dash": "dash"})
     alone = not cuts  # no bars of intervals below, which would say whose colour is whose
     height = 80 + 24 * len(classes) + 30 * alone if few else 300 if alone else 150
-    figure.update_layout(**{**_frame(), "height": height, "barmode": "overlay", "bargap": 0, "showlegend": alone})
-    if not alone:
-        figure.update_layout(margin={"l": 8, "r": 8, "t": 6, "b": 8})
+    figure.update_layout(**LEGEND | {"barmode": "overlay", "bargap": 0, "showlegend": alone})
     figure.update_xaxes(title=name, showgrid=False, nticks=9)
     figure.update_yaxes(title=None if few else _("density"), showticklabels=False, showgrid=False, zeroline=not few)
     if few:
         figure.update_yaxes(range=[0.7 - len(classes), 0.7])
-    return figure
+    return sized(figure, height, top=34 if alone else 6)
 
 
 def _strip(colour: str, name: str) -> dict[str, object]:
@@ -378,9 +376,7 @@ def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False
             hovertemplate="%{text}<extra></extra>",
         )
     )
-    figure.update_layout(
-        height=40 + 30 * len(classes), bargap=0.35, showlegend=False, margin={"l": 8, "r": 8, "t": 4, "b": 8}
-    )
+    figure.update_layout(bargap=0.35, showlegend=False)
     figure.update_yaxes(
         tickvals=list(range(len(classes))),
         ticktext=list(classes),
@@ -390,12 +386,4 @@ def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False
         automargin=True,
     )
     figure.update_xaxes(range=[0.0, max(prior.factors)], showticklabels=False, showgrid=False)
-    return figure
-
-
-def _frame() -> dict[str, object]:
-    return {
-        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-        "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-    }
+    return sized(figure, 40 + 30 * len(classes), top=4)

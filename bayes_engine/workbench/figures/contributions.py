@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bayes_engine.language import _
 from bayes_engine.numerals import certain, signed
 from bayes_engine.workbench.derivation.log_odds import LogOddsTerms
-from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, template
+from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, named_rows, sized, template
 
 BIT = math.log(2.0)
 """One bit in nats."""
@@ -74,25 +74,11 @@ def waterfall(
         side = sides[total < 0]
         _bar(figure, last, 0.0, total / unit, side.colour, _says(total, side), edge=INK[dark])
         _beside(figure, last, total / unit, total / unit, dark)
-    figure.update_yaxes(
-        tickvals=list(range(last + 1)),
-        ticktext=[*labels, f"<b>{_('log-odds')}</b>"],
-        range=[last + 0.6, -0.6],
-        showgrid=False,
-        zeroline=False,
-        ticks="",
-        ticklabelstandoff=6,
-    )
+    named_rows(figure, [*labels, _("log-odds")], chosen=last)
     towards = f"← {sides[1].name}   {_('bits') if bits else _('nats')}   {sides[0].name} →"
     figure.update_xaxes(range=[low, high], zeroline=True, title={"text": towards, "font": {"size": 12}}, nticks=9)
-    figure.update_layout(
-        height=86 + 26 * (last + 1),
-        showlegend=False,
-        bargap=0.28,
-        barmode="overlay",
-        margin={"l": 4, "r": 8, "t": 8, "b": 40},
-    )
-    return figure
+    figure.update_layout(showlegend=False, bargap=0.28, barmode="overlay")
+    return sized(figure, 86 + 26 * (last + 1), left=4, bottom=40)
 
 
 def verdict(
@@ -127,17 +113,9 @@ def verdict(
         )
         reach = [min(0.0, *known) * room, (max(0.0, *known) or (0.0 if min(known) < 0 else 1.0)) * room]
         figure.update_xaxes(range=reach, showticklabels=False, ticks="", showgrid=False, row=1, col=col)
-    figure.update_yaxes(range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, ticks="")
-    marked = [f"<b>{name}</b>" if i == decided else name for i, name in enumerate(names)]
-    figure.update_yaxes(tickvals=rows, ticktext=marked, ticklabelstandoff=6, row=1, col=1)
-    figure.update_layout(
-        template=template(dark),
-        height=44 + 30 * len(rows),
-        showlegend=False,
-        bargap=0.3,
-        margin={"l": 4, "r": 4, "t": 26, "b": 4},
-    )
-    return figure
+    named_rows(figure, names, chosen=decided)
+    figure.update_layout(template=template(dark), showlegend=False, bargap=0.3)
+    return sized(figure, 44 + 30 * len(rows), left=4, right=4, top=26, bottom=4)
 
 
 def _brief(value: float) -> str:

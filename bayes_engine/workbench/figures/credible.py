@@ -15,8 +15,8 @@ from bayes_engine.numerals import certain, number
 from bayes_engine.uncertainty.plausible import Plausible
 from bayes_engine.workbench.derivation.conditionals import thinned
 from bayes_engine.workbench.derivation.estimates import Estimate, Estimates
-from bayes_engine.workbench.figures.conditionals import STRIP
-from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of
+from bayes_engine.workbench.figures.conditionals import LEGEND, STRIP
+from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of, sized
 
 POINTS = 121
 """So many points make a curve."""
@@ -56,17 +56,13 @@ def estimate_marks(
     ):
         mark = {"symbol": symbol, "size": size, "color": INK[dark], "line": {"width": 1.6, "color": INK[dark]}}
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=what)
-    figure.update_layout(
-        height=70 + max(22 * len(levels) * n, 90),
-        margin={"l": 8, "r": 12, "t": 30, "b": 8},
-        legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"},
-    )
+    figure.update_layout(legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"})
     figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
     places = list(range(len(levels)))
     figure.update_yaxes(range=[len(levels) - 0.5, -0.5], tickvals=places, ticktext=list(levels), showgrid=False)
     for between in places[1:]:
         figure.add_hline(y=between - 0.5, line={"width": 1, "color": "rgba(128,128,128,0.25)"})
-    return figure
+    return sized(figure, 70 + max(22 * len(levels) * n, 90), right=12, top=30)
 
 
 def _bars(figure: go.Figure, estimate: Estimate, k: int, rows: Sequence[float], colour: str) -> None:
@@ -126,16 +122,11 @@ def gaussian_fans(
         beneath = [-(k + 1) * 0.055 * top] * len(shown)
         figure.add_scatter(x=shown, y=beneath, mode="markers", marker=marks, showlegend=False,
                            hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
-    figure.update_layout(
-        height=320 + 12 * max(len(classes) - 3, 0),
-        margin={"l": 8, "r": 8, "t": 34, "b": 8},
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-    )
+    figure.update_layout(**LEGEND)
     figure.update_xaxes(title=name, range=[low, high], showgrid=False, nticks=7)
     floor = -(len(classes) + 0.8) * 0.055 * top
     figure.update_yaxes(title=_("density p(x | class)"), range=[floor, top], nticks=5)
-    return figure
+    return sized(figure, 320 + 12 * max(len(classes) - 3, 0), top=34)
 
 
 def _short(values: Array, span: float) -> list[float]:
@@ -172,12 +163,12 @@ def bands(
         figure.add_scatter(x=[float(middle[k])], y=[row], mode="markers", marker=stroke, cliponaxis=False, **hover)
         dot = {"size": 9, "color": colour, "line": {"width": 1.5, "color": GROUND[dark]}}
         figure.add_scatter(x=[float(plausible.own[k])], y=[row], mode="markers", marker=dot, cliponaxis=False, **hover)
-    figure.update_layout(height=44 + 34 * len(order), margin={"l": 8, "r": 14, "t": 6, "b": 8}, showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
     figure.update_yaxes(
         range=[len(order) - 0.5, -0.5], tickvals=list(range(len(order))), ticktext=list(classes), showgrid=False
     )
-    return figure
+    return sized(figure, 44 + 34 * len(order), right=14, top=6)
 
 
 def histogram_of(
@@ -217,7 +208,7 @@ def histogram_of(
         figure.add_vline(
             x=1.0 / (1.0 + float(exp(-needed))), line={"width": 1.5, "color": MUTED["cost"], "dash": "dot"}
         )
-    figure.update_layout(height=170, margin={"l": 8, "r": 12, "t": 24, "b": 8}, showlegend=False, bargap=0)
+    figure.update_layout(showlegend=False, bargap=0)
     figure.update_xaxes(title=f"P({name} | x)", range=[-0.01, 1.01], nticks=6, showgrid=False)
     figure.update_yaxes(title=_("share of models"), tickformat=".0%", nticks=4)
-    return figure
+    return sized(figure, 170, right=12, top=24)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,7 +13,19 @@ from bayes_engine.decision.curves import CostCurve, ErrorCosts, RiskSteps, Thres
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.decision.regions import Axis, Plane
 from bayes_engine.language import _
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, colour_of, template
+from bayes_engine.workbench.figures.theme import (
+    CLASS_COLOURS,
+    EXTRA_COLOURS,
+    GROUND,
+    INK,
+    colour_of,
+    sized,
+    straight,
+    template,
+)
+
+T = TypeVar("T")
+HEIGHT = 430
 
 
 class CurveStyle(NamedTuple):
@@ -27,38 +39,30 @@ class CurveStyle(NamedTuple):
 
 
 def _line(look: CurveStyle, dark: bool) -> dict[str, Any]:
-    colour = INK[dark] if look.counterpart else CLASS_COLOURS[look.place % len(CLASS_COLOURS)][dark]
+    colour = INK[dark] if look.counterpart else colour_of(look.place, dark)
     dash = "dash" if look.counterpart else "dot" if look.place >= len(CLASS_COLOURS) else "solid"
     return {"color": colour, "width": 3.2 if look.active else 1.6, "dash": dash}
 
 
-def _order(looks: Sequence[CurveStyle]) -> list[int]:
+def _on_top(curves: Sequence[tuple[CurveStyle, T]]) -> list[tuple[CurveStyle, T]]:
     """The active model last: on top of the others."""
-    return sorted(range(len(looks)), key=lambda i: looks[i].active)
+    return sorted(curves, key=lambda curve: curve[0].active)
 
 
-def _framed(figure: go.Figure, dark: bool, height: int) -> go.Figure:
-    return figure.update_layout(
-        template=template(dark),
-        height=height,
-        margin={"l": 4, "r": 12, "t": 40, "b": 4},
-        legend={"x": 0, "y": 1.03, "yanchor": "bottom", "itemwidth": 32, "font": {"size": 12}},
-        hovermode="closest",
-    )
+def _framed(figure: go.Figure, dark: bool, height: int = HEIGHT) -> go.Figure:
+    legend = {"x": 0, "y": 1.03, "yanchor": "bottom", "itemwidth": 32, "font": {"size": 12}}
+    figure.update_layout(template=template(dark), legend=legend, hovermode="closest")
+    return sized(figure, height, left=4, right=12, top=40, bottom=4)
 
 
 def calibration(
-    curves: Sequence[tuple[CurveStyle, pd.DataFrame]], forecast: str, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, pd.DataFrame]], forecast: str, *, height: int = HEIGHT, dark: bool = False
 ) -> go.Figure:
     """The share that is so against what was `forecast` (the axis title), a point a bin of equal weight, for frames of
     `curves.calibration`; the active model's with its intervals. On the diagonal a probability means what it says."""
     figure = go.Figure()
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot", "width": 1.5, "color": EXTRA_COLOURS[0][dark]},
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
-    for i in _order([look for look, _f in curves]):
-        look, frame = curves[i]
+    straight(figure, 0, EXTRA_COLOURS[0][dark], 1.5)
+    for look, frame in _on_top(curves):
         line = _line(look, dark)
         up, down = frame["high"] - frame["true"], frame["true"] - frame["low"]
         figure.add_scatter(
@@ -85,24 +89,16 @@ def calibration(
 
 
 def roc(
-    curves: Sequence[tuple[CurveStyle, ThresholdSweep]],
-    priced: ErrorCosts | None,
-    *,
-    height: int = 430,
-    dark: bool = False,
+    curves: Sequence[tuple[CurveStyle, ThresholdSweep]], priced: ErrorCosts | None, *, dark: bool = False
 ) -> go.Figure:
     """ROC curves, exact; of the active model also the convex hull. Where the losses have two prices: its point of least
     risk, and lines along which the risk is the same, the one through that point full."""
     figure = go.Figure()
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot", "width": 1.2, "color": EXTRA_COLOURS[0][dark]},
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+    straight(figure, 0, EXTRA_COLOURS[0][dark], 1.2)
     for look, swept in curves:
         if look.active and priced is not None and priced.miss > 0 and priced.false_alarm > 0:
             _iso_risk(figure, swept, priced, dark)
-    for i in _order([look for look, _s in curves]):
-        look, swept = curves[i]
+    for look, swept in _on_top(curves):
         line, corners = _line(look, dark), swept.corners
         if look.active:
             hull = swept.hull
@@ -123,7 +119,7 @@ def roc(
         )
     figure.update_xaxes(title=_("false positives among the others (FPR)"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("found among the class (TPR)"), range=[-0.02, 1.04])
-    return _framed(figure, dark, height)
+    return _framed(figure, dark)
 
 
 def _iso_risk(figure: go.Figure, swept: ThresholdSweep, priced: ErrorCosts, dark: bool) -> None:
@@ -153,15 +149,12 @@ def _iso_risk(figure: go.Figure, swept: ThresholdSweep, priced: ErrorCosts, dark
     )  # fmt: skip
 
 
-def precision_recall(
-    curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, height: int = 430, dark: bool = False
-) -> go.Figure:
+def precision_recall(curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, dark: bool = False) -> go.Figure:
     """Precision against recall, a step a threshold; the dotted line is what calling everybody positive has."""
     figure = go.Figure()
     base = curves[0][1].share
     figure.add_hline(y=base, line={"dash": "dot", "width": 1.2, "color": EXTRA_COLOURS[0][dark]})
-    for i in _order([look for look, _s in curves]):
-        look, swept = curves[i]
+    for look, swept in _on_top(curves):
         figure.add_scatter(
             x=swept.recall[1:].tolist(),
             y=swept.precision[1:].tolist(),
@@ -175,19 +168,18 @@ def precision_recall(
         )  # fmt: skip
     figure.update_xaxes(title=_("found among the class (recall)"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("of those called so, that are (precision)"), range=[-0.02, 1.04])
-    return _framed(figure, dark, height)
+    return _framed(figure, dark)
 
 
 def risk_steps(
-    curves: Sequence[tuple[CurveStyle, RiskSteps]], threshold: float | None, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, RiskSteps]], threshold: float | None, *, dark: bool = False
 ) -> go.Figure:
     """Estimated risk against the threshold, exact steps; the line stands at the `threshold` that the losses ask for if
     probabilities are true. A mark on each curve is its lowest point."""
     figure, top = go.Figure(), 0.0
     if threshold is not None:
         figure.add_vline(x=threshold, line={"dash": "dot", "width": 1.5, "color": INK[dark]})
-    for i in _order([look for look, _s in curves]):
-        look, steps = curves[i]
+    for look, steps in _on_top(curves):
         line, few, (t, least) = _line(look, dark), steps.thinned(), steps.best()
         inside = [r for v, r in zip(few.threshold.tolist(), few.risk.tolist(), strict=True) if 0.01 < v < 0.99]
         top = max([top, steps.at(0.99), steps.at(0.01), *inside])  # the ends may stand far above all that matters
@@ -211,12 +203,10 @@ def risk_steps(
     lowest = min([0.0, *(steps.best()[1] for _look, steps in curves)])
     room = 0.06 * (top - lowest) or 0.1
     figure.update_yaxes(title=_("estimated risk"), range=[lowest - room, top + room])
-    return _framed(figure, dark, height)
+    return _framed(figure, dark)
 
 
-def cost_curves(
-    curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | None, *, height: int = 430, dark: bool = False
-) -> go.Figure:
+def cost_curves(curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | None, *, dark: bool = False) -> go.Figure:
     """Normalized expected cost against PC₊ (Drummond & Holte). Full: deciding by the posteriors as they are; dotted, of
     the active model: the best threshold in hindsight. The grey tent is deciding one class always; the vertical line is
     where prior and losses stand `now`."""
@@ -227,8 +217,7 @@ def cost_curves(
     )  # fmt: skip
     if now is not None:
         figure.add_vline(x=now, line={"dash": "dot", "width": 1.5, "color": INK[dark]})
-    for i in _order([look for look, _c in curves]):
-        look, curve = curves[i]
+    for look, curve in _on_top(curves):
         line = _line(look, dark)
         hover = f"{look.name}<br>PC₊ %{{x:.3f}}: %{{y:.4f}}<extra></extra>"
         figure.add_scatter(
@@ -243,7 +232,7 @@ def cost_curves(
     top = max([0.1, *(float(c.own.max()) for _l, c in curves)])
     figure.update_xaxes(title=_("PC₊: how much the class weighs, by prior and price"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("normalized expected cost"), range=[-0.02 * top, min(max(1.06 * top, 0.2), 1.02)])
-    return _framed(figure, dark, height)
+    return _framed(figure, dark)
 
 
 class Points(NamedTuple):
@@ -297,11 +286,8 @@ def decision_planes(
             )  # fmt: skip
         _sides(figure, plane, names, col)
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(
-        template=template(dark), height=360, margin={"l": 4, "r": 8, "t": 30, "b": 4},
-        legend={"x": 0, "y": -0.2, "yanchor": "top"},
-    )  # fmt: skip
-    return figure
+    figure.update_layout(template=template(dark), legend={"x": 0, "y": -0.2, "yanchor": "top"})
+    return sized(figure, 360, left=4, top=30, bottom=4)
 
 
 def _ticks(axis: Axis, n: int) -> list[float]:

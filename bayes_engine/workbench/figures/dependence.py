@@ -17,7 +17,7 @@ from plotly.subplots import make_subplots
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.dependence import DependenceMap
-from bayes_engine.workbench.figures.theme import INK, MUTED, template
+from bayes_engine.workbench.figures.theme import INK, MUTED, sized, template
 
 SCALE = (("#ECE8F4", "#B7A6D6", "#7A5FA8", "#3F2A73"), ("#262231", "#4E4170", "#8A72BE", "#D8CCF6"))
 """Nothing to much, on (light, dark) ground; no class has this violet."""
@@ -59,7 +59,7 @@ def dependence_map(
         },
     )
     figure.add_scatter(
-        x=list(range(d)),
+        x=[i - 0.45 for i in range(d)],
         y=list(range(d)),
         text=labels,
         mode="text",
@@ -68,7 +68,6 @@ def dependence_map(
         cliponaxis=False,
         hoverinfo="skip",
     )
-    figure.update_traces(selector={"mode": "text"}, x=[i - 0.45 for i in range(d)])
     places = [(i, j) for i in range(d) for j in range(i) if not np.isnan(dependences.nats[i, j])]
     nats = [float(dependences.nats[p]) for p in places]
     figure.add_scatter(
@@ -91,17 +90,10 @@ def dependence_map(
         frame = {"x0": j - 0.5, "x1": j + 0.5, "y0": i - 0.5, "y1": i + 0.5}
         figure.add_shape(type="rect", line={"color": INK[dark], "width": 2.5}, **frame)
     room = max(wide(label) - (d - 1 - i) * cell for i, label in enumerate(labels))
-    figure.update_layout(
-        height=round(cell * d) + 16,
-        showlegend=False,
-        dragmode=False,
-        hovermode="closest",
-        margin={"l": 4, "r": round(min(max(room - cell / 2, 8), 170)), "t": 8, "b": 8},
-    )
-    hidden = {"visible": False, "fixedrange": True, "range": [-0.55, d - 0.45]}
-    figure.update_xaxes(**hidden)
-    figure.update_yaxes(**{**hidden, "range": [d - 0.45, -0.55]})
-    return figure
+    figure.update_layout(showlegend=False, dragmode=False, hovermode="closest")
+    figure.update_xaxes(visible=False, fixedrange=True, range=[-0.55, d - 0.45])
+    figure.update_yaxes(visible=False, fixedrange=True, range=[d - 0.45, -0.55])
+    return sized(figure, round(cell * d) + 16, left=4, right=round(min(max(room - cell / 2, 8), 170)))
 
 
 def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: int | None, dark: bool) -> go.Figure:
@@ -149,8 +141,8 @@ def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: 
         fixedrange=True,
     )
     figure.update_xaxes(fixedrange=True)
-    figure.update_layout(height=64 + 26 * len(places), showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8})
-    return figure
+    figure.update_layout(showlegend=False)
+    return sized(figure, 64 + 26 * len(places))
 
 
 def _rims(dependences: DependenceMap) -> Array:

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
-from bayes_engine.workbench.figures.theme import INK, MUTED, colour_of, template
+from bayes_engine.workbench.figures.theme import INK, MUTED, colour_of, sized, template
 
 ROW = 21
 """Height of a bar in pixels."""
@@ -68,9 +68,8 @@ def discriminating_words(
             _bars(figure, bars, [float(weight[k, bar.place]) for bar in bars], labels, hover, dark, panel)
         high = rows * (52 + ROW * most) + 20
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
-    figure.update_layout(template=template(dark), height=high, showlegend=False, bargap=0.24, barmode="overlay",
-                         margin={"l": 4, "r": 4, "t": 26 if len(classes) > 2 else 4, "b": 40})  # fmt: skip
-    return figure
+    figure.update_layout(template=template(dark), showlegend=False, bargap=0.24, barmode="overlay")
+    return sized(figure, high, left=4, right=4, top=26 if len(classes) > 2 else 4, bottom=40)
 
 
 def _bars(

@@ -12,7 +12,7 @@ from bayes_engine.inference.gibbs import GibbsRun
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.gibbs_walk import RunningEstimate, SamplerComparison, line_of, shares
-from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, template
+from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, faded, template
 
 TEXTBOOK, IMPROVED, WEIGHTED = 1, 0, 2
 """Their colours."""
@@ -21,11 +21,6 @@ BAND = 2.0
 SETTLED = 30.0
 """From so many states on the lines shall be in the picture."""
 LAGS = 40
-
-
-def _pale(colour: str, alpha: float) -> str:
-    r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({r},{g},{b},{alpha})"
 
 
 def estimates(both: SamplerComparison, *, dark: bool = False) -> go.Figure:
@@ -44,7 +39,7 @@ def estimates(both: SamplerComparison, *, dark: bool = False) -> go.Figure:
         half = BAND * np.nan_to_num(line.error[kept])
         figure.add_scatter(
             x=[*x, *x[::-1]], y=[*np.minimum(y + half, 1.0), *np.maximum(y - half, 0.0)[::-1]], fill="toself",
-            fillcolor=_pale(colour, 0.17), line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=name,
+            fillcolor=faded(colour, 0.17), line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=name,
         )  # fmt: skip
         figure.add_scatter(
             x=x, y=y, mode="lines", name=name, legendgroup=name, line={"color": colour, "width": 2.2, "dash": dash},
@@ -54,7 +49,7 @@ def estimates(both: SamplerComparison, *, dark: bool = False) -> go.Figure:
         figure.add_hline(both.exact, line={"color": INK[dark], "width": 1.6, "dash": "dash"})
         figure.add_annotation(
             x=0.0, xref="paper", y=both.exact, text=_("exact {p}").format(p=f"{both.exact:.4f}"), showarrow=False,
-            xanchor="left", yanchor="bottom", bgcolor=_pale(GROUND[dark], 0.75), font={"size": 14},
+            xanchor="left", yanchor="bottom", bgcolor=faded(GROUND[dark], 0.75), font={"size": 14},
         )  # fmt: skip
     title = _("states counted (rows weighed), logarithmic")
     figure.update_xaxes(type="log", title_text=title, dtick=1, exponentformat="none")

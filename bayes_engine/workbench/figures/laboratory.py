@@ -11,7 +11,17 @@ import plotly.graph_objects as go
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow, gaussian, log_gaussian
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, GROUND, INK, MUTED, colour_of, template
+from bayes_engine.workbench.figures.theme import (
+    EXTRA_COLOURS,
+    GROUND,
+    INK,
+    MUTED,
+    colour_of,
+    sized,
+    spot,
+    straight,
+    template,
+)
 from bayes_engine.workbench.laboratory.excess_risk import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth
 
@@ -69,15 +79,12 @@ def excess_bars(
         marker={"symbol": "diamond", "size": 11, "color": GROUND[dark], "line": {"color": INK[dark], "width": 2}},
         hovertemplate="%{y}: %{x:.4f}<extra>" + words[2] + "</extra>",
     )  # fmt: skip
-    figure.update_layout(
-        template=template(dark), barmode="overlay", bargap=0.42, height=70 + 46 * len(names), showlegend=False,
-        margin={"l": 8, "r": 14, "t": 8, "b": 8},
-    )  # fmt: skip
+    figure.update_layout(template=template(dark), barmode="overlay", bargap=0.42, showlegend=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", ticksuffix=" ")
     ends = [*misfit, *(misfit + finite + np.nan_to_num(curve.error[:, 0])), *shown]
     top, low = float(np.nanmax([*ends, 1e-4])), float(np.nanmin([*(finite + misfit), *shown, 0.0]))
     figure.update_xaxes(nticks=6, zeroline=True, tickformat="~g", range=[low - 0.04 * top, 1.06 * top])
-    return figure
+    return sized(figure, 70 + 46 * len(names), right=14)
 
 
 def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = False) -> go.Figure:
@@ -105,12 +112,12 @@ def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = F
         text=f"R* = {curve.bayes.value:.4f}", font={"size": 14},
     )  # fmt: skip
     figure.add_vline(x=n, line={"color": EXTRA_COLOURS[0][dark], "width": 1, "dash": "dot"})
-    figure.update_layout(template=template(dark), height=360, margin={"l": 8, "r": 14, "t": 40, "b": 8})
+    figure.update_layout(template=template(dark))
     figure.update_xaxes(
         type="log", title="n", tickvals=[*sizes, sizes[-1] * 2.2], ticktext=[*map(str, sizes), "∞"], showgrid=False
     )
     figure.update_yaxes(nticks=6, title="R(h)")
-    return figure
+    return sized(figure, 360, right=14, top=40)
 
 
 def cells(
@@ -143,12 +150,11 @@ def cells(
         figure.add_annotation(
             xref="paper", x=0.0, xanchor="right", y=y, text=label + "  ", showarrow=False, font={"size": 13}
         )
-    figure.update_layout(template=template(dark), barmode="group", height=430, bargap=0.3,
-                         margin={"l": 130, "r": 8, "t": 34, "b": 8})  # fmt: skip
+    figure.update_layout(template=template(dark), barmode="group", bargap=0.3)
     figure.update_xaxes(type="category", showgrid=False, title="x₁x₂x₃")
     ticks = [v for v in np.linspace(0, top, 4).round(2).tolist() if v >= 0]
     figure.update_yaxes(range=[-top * (0.2 + 0.12 * (len(decided) - 0.6)), top * 1.06], tickvals=ticks, zeroline=True)
-    return figure
+    return sized(figure, 430, left=130, top=34)
 
 
 # base rates -----------------------------------------------------------------------------------------------------------
@@ -169,13 +175,11 @@ def people(rate: BaseRate, names: tuple[str, str, str, str], *, dark: bool = Fal
             marker={"color": colour, "symbol": symbol, "size": 9, "opacity": opacity, "line": {"width": 2}
                     if symbol.endswith("open") else {"width": 0}},
         )  # fmt: skip
-    figure.update_layout(
-        template=template(dark), height=450, margin={"l": 4, "r": 4, "t": 4, "b": 4},
-        legend={"orientation": "h", "x": 0, "y": -0.03, "yanchor": "top", "itemsizing": "constant"},
-    )  # fmt: skip
+    legend = {"orientation": "h", "x": 0, "y": -0.03, "yanchor": "top", "itemsizing": "constant"}
+    figure.update_layout(template=template(dark), legend=legend)
     figure.update_xaxes(visible=False, range=[-1, 40])
     figure.update_yaxes(visible=False, range=[-24.8, 0.8])
-    return figure
+    return sized(figure, 450, left=4, right=4, top=4, bottom=4)
 
 
 def posterior_by_prior(
@@ -187,24 +191,16 @@ def posterior_by_prior(
         x=priors.tolist(), y=posterior.tolist(), mode="lines", line={"color": colour_of(1, dark), "width": 3},
         hovertemplate="%{x:.3%} → %{y:.2%}<extra></extra>",
     )  # fmt: skip
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": EXTRA_COLOURS[0][dark], "width": 1, "dash": "dot"},
-        hoverinfo="skip",
-    )  # fmt: skip
+    straight(figure, 0, EXTRA_COLOURS[0][dark], 1)
     figure.add_scatter(
         x=[here[0], here[0], 0], y=[0, here[1], here[1]], mode="lines", hoverinfo="skip",
         line={"color": INK[dark], "width": 1.2, "dash": "dash"},
     )  # fmt: skip
-    figure.add_scatter(
-        x=[here[0]], y=[here[1]], mode="markers", hoverinfo="skip",
-        marker={"size": 14, "color": MUTED["cost"], "line": {"color": GROUND[dark], "width": 2}},
-    )  # fmt: skip
-    figure.update_layout(
-        template=template(dark), height=300, showlegend=False, margin={"l": 8, "r": 12, "t": 8, "b": 8}
-    )
+    spot(figure, here, 14, MUTED["cost"], dark, "circle")
+    figure.update_layout(template=template(dark), showlegend=False)
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title=titles[0], nticks=6)
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%", title=titles[1], nticks=6)
-    return figure
+    return sized(figure, 300, right=12)
 
 
 # the likelihood -------------------------------------------------------------------------------------------------------
@@ -234,9 +230,9 @@ def density_over_rows(
         customdata=log_gaussian(np.asarray(rows), *here).tolist(),
         hovertemplate="x = %{x:.3f}: log p = %{customdata:.3f}<extra></extra>",
     )  # fmt: skip
-    figure.update_layout(template=template(dark), height=300, margin={"l": 8, "r": 8, "t": 34, "b": 8})
+    figure.update_layout(template=template(dark))
     figure.update_yaxes(nticks=5, rangemode="tozero")
-    return figure
+    return sized(figure, 300, top=34)
 
 
 def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], *, dark: bool = False) -> go.Figure:
@@ -261,24 +257,17 @@ def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], 
         x=climb.path[:, 0].tolist(), y=climb.path[:, 1].tolist(), mode="lines+markers", hoverinfo="skip",
         line={"color": MUTED["cost"], "width": 2.5}, marker={"size": 6},
     )  # fmt: skip
-    _mark(figure, climb.best, here, dark)
-    figure.update_layout(
-        template=template(dark), height=400, showlegend=False, margin={"l": 8, "r": 8, "t": 10, "b": 8}
-    )
+    _best_and_here(figure, climb.best, here, dark)
+    figure.update_layout(template=template(dark), showlegend=False)
     figure.update_xaxes(title=titles[0], range=[means[0], means[-1]], showgrid=False, zeroline=False)
     figure.update_yaxes(title=titles[1], range=[sds[0], sds[-1]], showgrid=False, zeroline=False)
-    return figure
+    return sized(figure, 400, top=10)
 
 
-def _mark(figure: go.Figure, best: tuple[float, float], here: tuple[float, float], dark: bool) -> None:
+def _best_and_here(figure: go.Figure, best: tuple[float, float], here: tuple[float, float], dark: bool) -> None:
     """A star at the maximum and a dot where one is."""
-    for (x, y), colour, symbol, size in (
-        (best, INK[dark], "star", 17), (here, colour_of(0, dark), "circle", 15),
-    ):  # fmt: skip
-        figure.add_scatter(
-            x=[x], y=[y], mode="markers", hoverinfo="skip",
-            marker={"size": size, "color": colour, "symbol": symbol, "line": {"color": GROUND[dark], "width": 2}},
-        )  # fmt: skip
+    spot(figure, best, 17, INK[dark], dark, "star")
+    spot(figure, here, 15, colour_of(0, dark), dark, "circle")
 
 
 def curve_of_share(
@@ -291,15 +280,13 @@ def curve_of_share(
         x=shares.tolist(), y=log_likelihood.tolist(), mode="lines", line={"color": colour_of(0, dark), "width": 3},
         hovertemplate="θ = %{x:.3f}: %{y:.3f}<extra></extra>",
     )  # fmt: skip
-    _mark(figure, best, here, dark)
-    figure.update_layout(
-        template=template(dark), height=320, showlegend=False, margin={"l": 8, "r": 8, "t": 10, "b": 8}
-    )
+    _best_and_here(figure, best, here, dark)
+    figure.update_layout(template=template(dark), showlegend=False)
     figure.update_xaxes(title=titles[0], range=[0, 1])
     top = best[1]
     floor = min(here[1], top - 8.0)
     figure.update_yaxes(title=titles[1], nticks=6, range=[floor - 0.06 * (top - floor), top + 0.1 * (top - floor)])
-    return figure
+    return sized(figure, 320, top=10)
 
 
 def shares_bars(
@@ -313,10 +300,10 @@ def shares_bars(
     figure.add_bar(x=list(names), y=[c / total for c in counts], name=words[1],
                    marker={"color": EXTRA_COLOURS[1][dark], "opacity": 0.55},
                    text=[f"{c}/{total}" for c in counts], textposition="outside", cliponaxis=False)  # fmt: skip
-    figure.update_layout(template=template(dark), barmode="group", height=300, margin={"l": 8, "r": 8, "t": 40, "b": 8})
+    figure.update_layout(template=template(dark), barmode="group")
     figure.update_yaxes(range=[0, 1.08], nticks=5)
     figure.update_xaxes(type="category", showgrid=False)
-    return figure
+    return sized(figure, 300, top=40)
 
 
 # underflow ------------------------------------------------------------------------------------------------------------
@@ -344,7 +331,7 @@ def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: b
                 x=[int(products.steps[end])], y=[float(products.log10[end])], mode="markers", showlegend=False,
                 marker={"symbol": "x", "size": 14, "color": colour}, hovertemplate="d = %{x}: 0<extra></extra>",
             )  # fmt: skip
-    figure.update_layout(template=template(dark), height=360, margin={"l": 8, "r": 12, "t": 40, "b": 8})
+    figure.update_layout(template=template(dark))
     figure.update_xaxes(title="d", rangemode="tozero")
     figure.update_yaxes(tickprefix="10<sup>", ticksuffix="</sup>", nticks=7)
-    return figure
+    return sized(figure, 360, right=12, top=40)

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.colors import hex_to_rgb
 
 from bayes_engine.em import EMTrace
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.models.mixture_components import Conditional
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, colour_of
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, colour_of, ellipse, faded, sized
 
 DRAWN = 600
 """Rows drawn at most; a larger table is sampled, for drawing only."""
@@ -181,7 +182,7 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
     )
     figure = go.Figure(marks)
     deepest = max(best - min(value for _at, value in alive), 1e-3)
-    figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 6}, showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(
         tickvals=places,
         ticktext=[name if run % 2 or not run else "" for run, name in enumerate(names)],
@@ -191,7 +192,7 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
         range=[-1.6, places[-1] + 0.7],
     )
     figure.update_yaxes(nticks=5, zeroline=False, range=[-1.12 * deepest, 0.12 * deepest])
-    return figure
+    return sized(figure, 250, left=6, right=6, top=6, bottom=6)
 
 
 def end_state(film: Film, *, dark: bool = False) -> go.Figure:
@@ -200,29 +201,27 @@ def end_state(film: Film, *, dark: bool = False) -> go.Figure:
     assert film.shape is not None
     assert film.sides is not None
     assert film.x is not None
-    inks = np.array([_rgb(colour_of(c, dark)) for c in range(film.weights.shape[1])])
+    inks = _inks(film.weights.shape[1], dark)
     figure = go.Figure(
         go.Scatter(
             x=film.x, y=film.y, mode="markers", hoverinfo="skip",
             marker={"size": 5, "color": [_css(c) for c in _mixed(film.shares[-1], inks)]},
         )
     )  # fmt: skip
-    turn = np.linspace(0.0, 2.0 * np.pi, 60)
-    circle = np.stack([np.cos(turn), np.sin(turn)])
     for k, (mean, covariance) in enumerate(zip(film.shape.means[-1], film.shape.covariances[-1], strict=True)):
-        colour, root = colour_of(k, dark), np.linalg.cholesky(covariance)
+        colour = colour_of(k, dark)
         for sds, width in ((2, 1.0), (1, 2.0)):
-            x, y = mean[:, None] + sds * root @ circle
+            x, y = ellipse(mean, covariance, sds, 60)
             figure.add_scatter(x=x, y=y, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip")
         way = film.shape.means[:, k]
         line = {"color": colour, "width": 1.5}
         figure.add_scatter(x=way[:, 0], y=way[:, 1], mode="lines", line=line, hoverinfo="skip")
         ring = {"symbol": "circle-open", "size": 9, "color": colour, "line": {"width": 2}}
         figure.add_scatter(x=way[:1, 0], y=way[:1, 1], mode="markers", marker=ring, hoverinfo="skip")
-    figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 6}, showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(range=list(film.sides[0]), nticks=5, zeroline=False)
     figure.update_yaxes(range=list(film.sides[1]), nticks=5, zeroline=False)
-    return figure
+    return sized(figure, 250, left=6, right=6, top=6, bottom=6)
 
 
 def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> go.Figure:
@@ -242,10 +241,9 @@ def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = Fal
             hovertemplate="K=%{x}: %{y:.2f}<extra>" + name.upper() + "</extra>",
         )
     figure.add_vline(x=chosen, line={"width": 1, "dash": "dot", "color": INK[dark]})
-    figure.update_layout(height=300, margin={"l": 10, "r": 10, "t": 34, "b": 8})
     figure.update_xaxes(dtick=1, title="K", showgrid=False)
     figure.update_yaxes(nticks=6, tickformat="~r")
-    return figure
+    return sized(figure, 300, left=10, right=10, top=34)
 
 
 def responsibility_bands(
@@ -253,7 +251,7 @@ def responsibility_bands(
 ) -> go.Figure:
     """Rows whose label is hidden, a band each: their responsibilities from the start (left) to the end, as a mixture of
     the classes' colours, and behind a gap the true class. `shares` are (rows, C) of every step."""
-    inks = np.array([_rgb(colour_of(c, dark)) for c in range(shares[0].shape[1])])
+    inks = _inks(shares[0].shape[1], dark)
     mixed = [_mixed(r, inks) for r in shares]
     wide = max(1, round(24 / len(mixed)))  # of a short run every step is several columns wide
     gap = np.full((len(truth), max(1, len(mixed) * wide // 28), 4), 0.0)
@@ -261,7 +259,6 @@ def responsibility_bands(
     body = np.repeat(np.stack(mixed, axis=1), wide, axis=1)
     picture = np.concatenate([_opaque(body), gap, _opaque(true)], axis=1)
     figure = go.Figure(go.Image(z=picture, colormodel="rgba", x0=0.0, dx=1.0 / wide, y0=0, dy=1, hoverinfo="skip"))
-    figure.update_layout(height=46 + max(14 * len(truth), 90), margin={"l": 10, "r": 10, "t": 8, "b": 8})
     figure.update_yaxes(
         tickvals=list(range(len(truth))), ticktext=list(names), showgrid=False, scaleanchor=False, ticks=""
     )
@@ -276,7 +273,7 @@ def responsibility_bands(
         constrain="domain",
         ticks="",
     )
-    return figure
+    return sized(figure, 46 + max(14 * len(truth), 90), left=10, right=10)
 
 
 def only(given: Conditional, column: str) -> Conditional:
@@ -318,7 +315,7 @@ def filled(
             name=f"{names[k]}{_(': ')}{weight:.3f}",
             line={"color": colour, "width": 1},
             fill="tozeroy",
-            fillcolor=_faint(colour),
+            fillcolor=faded(colour, 0.18),
             hoverinfo="skip",
         )
     ink = {"color": INK[dark], "width": 2.5}
@@ -345,19 +342,16 @@ def filled(
             yanchor="top",
             font={"size": 13, "color": INK[dark]},
         )
-    figure.update_layout(
-        height=400,
-        margin={"l": 10, "r": 10, "t": 10, "b": 8},
-        legend={"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"},
-    )
+    figure.update_layout(legend={"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"})
     air = 0.04 * (high - low)
     figure.update_xaxes(range=[low - air, high + air], zeroline=False)
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=True, ticks="")
-    return figure
+    return sized(figure, 400, left=10, right=10, top=10)
 
 
-def _rgb(colour: str) -> list[float]:
-    return [float(int(colour[i : i + 2], 16)) for i in (1, 3, 5)]
+def _inks(k: int, dark: bool) -> Array:
+    """(k, 3) the classes' colours as red, green and blue, from 0 to 255."""
+    return np.array([hex_to_rgb(colour_of(c, dark)) for c in range(k)], dtype=float)
 
 
 def _mixed(shares: Array, inks: Array) -> Array:
@@ -371,8 +365,3 @@ def _css(rgb: Array) -> str:
 
 def _opaque(rgb: Array) -> Array:
     return np.concatenate([rgb, np.full((*rgb.shape[:2], 1), 255.0)], axis=2)
-
-
-def _faint(colour: str) -> str:
-    red, green, blue = (round(v) for v in _rgb(colour))
-    return f"rgba({red},{green},{blue},0.18)"

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from bayes_engine.language import _
 from bayes_engine.models.costs import MODES_OF_USE, ModeOfUse
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, template
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, sized, template
 
 DASHES = ("solid", "dash", "dot")
 """The modes differ without colour too: some of their lines lie on one another."""
@@ -38,5 +38,5 @@ def work_lines(
     figure.update_yaxes(
         type="log", title=_("seconds") if measured else _("cells, entries, additions"), dtick=1, exponentformat="power"
     )
-    return figure.update_layout(template=template(dark), height=330, hovermode="closest",
-                                margin={"l": 4, "r": 28, "t": 40, "b": 4})  # fmt: skip
+    figure.update_layout(template=template(dark), hovermode="closest")
+    return sized(figure, 330, left=4, right=28, top=40, bottom=4)

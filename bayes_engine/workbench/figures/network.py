@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from bayes_engine.inference.beliefs import JointBelief
 from bayes_engine.numerals import certain
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, GROUND, template
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, GROUND, sized, template
 
 ROW, PLAIN = 44, 20
 """Height of a row of cells, in pixels: with numbers in them, and without."""
@@ -63,9 +63,7 @@ def joint_table(
     side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array"}
     figure.update_layout(
         template=template(dark),
-        height=90 + max((ROW if written else PLAIN) * len(levels[0]), 100),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
         xaxis={**side, **across, "title": {"text": names[1]}, "side": "top"},
         yaxis={**side, **down, "title": {"text": names[0]}, "autorange": "reversed"},
     )
-    return figure
+    return sized(figure, 90 + max((ROW if written else PLAIN) * len(levels[0]), 100))

@@ -8,9 +8,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bayes_engine.decision.two_gaussians import Boundaries, Quadric, TwoGaussians
-from bayes_engine.logspace import Array
 from bayes_engine.models.projection import PlaneProjection
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, GROUND, INK, MUTED, colour_of, template
+from bayes_engine.workbench.figures.theme import (
+    EXTRA_COLOURS,
+    GROUND,
+    INK,
+    MUTED,
+    colour_of,
+    ellipse,
+    sized,
+    spot,
+    template,
+)
 
 REACH = 5.5
 """The plane of the known classes is drawn this far to each side of the origin across."""
@@ -32,7 +41,7 @@ def three_boundaries(
     for c, name in enumerate(("first", "second")):
         colour = colour_of(c, dark)
         for deviations, opacity in ((2.0, 0.13), (1.0, 0.2)):
-            x, y = _ellipse(classes.means[c], classes.covariances[c], deviations)
+            x, y = ellipse(classes.means[c], classes.covariances[c], deviations, 121)
             figure.add_scatter(
                 x=x, y=y, fill="toself", fillcolor=colour, opacity=opacity, mode="lines", line={"width": 0},
                 hoverinfo="skip", showlegend=False,
@@ -55,21 +64,10 @@ def three_boundaries(
             figure.add_scatter(
                 x=[x1, x2], y=[y1, y2], mode="lines", line=style, opacity=opacity, hoverinfo="skip", name=labels[name]
             )
-    figure.update_layout(
-        template=template(dark),
-        height=440,
-        margin={"l": 8, "r": 8, "t": 8, "b": 56},
-        legend={"orientation": "h", "x": 0, "y": -0.1, "yanchor": "top"},
-    )
+    figure.update_layout(template=template(dark), legend={"orientation": "h", "x": 0, "y": -0.1, "yanchor": "top"})
     figure.update_xaxes(range=[-REACH, REACH], constrain="range", zeroline=False)
     figure.update_yaxes(range=[-0.5, 0.5], scaleanchor="x", constrain="range", zeroline=False)  # as high as fits
-    return figure
-
-
-def _ellipse(mean: Array, covariance: Array, deviations: float) -> tuple[list[float], list[float]]:
-    angle = np.linspace(0.0, 2.0 * np.pi, 121)
-    ring = mean + deviations * np.stack([np.cos(angle), np.sin(angle)], axis=-1) @ np.linalg.cholesky(covariance).T
-    return ring[:, 0].tolist(), ring[:, 1].tolist()
+    return sized(figure, 440, bottom=56)
 
 
 def _line(rule: Quadric) -> list[list[float]]:
@@ -111,10 +109,10 @@ def on_two_directions(
             "size": 14, "line": {"color": GROUND[dark], "width": 2.5},
         },
     )  # fmt: skip
-    figure.update_layout(template=template(dark), height=270, showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    figure.update_layout(template=template(dark), showlegend=False)
     figure.update_xaxes(title=axes[0], zeroline=False)
     figure.update_yaxes(title=axes[1], zeroline=False, scaleanchor="x", scaleratio=1)
-    return figure
+    return sized(figure, 270)
 
 
 def along_the_dial(
@@ -126,15 +124,10 @@ def along_the_dial(
         x=list(values), y=list(losses), mode="lines+markers", line={"color": INK[dark], "width": 2},
         marker={"size": 5}, hovertemplate="λ = %{x:.2f}: %{y:.4f}<extra></extra>",
     )  # fmt: skip
-    figure.add_scatter(
-        x=[here[0]], y=[here[1]], mode="markers", hoverinfo="skip",
-        marker={"size": 13, "color": MUTED["cost"], "line": {"color": GROUND[dark], "width": 2}},
-    )  # fmt: skip
-    figure.update_layout(
-        template=template(dark), height=210, showlegend=False, margin={"l": 8, "r": 12, "t": 10, "b": 8}
-    )
+    spot(figure, here, 13, MUTED["cost"], dark, "circle")
+    figure.update_layout(template=template(dark), showlegend=False)
     figure.update_xaxes(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], ticktext=["0 QDA", "¼", "½", "¾", "1 LDA"]
     )
     figure.update_yaxes(title=title, nticks=5)
-    return figure
+    return sized(figure, 210, right=12, top=10)

@@ -8,10 +8,8 @@ import plotly.graph_objects as go
 
 from bayes_engine.language import _
 from bayes_engine.structure.search_trace import SearchTrace
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, template
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, sized, template
 
-VIOLET = EXTRA_COLOURS[1]
-"""The line of the search; no class has it."""
 MARKED = 60
 """Up to so many steps every one has its mark."""
 
@@ -23,7 +21,7 @@ def score_curve(
     it is known. A point's customdata is its step."""
     scores = [trace.start_score, *(s.score for s in trace.steps)]
     steps = list(range(len(scores)))
-    colour = VIOLET[dark]
+    colour = EXTRA_COLOURS[1][dark]  # no class has it
     figure = go.Figure(layout={"template": template(dark)})
     if best is not None:
         figure.add_hline(
@@ -53,5 +51,4 @@ def score_curve(
     )
     figure.update_xaxes(title_text=_("step"), rangemode="tozero", dtick=1 if len(steps) <= 14 else None)
     figure.update_yaxes(title_text=_("score, nats"), tickformat="~f", nticks=6)
-    figure.update_layout(height=230, margin={"l": 8, "r": 8, "t": 14, "b": 8})
-    return figure
+    return sized(figure, 230, top=14)

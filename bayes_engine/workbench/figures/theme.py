@@ -6,7 +6,13 @@ tones darkened until a small mark stands out from the page at 3:1; the dark vari
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import hex_to_rgb
+
+from bayes_engine.logspace import Array
 
 CLASS_COLOURS: tuple[tuple[str, str], ...] = (
     ("#0072B2", "#56B4E9"),
@@ -43,6 +49,15 @@ def colour_of(index: int, dark: bool = False) -> str:
     return CLASS_COLOURS[index % len(CLASS_COLOURS)][dark]
 
 
+def faded(colour: str, alpha: float) -> str:
+    """The colour with this opacity.
+
+    >>> faded("#0072B2", 0.5)
+    'rgba(0,114,178,0.5)'
+    """
+    return "rgba({},{},{},{})".format(*hex_to_rgb(colour), alpha)
+
+
 def template(dark: bool = False) -> go.layout.Template:
     """Font, grid and colours of every Plotly figure here: clear ground, hairline grid, no frame.
 
@@ -75,3 +90,40 @@ def template(dark: bool = False) -> go.layout.Template:
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         }
     )
+
+
+def sized(
+    figure: go.Figure, height: float, *, left: float = 8, right: float = 8, top: float = 8, bottom: float = 8
+) -> go.Figure:
+    """The figure in this height and with these margins, in pixels."""
+    return figure.update_layout(height=height, margin={"l": left, "r": right, "t": top, "b": bottom})
+
+
+def named_rows(figure: go.Figure, names: Sequence[str], *, chosen: int = -1, air: float = 0.4) -> None:
+    """Rows from the top down, named at the left, the `chosen` one in bold; below the last `air` rows are free."""
+    figure.update_yaxes(range=[len(names) - air, air - 1.0], showgrid=False, zeroline=False, ticks="")
+    marked = [f"<b>{name}</b>" if i == chosen else name for i, name in enumerate(names)]
+    figure.update_layout(yaxis={"tickvals": list(range(len(names))), "ticktext": marked, "ticklabelstandoff": 6})
+
+
+def straight(figure: go.Figure, low: float, colour: str, width: float) -> None:
+    """The dotted diagonal from `low` to 1."""
+    figure.add_scatter(
+        x=[low, 1], y=[low, 1], mode="lines", line={"dash": "dot", "width": width, "color": colour},
+        hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+
+
+def spot(figure: go.Figure, at: tuple[float, float], size: float, colour: str, dark: bool, symbol: str) -> None:
+    """A mark with a rim of the ground's colour."""
+    figure.add_scatter(
+        x=[at[0]], y=[at[1]], mode="markers", hoverinfo="skip",
+        marker={"size": size, "color": colour, "symbol": symbol, "line": {"color": GROUND[dark], "width": 2}},
+    )  # fmt: skip
+
+
+def ellipse(mean: Array, covariance: Array, deviations: float, points: int) -> Array:
+    """(2, points) so many standard deviations around the mean of a Gaussian in the plane."""
+    angle = np.linspace(0.0, 2.0 * np.pi, points)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    return np.asarray(mean[:, None] + deviations * np.linalg.cholesky(covariance) @ circle)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from bayes_engine.language import _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, sized
 
 
 def weight_bars(weights: Mapping[str, float], *, largest: float | None, dark: bool = False) -> go.Figure:
@@ -33,12 +33,11 @@ def weight_bars(weights: Mapping[str, float], *, largest: float | None, dark: bo
     )
     reach = max([1.0, largest or 0.0, *(w for _name, w in ordered)])
     figure.add_vline(x=1.0, line={"color": INK[dark], "width": 1, "dash": "dot"})
-    figure.update_layout(height=max(150, 46 + 24 * len(ordered)), bargap=0.35, showlegend=False,
-                         margin={"l": 8, "r": 8, "t": 6, "b": 8})  # fmt: skip
+    figure.update_layout(bargap=0.35, showlegend=False)
     figure.update_xaxes(title=_("weight w"), range=[0.0, 1.12 * reach], nticks=6)
     figure.update_yaxes(tickvals=places, ticktext=[name for name, _w in ordered], automargin=True, showgrid=False,
                         ticksuffix="  ")  # fmt: skip
-    return figure
+    return sized(figure, max(150, 46 + 24 * len(ordered)), top=6)
 
 
 def selection_steps(
@@ -56,8 +55,7 @@ def selection_steps(
         figure.add_scatter(x=[len(scores)], y=[refused], mode="markers", showlegend=False, marker=hollow,
                            hovertemplate="%{y:.6g}<extra></extra>")  # fmt: skip
     ticks = [*places, *([len(scores)] if refused is not None else [])]
-    figure.update_layout(height=240, margin={"l": 8, "r": 8, "t": 6, "b": 8})
     figure.update_xaxes(tickvals=ticks, ticktext=list(labels), showgrid=False, range=[-0.4, len(ticks) - 0.6],
                         automargin=True)  # fmt: skip
     figure.update_yaxes(title=title, nticks=5)
-    return figure
+    return sized(figure, 240, top=6)
