@@ -16,6 +16,7 @@ from bayes_engine import load_dataset
 from bayes_engine.errors import listen
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
+from bayes_engine.workbench.doctor.finding import label as label_of
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import CellRules, Reception
@@ -145,7 +146,7 @@ def test_a_finding_is_gone_once_it_is_mended(code: str, held: Callable[[str], St
     content, sentence, button = CASES[code]
     state = held(content)
     finding = next(f for f in still_open(state) if sentence in str(f.message))
-    mended = edits.with_mends_done(state, [next(mend for mend in finding.mends if button in str(mend.label))])
+    mended = edits.with_mends_done(state, [next(mend for mend in finding.mends if button in str(label_of(mend)))])
     assert mended != state
     assert not [str(f.message) for f in still_open(mended) if sentence in str(f.message)]
 

@@ -32,13 +32,6 @@ class SetRole:
     column: str
     role: Role
 
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        if self.role == "ignore":
-            return Message("Leave out '{column}'", {"column": self.column})
-        return Message("Make '{column}' {role}", {"column": self.column, "role": Word(self.role)})
-
 
 @dataclass(frozen=True)
 class SetKind:
@@ -46,11 +39,6 @@ class SetKind:
 
     column: str
     kind: Kind
-
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        return Message("Read '{column}' as {kind}", {"column": self.column, "kind": Word(self.kind)})
 
 
 @dataclass(frozen=True)
@@ -61,15 +49,6 @@ class SetLikelihood:
     columns: tuple[str, ...]
     likelihood: Literal["kernel", "mdlp", "categorical"]
 
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        if self.likelihood == "kernel":
-            return Message("Kernel density for {names}", {"names": Listing(self.columns)})
-        if self.likelihood == "mdlp":
-            return Message("Cut {names} by MDLP", {"names": Listing(self.columns)})
-        return Message("Count the values of {names}", {"names": Listing(self.columns)})
-
 
 @dataclass(frozen=True)
 class SetKnob:
@@ -77,19 +56,6 @@ class SetKnob:
 
     name: Literal["smoothing", "var_floor", "tied_variance", "missing"]
     value: Any
-
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        if self.name == "smoothing" and self.value == "zero-only":
-            return Message("Repair the zeros only")
-        if self.name == "smoothing":
-            return Message("Smooth everywhere")
-        if self.name == "var_floor":
-            return Message("Set the variance floor to {value:g}", {"value": self.value})
-        if self.name == "tied_variance":
-            return Message("One variance for all classes")
-        return Message("Count missing as a level of its own")
 
 
 @dataclass(frozen=True)
@@ -101,37 +67,6 @@ class AddModel:
     preset: str = "laplace"
     knobs: tuple[tuple[str, Any], ...] = ()
 
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        family, knobs = FAMILY_NAMES.get(self.family, Word(self.family)), dict(self.knobs)
-        if knobs.get("discretize") is not None and knobs.get("missing") == "category":
-            return Message("Add {family}, numbers cut by MDLP, missing cells counted", {"family": family})
-        if knobs.get("discretize") is not None:
-            return Message("Add {family}, numbers cut by MDLP", {"family": family})
-        if knobs.get("shrinkage") is not None:
-            return Message("Add {family} with shrinkage", {"family": family})
-        if "kernel" in dict(knobs.get("likelihoods", ())).values():
-            return Message("Add {family} with kernel densities", {"family": family})
-        if "bernoulli" in dict(knobs.get("likelihoods", ())).values():
-            return Message("Add {family} of words that are there or not", {"family": family})
-        if knobs.get("priors") == "uniform":
-            return Message("Add {family} with a uniform prior", {"family": family})
-        if self.preset == "zero-only":
-            return Message("Add {family}, zeros repaired only", {"family": family})
-        return Message("Add {family}", {"family": family})
-
-
-FAMILY_NAMES: Mapping[str, Word] = {
-    "naive-bayes": Word("naive Bayes"),
-    "tan": Word("TAN"),
-    "aode": Word("AODE"),
-    "lda": Word("LDA"),
-    "qda": Word("QDA"),
-    "network": Word("a network"),
-}
-"""How a button calls a family."""
-
 
 @dataclass(frozen=True)
 class BalanceLosses:
@@ -140,22 +75,12 @@ class BalanceLosses:
 
     cost: tuple[tuple[Any, float], ...]
 
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        return Message("Make an error dearer the rarer its class")
-
 
 @dataclass(frozen=True)
 class ReadText:
     """Read a column of texts by its words: role feature, likelihood "multinomial"."""
 
     column: str
-
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        return Message("Count the words of '{column}'", {"column": self.column})
 
 
 Mended = Literal[
@@ -180,23 +105,81 @@ class Repair:
     column: str = ""
     value: float = 0.0
 
-    @property
-    def label(self) -> Message:
-        """What a button says."""
-        if self.what == "drop-duplicates":
-            return Message("Keep one of equal rows")
-        if self.what == "drop-rare":
-            return Message("Leave out the rows of these classes")
-        if self.what == "merge-spellings":
-            return Message("Make one level of the spellings in '{column}'", {"column": self.column})
-        if self.what == "value-missing":
-            return Message("{value:.12g} in '{column}' means missing", {"column": self.column, "value": self.value})
-        if self.what == "days":
-            return Message("Count '{column}' in days", {"column": self.column})
-        return Message("Make these cells of '{column}' missing", {"column": self.column})
-
 
 Mend = SetRole | SetKind | SetLikelihood | SetKnob | AddModel | BalanceLosses | ReadText | Repair
+
+
+def label(mend: Mend) -> Message:
+    """What a button says that does it."""
+    match mend:
+        case SetRole(column, "ignore"):
+            return Message("Leave out '{column}'", {"column": column})
+        case SetRole(column, role):
+            return Message("Make '{column}' {role}", {"column": column, "role": Word(role)})
+        case SetKind(column, kind):
+            return Message("Read '{column}' as {kind}", {"column": column, "kind": Word(kind)})
+        case SetLikelihood(columns, "kernel"):
+            return Message("Kernel density for {names}", {"names": Listing(columns)})
+        case SetLikelihood(columns, "mdlp"):
+            return Message("Cut {names} by MDLP", {"names": Listing(columns)})
+        case SetLikelihood(columns):
+            return Message("Count the values of {names}", {"names": Listing(columns)})
+        case SetKnob("smoothing", "zero-only"):
+            return Message("Repair the zeros only")
+        case SetKnob("smoothing"):
+            return Message("Smooth everywhere")
+        case SetKnob("var_floor", value):
+            return Message("Set the variance floor to {value:g}", {"value": value})
+        case SetKnob("tied_variance"):
+            return Message("One variance for all classes")
+        case SetKnob():
+            return Message("Count missing as a level of its own")
+        case AddModel():
+            return _adding(mend)
+        case BalanceLosses():
+            return Message("Make an error dearer the rarer its class")
+        case ReadText(column):
+            return Message("Count the words of '{column}'", {"column": column})
+        case Repair("drop-duplicates"):
+            return Message("Keep one of equal rows")
+        case Repair("drop-rare"):
+            return Message("Leave out the rows of these classes")
+        case Repair("merge-spellings", column):
+            return Message("Make one level of the spellings in '{column}'", {"column": column})
+        case Repair("value-missing", column, value):
+            return Message("{value:.12g} in '{column}' means missing", {"column": column, "value": value})
+        case Repair("days", column):
+            return Message("Count '{column}' in days", {"column": column})
+        case Repair(_, column):
+            return Message("Make these cells of '{column}' missing", {"column": column})
+
+
+def _adding(model: AddModel) -> Message:
+    names = {
+        "naive-bayes": Word("naive Bayes"),
+        "tan": Word("TAN"),
+        "aode": Word("AODE"),
+        "lda": Word("LDA"),
+        "qda": Word("QDA"),
+        "network": Word("a network"),
+    }
+    family, knobs = {"family": names.get(model.family, Word(model.family))}, dict(model.knobs)
+    likelihoods = dict(knobs.get("likelihoods", ())).values()
+    if knobs.get("discretize") is not None and knobs.get("missing") == "category":
+        return Message("Add {family}, numbers cut by MDLP, missing cells counted", family)
+    if knobs.get("discretize") is not None:
+        return Message("Add {family}, numbers cut by MDLP", family)
+    if knobs.get("shrinkage") is not None:
+        return Message("Add {family} with shrinkage", family)
+    if "kernel" in likelihoods:
+        return Message("Add {family} with kernel densities", family)
+    if "bernoulli" in likelihoods:
+        return Message("Add {family} of words that are there or not", family)
+    if knobs.get("priors") == "uniform":
+        return Message("Add {family} with a uniform prior", family)
+    if model.preset == "zero-only":
+        return Message("Add {family}, zeros repaired only", family)
+    return Message("Add {family}", family)
 
 
 # findings -------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
     Severity,
+    label,
 )
 from pages import active
 from pages.active import words
@@ -122,7 +123,7 @@ def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
         several = {"kernel": _("Kernel density for {n} columns"), "mdlp": _("Cut {n} columns by MDLP")}
         return several.get(first.likelihood, _("Count the values of {n} columns")).format(n=len(first.columns))
     if n == 1:
-        return sentence(table, first.label, lambda text: md(text, 40))
+        return sentence(table, label(first), lambda text: md(text, 40))
     if isinstance(first, SetRole) and first.role == "ignore":
         return _("Leave out these {n} columns").format(n=n)
     if isinstance(first, SetRole):
