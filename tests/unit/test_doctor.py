@@ -16,6 +16,7 @@ from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
+from bayes_engine.workbench.doctor import classes, columns, pairs
 from bayes_engine.workbench.doctor.classes import _shape, covariances, errors_alone, levels_of_numbers
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
@@ -32,6 +33,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetKnob,
     SetLikelihood,
     SetRole,
+    label,
 )
 from bayes_engine.workbench.doctor.pairs import dependences, inflation
 from bayes_engine.workbench.doctor.repair import repaired
@@ -116,7 +118,7 @@ def check(code: str, frame: pd.DataFrame, schema: Schema, column: str | None = N
     assert all(str(label) for label, _value in finding.evidence)
     assert finding.mends
     for mend in finding.mends:
-        assert str(mend.label)
+        assert str(label(mend))
         after, kinds, model, stated = carried_out(mend, frame, schema, TEXTBOOK)
         left = examined(after, kinds).open(model, losses_stated=stated)
         assert not [f for f in left if f.code == code and (column is None or column in f.columns)], mend
@@ -647,3 +649,96 @@ def test_texts_are_read_by_naive_bayes_alone() -> None:
     suggestions = examine(mails, schema).suggestions
     assert len(suggestions) == 3
     assert {s.model.family for s in suggestions} == {"naive-bayes"}
+
+
+# one small table for each check ---------------------------------------------------------------------------------------
+
+X50, ANGLES = np.sin(np.arange(50.0)), np.arange(60.0)
+SMALL: tuple[tuple[Any, dict[str, Any], str, tuple[str, ...]], ...] = (
+    (columns.infinite, {"x": [1.0, np.inf, 3.0]}, "infinite", ("x",)),
+    (columns.identifiers, {"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}, "identifier", ("case",)),
+    (columns.constants, {"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}, "constant", ("unit",)),
+    (columns.spellings, {"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}, "spellings", ("city",)),
+    (columns.mixed_types, {"x": [*map(str, range(30)), "about 7"]}, "mixed-types", ("x",)),
+    (columns.dates, {"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}, "date", ("day",)),
+    (columns.texts, {"note": [f"this is the long note number {i}" for i in range(30)]}, "text", ("note",)),
+    (columns.cardinality, {"shop": [f"s{i % 12}" for i in range(40)]}, "high-cardinality", ("shop",)),
+    (columns.codes, {"x": [1.0, 2.0, 3.0] * 40, "y": ["b", "a", "b"] * 40}, "codes", ("x",)),
+    (columns.missing, {"x": [1.0, None, None, None]}, "missing", ("x",)),
+    (columns.sentinels, {"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}, "sentinel", ("age",)),
+    (columns.outliers, {"size": [*np.arange(160.0, 190.0), 1750.0]}, "outliers", ("size",)),
+    (classes.sizes, {"x": np.arange(100.0), "y": ["no"] * 97 + ["yes"] * 3}, "rare-class", ("y",)),
+    (classes.sizes, {"x": np.arange(100.0), "y": ["no"] * 97 + ["yes"] * 3}, "imbalance", ("y",)),
+    (
+        classes.leaks,
+        {"paid": ["a", "b"] * 40, "x": np.arange(80.0) % 7, "y": ["no", "yes"] * 40},
+        "copy-of-target",
+        ("paid",),
+    ),
+    (pairs.duplicate_columns, {"cm": X50, "inch": X50 / 2.54}, "duplicate-column", ("inch", "cm")),
+    (pairs.duplicate_rows, {"x": [*X50, *X50[:5]], "y": [*X50, *X50[:5]]}, "duplicate-rows", ()),
+    (
+        pairs.collinear,
+        {
+            "a": np.sin(ANGLES),
+            "b": np.cos(ANGLES**2),
+            "sum": np.sin(ANGLES) + np.cos(ANGLES**2) + 0.01 * np.sin(ANGLES) * np.cos(ANGLES**2),
+        },
+        "collinear",
+        ("sum", "a", "b"),
+    ),
+    (
+        pairs.dependent,
+        {"a": ["x", "y"] * 30, "b": ["u", "v"] * 30, "y": ["p", "p", "q"] * 20},
+        "dependence",
+        ("a", "b"),
+    ),
+    (
+        pairs.indicators,
+        {**{name: np.arange(60) % 3 == j for j, name in enumerate("abc")}, "y": ["u", "v"] * 30},
+        "dependence",
+        ("a", "b", "c"),
+    ),
+)
+SAID = {
+    "constant": "'unit' has the same value in every row: it says nothing of the class.",
+    "spellings": (
+        "1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and "
+        "'rome '."
+    ),
+    "mixed-types": "'x' holds numbers but for 1 cell, such as 'about 7', for which it is read as text.",
+    "high-cardinality": "'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by.",
+    "missing": "'x' is missing in 75% of the rows.",
+}
+
+
+@pytest.mark.parametrize(("check", "cells", "code", "names"), SMALL)
+def test_each_check_alone(check: Any, cells: dict[str, Any], code: str, names: tuple[str, ...]) -> None:
+    frame = pd.DataFrame(cells)
+    schema = Schema.from_dtypes(frame)
+    if isinstance(cells.get("y"), list) and isinstance(cells["y"][0], str):
+        schema = schema.with_role("y", "target")
+    (finding,) = (f for f in check(examined_table(frame, schema)) if f.code == code)
+    assert finding.columns == names
+    assert str(finding.message) == SAID.get(code, str(finding.message))
+    assert finding.rows == {"infinite": (1,), "outliers": (30,)}.get(code, finding.rows)
+    if code == "sentinel":
+        assert finding.mends[0] == Repair("value-missing", "age", 999.0)
+    if code == "duplicate-rows":
+        assert finding.evidence[0][1] == 5
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "code", "names"),
+    [
+        (classes.zero_cells, "play-tennis", "zero-cells", ("outlook",)),
+        (classes.forms, "wine", "not-normal", ("malic acid",)),
+        (classes.unequal_covariances, "breast-cancer", "covariances", None),
+    ],
+)
+def test_each_check_of_a_class_alone(check: Any, name: str, code: str, names: tuple[str, ...] | None) -> None:
+    data = load_dataset(name)
+    (finding,) = check(examined_table(data.frame, data.schema))
+    assert finding.code == code
+    assert finding.columns == (names or data.schema.features.names)
+    assert code != "zero-cells" or finding.evidence[0][1] == 1

@@ -63,16 +63,7 @@ KERNEL_ROWS = 5_000
 
 
 def sizes(examined: ExaminedTable) -> Iterator[Finding]:
-    """Classes with too few rows, and classes of very different size.
-
-    >>> import pandas as pd
-    >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> frame = pd.DataFrame({"x": np.arange(100.0), "ill": ["no"] * 97 + ["yes"] * 3})
-    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
-    >>> [finding.code for finding in sizes(seen)]
-    ['rare-class', 'imbalance']
-    """
+    """Classes with too few rows, and classes of very different size."""
     if examined.target is None:
         return
     name, rows, labels = examined.target.name, examined.class_rows, examined.target.levels
@@ -84,24 +75,18 @@ def sizes(examined: ExaminedTable) -> Iterator[Finding]:
         shown = Listing(f"{labels[c]} ({rows[c]})" for c in rare[:6])
         least = int(rows[rare].min())
         evidence = tuple((Message("rows of '{label}'", {"label": str(labels[c])}), int(rows[c])) for c in rare[:6])
+        facts = {"n": int(rare.size), "folds": FOLDS, "classes": shown, "least": least}
+        message = Message("{n} class(es) have fewer than {folds} rows: {classes}. Every class can be in {least} folds "
+                          "at most, and what is learnt of these rests on a handful of rows.", facts)  # fmt: skip
         if least < 2:
-            yield Finding(
-                "single-row-class", "serious" if n > TINY else "warning", (name,),
-                Message("{n} class(es) have too few rows to be held out and learnt from at once: {classes}. One that "
-                        "has a single row can never be recognized when this row is held out.",
-                        {"n": int(rare.size), "classes": shown}),
-                ((Message("folds in which every class can be"), 1), *evidence),
-                (Repair("drop-rare", name),), examined.shown(np.isin(examined.y, rare)),
-            )  # fmt: skip
-        else:
-            yield Finding(
-                "rare-class", "warning", (name,),
-                Message("{n} class(es) have fewer than {folds} rows: {classes}. Every class can be in {least} folds at "
-                        "most, and what is learnt of these rests on a handful of rows.",
-                        {"n": int(rare.size), "folds": FOLDS, "classes": shown, "least": least}),
-                ((Message("folds in which every class can be"), least), *evidence),
-                (Repair("drop-rare", name),), examined.shown(np.isin(examined.y, rare)),
-            )  # fmt: skip
+            message = Message("{n} class(es) have too few rows to be held out and learnt from at once: {classes}. One "
+                              "that has a single row can never be recognized when this row is held out.",
+                              facts)  # fmt: skip
+        yield Finding(
+            "single-row-class" if least < 2 else "rare-class", "serious" if least < 2 and n > TINY else "warning",
+            (name,), message, ((Message("folds in which every class can be"), least), *evidence),
+            (Repair("drop-rare", name),), examined.shown(np.isin(examined.y, rare)),
+        )  # fmt: skip
     held = alone & (rows >= need)  # of the others that was said already, and no loss makes up for it
     held = held if held.sum() > 1 else alone
     if held.sum() < 2:
@@ -222,16 +207,7 @@ def class_intervals(x: Array, y: NDArray[np.intp]) -> ClassIntervals | None:
 
 
 def leaks(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself.
-
-    >>> import pandas as pd
-    >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> frame = pd.DataFrame({"paid": ["a", "b"] * 40, "x": np.arange(80.0) % 7, "ill": ["no", "yes"] * 40})
-    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
-    >>> [(finding.code, finding.columns) for finding in leaks(seen)]
-    [('copy-of-target', ('paid',))]
-    """
+    """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself."""
     if examined.target is None or (np.bincount(examined.y, minlength=examined.k) > 0).sum() < 2:
         return
     for name in steps((*examined.codes, *examined.numbers)):
@@ -310,16 +286,7 @@ def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
 
 
 def zero_cells(examined: ExaminedTable) -> Iterator[Finding]:
-    """Values that never occur with a class: without smoothing each is a veto.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> tennis = load_dataset("play-tennis")
-    >>> seen = examined_table(tennis.frame, tennis.schema)
-    >>> (finding,) = zero_cells(seen)
-    >>> finding.columns, finding.evidence[0][1]
-    (('outlook',), 1)
-    """
+    """Values that never occur with a class: without smoothing each is a veto."""
     if examined.target is None or examined.k < 2:
         return
     empty: dict[str, int] = {}
@@ -452,15 +419,7 @@ def _tenths(x: Array) -> Array:
 
 
 def forms(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> wine = load_dataset("wine")
-    >>> seen = examined_table(wine.frame, wine.schema)
-    >>> [(finding.code, finding.columns) for finding in forms(seen)]
-    [('not-normal', ('malic acid',))]
-    """
+    """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes."""
     by_column = shapes(examined) if examined.target is not None else {}
     names = list(by_column)
     if not names:
@@ -590,15 +549,7 @@ def _covariances(examined: ExaminedTable) -> Covariances | None:
 
 
 def unequal_covariances(examined: ExaminedTable) -> Iterator[Finding]:
-    """Classes whose covariances differ so much that QDA pays for them.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> cells = load_dataset("breast-cancer")
-    >>> seen = examined_table(cells.frame, cells.schema)
-    >>> [(finding.code, len(finding.columns)) for finding in unequal_covariances(seen)]
-    [('covariances', 30)]
-    """
+    """Classes whose covariances differ so much that QDA pays for them."""
     comparison = covariances(examined)
     if comparison is None or comparison.gain < GAIN or comparison.box.p_value >= LEVEL:
         return

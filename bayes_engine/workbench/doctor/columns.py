@@ -67,13 +67,7 @@ LEVEL, TELLS = 0.01, 0.1
 
 
 def infinite(examined: ExaminedTable) -> Iterator[Finding]:
-    """Cells that are ±∞, or too large to be squared: no likelihood has a density there, so that no model is fitted.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"x": [1.0, np.inf, 3.0]}))
-    >>> [(finding.columns, finding.rows) for finding in infinite(seen)]
-    [(('x',), (1,))]
-    """
+    """Cells that are ±∞, or too large to be squared: no likelihood has a density there, so that no model is fitted."""
     for v in steps(examined.features):
         if v.numeric:
             column = examined.whole[v.name]
@@ -81,31 +75,23 @@ def infinite(examined: ExaminedTable) -> Iterator[Finding]:
             x = pd.to_numeric(cells, errors="coerce").to_numpy(float, na_value=np.nan)
             bad, large = np.abs(x) >= TOO_LARGE, np.isfinite(x) & (np.abs(x) >= TOO_LARGE)
             if bad.any():
-                message = Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
-                                  {"n": int(bad.sum()), "column": v.name})  # fmt: skip
+                facts = {"n": int(bad.sum()), "column": v.name}
+                message = Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.", facts)
+                evidence = [(Message("infinite cells"), int((bad & ~large).sum()))]
                 if large.any():
                     message = Message("{n} cell(s) of '{column}' are too large to be squared, such as {value:g}: no "
                                       "model can be fitted. Take a larger unit, or mend the column.",
-                                      {"n": int(bad.sum()), "column": v.name, "value": float(x[large][0])})  # fmt: skip
-                yield Finding(
-                    "infinite", "serious", (v.name,), message,
-                    ((Message("infinite cells"), int((bad & ~large).sum())),
-                     *(((Message("cells too large to be squared"), int(large.sum())),) if large.any() else ())),
-                    (*(() if bad.sum() == (~np.isnan(x)).sum() else (Repair("infinite-missing", v.name),)),
-                     SetRole(v.name, "ignore")),
-                    tuple(int(i) for i in np.flatnonzero(bad)[:20]),
-                )  # fmt: skip
+                                      facts | {"value": float(x[large][0])})  # fmt: skip
+                    evidence.append((Message("cells too large to be squared"), int(large.sum())))
+                some = () if bad.sum() == (~np.isnan(x)).sum() else (Repair("infinite-missing", v.name),)
+                yield Finding("infinite", "serious", (v.name,), message, tuple(evidence),
+                              (*some, SetRole(v.name, "ignore")),
+                              tuple(int(i) for i in np.flatnonzero(bad)[:20]))  # fmt: skip
 
 
 def identifiers(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns that name the row: unique text, whole numbers that count or are long. They fit every row seen, and say
-    nothing of the next.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}))
-    >>> [finding.columns for finding in identifiers(seen)]
-    [('case',)]
-    """
+    nothing of the next."""
     for v in _looked_at(examined):
         settled = v.role != "feature"
         cells = examined.frame[v.name].dropna()
@@ -156,13 +142,7 @@ def _counting(column: pd.Series) -> bool:
 
 
 def constants(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}))
-    >>> [str(finding.message) for finding in constants(seen)]
-    ["'unit' has the same value in every row: it says nothing of the class."]
-    """
+    """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either."""
     for v in _looked_at(examined):
         settled = v.role != "feature"
         counts = examined.frame[v.name].value_counts()
@@ -200,13 +180,7 @@ def constants(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def spellings(examined: ExaminedTable) -> Iterator[Finding]:
-    """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}))
-    >>> [str(finding.message) for finding in spellings(seen)]
-    ["1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and 'rome '."]
-    """
+    """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters."""
     for v in steps(examined.schema):
         if v.discrete and v.cuts is None and v.role in ("feature", "target"):
             counts = examined.whole[v.name].value_counts()
@@ -241,13 +215,7 @@ def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
 
 
 def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns of numbers that are read as text because of a few cells.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"x": [*map(str, range(30)), "about 7"]}))
-    >>> [str(finding.message) for finding in mixed_types(seen)]
-    ["'x' holds numbers but for 1 cell, such as 'about 7', for which it is read as text."]
-    """
+    """Columns of numbers that are read as text because of a few cells."""
     for v in _features(examined):
         column = examined.frame[v.name]
         if v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
@@ -274,49 +242,38 @@ def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def dates(examined: ExaminedTable) -> Iterator[Finding]:
-    """Dates: no model here reads them, and as levels each would be its own.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}))
-    >>> [(finding.code, finding.columns) for finding in dates(seen)]
-    [('date', ('day',))]
-    """
+    """Dates: no model here reads them, and as levels each would be its own."""
     for v in steps(examined.schema):
         if v.role not in ("feature", "ignore") or v.cuts is not None or v.textual:
             continue
+        cells: pd.Series = examined.frame[v.name]
+        days: pd.Series | None = None
         if v.kind == "date":
-            days = pd.to_datetime(examined.whole[v.name], errors="coerce", utc=True)
-            yield Finding(
-                "date", "note", (v.name,),
-                Message("'{column}' holds dates, which no model reads; as days since the first it would be a number.",
-                        {"column": v.name}),
-                ((Message("different values"), int(days.nunique())),
-                 (Message("the first and the last"), Listing(f"{d:%Y-%m-%d}" for d in (days.min(), days.max())))),
-                (Repair("days", v.name),),
-            )  # fmt: skip
+            cells = days = pd.to_datetime(examined.whole[v.name], errors="coerce", utc=True)
+            message = Message("'{column}' holds dates, which no model reads; as days since the first it would be a "
+                              "number.", {"column": v.name})  # fmt: skip
+        elif v.role == "ignore":
+            continue
         elif v.numeric:
-            compact = compact_days(as_numbers(examined.frame[v.name]))
-            if v.kind == "count" and v.role == "feature" and compact is not None:
-                yield Finding(
-                    "date", "warning", (v.name,),
-                    Message("'{column}' holds dates written as whole numbers, such as {value:.0f}: as an amount, from "
-                            "one day to the next it is now 1, now 70, now 8,870.",
-                            {"column": v.name, "value": float(examined.frame[v.name].dropna().iloc[0])}),
-                    ((Message("different values"), int(examined.frame[v.name].nunique())),
-                     (Message("the first and the last"),
-                      Listing(f"{d:%Y-%m-%d}" for d in (compact.min(), compact.max())))),
-                    (Repair("days", v.name), SetRole(v.name, "ignore")),
-                )  # fmt: skip
-        elif v.role == "feature":
-            some = examined.frame[v.name].dropna().drop_duplicates().astype(str).iloc[:200]
-            if len(some) >= 3 and sum(DATE.fullmatch(s.strip()) is not None for s in some) >= 0.9 * len(some):
-                yield Finding(
-                    "date", "warning", (v.name,),
-                    Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
-                            {"column": v.name, "level": str(some.iloc[0])}),
-                    ((Message("different values"), int(examined.frame[v.name].nunique())),),
-                    (Repair("days", v.name), SetRole(v.name, "ignore")),
-                )  # fmt: skip
+            days = compact_days(as_numbers(cells)) if v.kind == "count" else None
+            if days is None:
+                continue
+            message = Message("'{column}' holds dates written as whole numbers, such as {value:.0f}: as an amount, "
+                              "from one day to the next it is now 1, now 70, now 8,870.",
+                              {"column": v.name, "value": float(cells.dropna().iloc[0])})  # fmt: skip
+        else:
+            some = cells.dropna().drop_duplicates().astype(str).iloc[:200]
+            if len(some) < 3 or sum(DATE.fullmatch(s.strip()) is not None for s in some) < 0.9 * len(some):
+                continue
+            message = Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
+                              {"column": v.name, "level": str(some.iloc[0])})  # fmt: skip
+        read = v.kind == "date"
+        evidence: list[tuple[Message, Any]] = [(Message("different values"), int(cells.nunique()))]
+        if days is not None:
+            ends = Listing(f"{d:%Y-%m-%d}" for d in (days.min(), days.max()))
+            evidence.append((Message("the first and the last"), ends))
+        mends = (Repair("days", v.name), *(() if read else (SetRole(v.name, "ignore"),)))
+        yield Finding("date", "note" if read else "warning", (v.name,), message, tuple(evidence), mends)
 
 
 def compact_days(x: Array) -> pd.Series | None:
@@ -336,13 +293,7 @@ def compact_days(x: Array) -> pd.Series | None:
 
 
 def texts(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns of texts that no model reads yet, or reads as levels.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"note": [f"this is the long note number {i}" for i in range(30)]}))
-    >>> [(finding.code, finding.columns) for finding in texts(seen)]
-    [('text', ('note',))]
-    """
+    """Columns of texts that no model reads yet, or reads as levels."""
     for v in steps(examined.schema):
         if v.role not in ("feature", "ignore") or v.numeric or v.textual or v.kind in ("date", "constant", "empty"):
             continue
@@ -366,13 +317,7 @@ def texts(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def cardinality(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns of many levels with few rows each.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"shop": [f"s{i % 12}" for i in range(40)]}))
-    >>> [str(finding.message) for finding in cardinality(seen)]
-    ["'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by."]
-    """
+    """Columns of many levels with few rows each."""
     for name, codes in steps(examined.codes.items()):
         counts = np.bincount(codes[codes >= 0])
         levels, n = int((counts > 0).sum()), int(counts.sum())
@@ -398,16 +343,7 @@ def cardinality(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def codes(examined: ExaminedTable) -> Iterator[Finding]:
-    """Few different whole numbers that tell more of the class as names than as amounts.
-
-    >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> x = [1.0, 2.0, 3.0] * 40
-    >>> frame = pd.DataFrame({"x": x, "y": ["a" if v == 2 else "b" for v in x]})
-    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("y", "target"))
-    >>> [(finding.code, finding.columns) for finding in codes(seen)]
-    [('codes', ('x',))]
-    """
+    """Few different whole numbers that tell more of the class as names than as amounts."""
     for name, x in steps(examined.numbers.items()):
         known = ~np.isnan(x)
         values, value_index = np.unique(x[known], return_inverse=True)
@@ -454,13 +390,7 @@ def _information_gain(table: Array, values: Array) -> float:
 
 
 def missing(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns that are mostly missing, and columns whose gaps are not the same in all classes.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"x": [1.0, None, None, None]}))
-    >>> [str(finding.message) for finding in missing(seen)]
-    ["'x' is missing in 75% of the rows."]
-    """
+    """Columns that are mostly missing, and columns whose gaps are not the same in all classes."""
     asked: list[tuple[Variable, Array, float, float]] = []
     aside = [
         v for v in examined.schema if v.kind == "constant" and v.role == "ignore"
@@ -513,13 +443,7 @@ def missing(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def sentinels(examined: ExaminedTable) -> Iterator[Finding]:
-    """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known".
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}))
-    >>> [finding.mends[0] for finding in sentinels(seen)]
-    [Repair(what='value-missing', column='age', value=999.0)]
-    """
+    """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known"."""
     for name, x in steps(examined.numbers.items()):
         value = sentinel(x)
         if value is not None:
@@ -536,13 +460,7 @@ def sentinels(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def outliers(examined: ExaminedTable) -> Iterator[Finding]:
-    """Single cells far from all others, on the scale of the numbers and of their logarithms.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> seen = examined_table(pd.DataFrame({"size": [*np.arange(160.0, 190.0), 1750.0]}))
-    >>> [(finding.columns, finding.rows) for finding in outliers(seen)]
-    [(('size',), (30,))]
-    """
+    """Single cells far from all others, on the scale of the numbers and of their logarithms."""
     for name, x in steps(examined.numbers.items()):
         if sentinel(x) is not None:
             continue

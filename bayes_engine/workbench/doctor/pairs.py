@@ -59,14 +59,7 @@ cells that are kept at once."""
 
 
 def duplicate_columns(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns that are equal, equal up to the names of their levels, or equal up to units.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> x = np.sin(np.arange(50.0))
-    >>> seen = examined_table(pd.DataFrame({"cm": x, "inch": x / 2.54}))
-    >>> [(finding.code, finding.columns) for finding in duplicate_columns(seen)]
-    [('duplicate-column', ('inch', 'cm'))]
-    """
+    """Columns that are equal, equal up to the names of their levels, or equal up to units."""
     partitions: dict[bytes, list[str]] = {}
     pairs = max(len(examined.features) * (len(examined.features) - 1) / 2, 1.0)
     for v in steps(examined.features):
@@ -132,14 +125,7 @@ def _duplicate(examined: ExaminedTable, a: str, b: str, same: bool, r: float | N
 
 
 def duplicate_rows(examined: ExaminedTable) -> Iterator[Finding]:
-    """Rows that stand twice, where the columns' own shares do not make as many pairs.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> x = np.sin(np.arange(50.0))
-    >>> seen = examined_table(pd.DataFrame({"x": [*x, *x[:5]], "y": [*x, *x[:5]]}))
-    >>> [finding.evidence[0][1] for finding in duplicate_rows(seen)]
-    [5]
-    """
+    """Rows that stand twice, where the columns' own shares do not make as many pairs."""
     names = [v.name for v in examined.features]
     if not names or examined.n < 10:
         return
@@ -295,14 +281,7 @@ def inflation(examined: ExaminedTable) -> Collinear | None:
 
 
 def collinear(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns of numbers that the others determine, or nearly, within the classes.
-
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> x, z = np.sin(np.arange(60.0)), np.cos(np.arange(60.0) ** 2)
-    >>> seen = examined_table(pd.DataFrame({"a": x, "b": z, "sum": x + z + 0.01 * x * z}))
-    >>> [finding.code for finding in collinear(seen)]
-    ['collinear']
-    """
+    """Columns of numbers that the others determine, or nearly, within the classes."""
     inflated = inflation(examined)
     if inflated is None or inflated.vif.max() < VIF:
         return
@@ -468,15 +447,7 @@ def _needles(x: Array, y: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
 
 
 def dependent(examined: ExaminedTable) -> Iterator[Finding]:
-    """Columns that depend on one another given the class, against what naive Bayes assumes; nothing without a class.
-
-    >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> frame = pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30, "c": ["p", "p", "q"] * 20})
-    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("c", "target"))
-    >>> [(finding.code, finding.columns) for finding in dependent(seen)]
-    [('dependence', ('a', 'b'))]
-    """
+    """Columns that depend on one another given the class, against what naive Bayes assumes; nothing without a class."""
     if examined.target is None:
         return
     with_levels, of_numbers = dependences(examined, DEPENDENT)
@@ -508,16 +479,7 @@ def dependent(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def indicators(examined: ExaminedTable) -> Iterator[Finding]:
-    """One variable that is written in three columns of two levels and more; nothing without a class.
-
-    >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> city = np.arange(60) % 3
-    >>> frame = pd.DataFrame({**{name: city == j for j, name in enumerate("abc")}, "y": ["u", "v"] * 30})
-    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("y", "target"))
-    >>> [(finding.code, finding.columns) for finding in indicators(seen)]
-    [('dependence', ('a', 'b', 'c'))]
-    """
+    """One variable that is written in three columns of two levels and more; nothing without a class."""
     if examined.target is not None:
         yield from (_one_variable(examined, names, on) for names, on in _indicators(examined))
 
