@@ -58,12 +58,7 @@ def box_m(scatter: Scatter) -> BoxM:
     pooled = _log_det(m2.sum(axis=0) / degrees.sum(), scatter.names) if (degrees > 0).all() else 0.0
     own = []
     for n, matrix in zip(weight, m2, strict=True):
-        if n <= d:
-            raise TableError(
-                "a class has {n:g} row(s) for {d} columns: its covariance cannot be tested; take fewer columns",
-                n=float(n),
-                d=d,
-            )
+        _enough_rows(float(n), d)
         own.append(_log_det(matrix / (n - 1.0), scatter.names))
     m = float(degrees.sum() * pooled - degrees @ own)
     correction = (float((1.0 / degrees).sum()) - 1.0 / float(degrees.sum())) * (2 * d * d + 3 * d - 1)
@@ -83,12 +78,7 @@ def mardia(X: Array) -> Mardia:
     (0.0, 4.0)
     """
     n, d = X.shape
-    if n <= d:
-        raise TableError(
-            "a class has {n:g} row(s) for {d} columns: its covariance cannot be tested; take fewer columns",
-            n=float(n),
-            d=d,
-        )
+    _enough_rows(float(n), d)
     centred = X - X.mean(axis=0)
     covariance = centred.T @ centred / n
     _log_det(covariance, tuple(f"x{j}" for j in range(d)))
@@ -110,6 +100,13 @@ def mardia(X: Array) -> Mardia:
         float(z_score),
         float(2.0 * stats.norm.sf(abs(z_score))),
     )
+
+
+def _enough_rows(n: float, d: int) -> None:
+    if n <= d:
+        raise TableError(
+            "a class has {n:g} row(s) for {d} columns: its covariance cannot be tested; take fewer columns", n=n, d=d
+        )
 
 
 def _log_det(covariance: Array, names: tuple[str, ...]) -> float:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import Counts, count, less
+from bayes_engine.stats.counts import Axis, Counts, count, less, widen
 from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
@@ -22,7 +22,9 @@ from bayes_engine.stats.values import Values, values
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable, sort_levels
 
-_Part = TypeVar("_Part", Scatter, TermCounts)
+Operation = Callable[[Any, Any], Any]
+PARTS = ("counts", "moments", "families", "scatter", "terms", "values", "texts")
+"""The fields of `SufficientStatistics` that are added and taken away by themselves."""
 
 
 @dataclass(frozen=True)
@@ -46,46 +48,23 @@ class SufficientStatistics:
     texts: TextTerms = field(default_factory=TextTerms)
 
     def __add__(self, other: SufficientStatistics) -> SufficientStatistics:
-        a, b = _aligned(self, other)
-        return replace(
-            a,
-            class_weight=a.class_weight + b.class_weight,
-            counts=a.counts + b.counts,
-            moments=a.moments + b.moments,
-            families=a.families + b.families,
-            scatter=_both(a.scatter, b.scatter, operator.add),
-            terms=_both(a.terms, b.terms, operator.add),
-            values=a.values + b.values,
-            texts=a.texts + b.texts,
-        )
+        return self._with(other, operator.add, operator.add)
 
     def __sub__(self, other: SufficientStatistics) -> SufficientStatistics:
+        return self._with(other, operator.sub, less)
+
+    def _with(self, other: SufficientStatistics, operation: Operation, of_weights: Operation) -> SufficientStatistics:
+        """Part by part."""
         a, b = _aligned(self, other)
-        return replace(
-            a,
-            class_weight=less(a.class_weight, b.class_weight),
-            counts=a.counts - b.counts,
-            moments=a.moments - b.moments,
-            families=a.families - b.families,
-            scatter=_both(a.scatter, b.scatter, operator.sub),
-            terms=_both(a.terms, b.terms, operator.sub),
-            values=a.values - b.values,
-            texts=a.texts - b.texts,
-        )
+        weight = of_weights(a.class_weight, b.class_weight)
+        parts: dict[str, Any] = {part: _both(getattr(a, part), getattr(b, part), operation) for part in PARTS}
+        return replace(a, class_weight=weight, **parts)
 
     def scaled(self, weight: float) -> SufficientStatistics:
         """Every row counted `weight` times."""
-        return replace(
-            self,
-            class_weight=self.class_weight * weight,
-            counts=self.counts.scaled(weight),
-            moments=self.moments.scaled(weight),
-            families=self.families.scaled(weight),
-            scatter=None if self.scatter is None else self.scatter.scaled(weight),
-            terms=None if self.terms is None else self.terms.scaled(weight),
-            values=self.values.scaled(weight),
-            texts=self.texts.scaled(weight),
-        )
+        there = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+        parts: dict[str, Any] = {name: part.scaled(weight) for name, part in there.items()}
+        return replace(self, class_weight=self.class_weight * weight, **parts)
 
     def under(self, schema: Schema, target: Variable) -> SufficientStatistics:
         """The same statistics under wider domains: new levels and classes come in with zero counts."""
@@ -98,22 +77,22 @@ class SufficientStatistics:
         return SufficientStatistics(
             schema,
             target,
-            _widen(self.class_weight, to),
-            Counts({name: _widen(self.counts.tables[name], to, code) for name, code in codes.items()}),
+            widen(self.class_weight, to),
+            Counts({name: widen(self.counts.tables[name], to, code) for name, code in codes.items()}),
             _widen_moments(self.moments.rebased(pivot), to),
             Families(
-                {n: _widen(t, to, *(codes[name] for name in n)) for n, t in self.families.tables.items()},
+                {n: widen(t, to, *(codes[name] for name in n)) for n, t in self.families.tables.items()},
                 {
                     n: _widen_moments(m.rebased(pivot), to, *(codes[name] for name in n))
                     for n, m in self.families.moments.items()
                 },
             ),
-            None if self.scatter is None else self.scatter.rebased(pivot).among(classes, len(target.levels)),
-            None if self.terms is None else self.terms.among(classes, len(target.levels)),
-            self.values.among(classes, len(target.levels)),
+            None if self.scatter is None else self.scatter.rebased(pivot).among(*to),
+            None if self.terms is None else self.terms.among(*to),
+            self.values.among(*to),
             TextTerms(
                 {
-                    name: terms.among(classes, len(target.levels)).over(tuple(str(t) for t in schema[name].levels))
+                    name: terms.among(*to).over(tuple(str(t) for t in schema[name].levels))
                     for name, terms in self.texts.columns.items()
                 }
             ),
@@ -187,27 +166,15 @@ def _positions(old: Variable, new: Variable, shift: int = 0) -> NDArray[np.intp]
     return np.array([0, *where] if shift else where, dtype=np.intp)
 
 
-Axis = tuple[NDArray[np.intp], int]
-"""Where the old entries of an axis stand in the new one, and how long that is."""
-
-
-def _widen(table: Array, *axes: Axis) -> Array:
-    wide = np.zeros([size for _, size in axes])
-    wide[np.ix_(*(where for where, _ in axes))] = table
-    return wide
-
-
 def _widen_moments(old: Moments, *axes: Axis) -> Moments:
     """Moments by cell, the cells being the products of these axes in C order."""
-    d = len(old.names)
-    shape = [len(where) for where, _ in axes]
-    every = (np.arange(d), d)
+    d, shape = len(old.names), [len(where) for where, _ in axes]
     cells = int(np.prod([size for _, size in axes]))
-    grown = (_widen(a.reshape(*shape, d), *axes, every).reshape(cells, d) for a in (old.weight, old.mean, old.m2))
+    grown = (widen(a.reshape(*shape, d), *axes).reshape(cells, d) for a in (old.weight, old.mean, old.m2))
     return Moments(old.names, old.pivot, *grown)
 
 
-def _both(a: _Part | None, b: _Part | None, operation: Callable[[_Part, _Part], _Part]) -> _Part | None:
+def _both(a: Any, b: Any, operation: Operation) -> Any:
     if a is None and b is None:
         return None
     if a is None or b is None:

@@ -3,19 +3,23 @@ with a partial −."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
-from bayes_engine.table.encode import Table, unseen_code
+from bayes_engine.table.encode import MISSING, Table, unseen_code
 
 JOINT_CELLS = 4096
 """Columns are counted together while their joint table has at most this many cells (it must stay in the cache)."""
+Axis = tuple[NDArray[np.intp], int]
+"""Where the old entries of an axis stand in the new one, and how long that is."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,34 @@ def count(table: Table, labels: Labels) -> Counts:
 
 def _count_jointly(table: Table, labels: Labels, names: Sequence[str]) -> dict[str, Array]:
     sizes = [1 + len(table.schema[name].levels) for name in names]
-    joint = np.zeros(table.n, dtype=np.intp)
-    for name, size in zip(names, sizes, strict=True):
-        codes = table[name]
-        if len(codes) and codes.max() >= size:  # unseen values in statistics count as missing
-            codes = np.where(codes == unseen_code(codes), 0, codes)
-        joint *= size
-        joint += codes
-    cube = labels.tally(joint, int(np.prod(sizes))).reshape(labels.n_classes, *sizes)
+    cube = labels.tally(joint_codes(table, names), int(np.prod(sizes))).reshape(labels.n_classes, *sizes)
     axes = range(1, cube.ndim)
     return {name: cube.sum(axis=tuple(a for a in axes if a != j)) for j, name in enumerate(names, start=1)}
+
+
+def known_codes(table: Table, name: str) -> NDArray[Any]:
+    """(n,) codes of a discrete column for counting: a value outside the levels counts as missing."""
+    codes = table[name]
+    strange = unseen_code(codes)
+    return np.where(codes == strange, MISSING, codes) if len(codes) and codes.max() == strange else codes
+
+
+def joint_codes(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
+    """(n,) the codes of several columns as one number, the last of them running fastest."""
+    return as_one((known_codes(table, n) for n in names), [1 + len(table.schema[n].levels) for n in names], table.n)
+
+
+def as_one(columns: Iterable[NDArray[Any]], sizes: Sequence[int], n: int) -> NDArray[np.intp]:
+    """(n,) the codes in these columns (n,), each below its size, as one number, the last of them running fastest."""
+    joint = np.zeros(n, dtype=np.intp)
+    for codes, size in zip(columns, sizes, strict=True):
+        joint *= size
+        joint += codes
+    return joint
+
+
+def widen(table: Array, *axes: Axis) -> Array:
+    """The table with its first axes made longer, 0 where nothing stood."""
+    wide = np.zeros([*(size for _, size in axes), *table.shape[len(axes) :]])
+    wide[np.ix_(*(where for where, _ in axes))] = table
+    return wide

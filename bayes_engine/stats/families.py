@@ -11,18 +11,16 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import JOINT_CELLS, less
+from bayes_engine.stats.counts import JOINT_CELLS, joint_codes, less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
-from bayes_engine.table.encode import MISSING, Table, unseen_code
+from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema
 
 MOST_CELLS = 50_000_000
@@ -109,22 +107,6 @@ def all_pairs(schema: Schema) -> list[Name]:
 def in_order(schema: Schema, names: Sequence[str]) -> Name:
     """A family's name: its columns in the schema's order."""
     return tuple(sorted(names, key=schema.position.__getitem__))
-
-
-def known_codes(table: Table, name: str) -> NDArray[Any]:
-    """(n,) codes of a discrete column for counting: a value outside the levels counts as missing."""
-    codes = table[name]
-    strange = unseen_code(codes)
-    return np.where(codes == strange, MISSING, codes) if len(codes) and codes.max() == strange else codes
-
-
-def joint_codes(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
-    """(n,) the codes of several columns as one number, the last of them running fastest."""
-    joint = np.zeros(table.n, dtype=np.intp)
-    for name in names:
-        joint *= 1 + len(table.schema[name].levels)
-        joint += known_codes(table, name)
-    return joint
 
 
 def _affordable(cells: float) -> None:

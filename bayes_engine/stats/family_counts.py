@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.logspace import Array
-from bayes_engine.stats.families import MOST_CELLS, known_codes
+from bayes_engine.stats.counts import as_one, known_codes
+from bayes_engine.stats.families import MOST_CELLS
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.encode import MISSING, Table, encode
 from bayes_engine.table.schema import Schema, Variable
@@ -112,7 +113,8 @@ class FamilyCounts:
                 )
             if sum(kept.size for kept in self._kept.values()) > KEPT_CELLS:
                 self._kept.clear()
-            table = self._tally(self._coded(ranks), math.prod(sizes)).reshape(sizes)
+            codes = as_one((self._codes[j] for j in ranks), sizes, self.n_distinct)
+            table = self._tally(codes, math.prod(sizes)).reshape(sizes)
             table.setflags(write=False)
             self._kept[key] = table
         return self._kept[key]
@@ -219,13 +221,6 @@ class FamilyCounts:
             blocks.append(_Block(rows, np.concatenate(places), weight))
         return blocks
 
-    def _coded(self, columns: Sequence[int]) -> NDArray[np.intp]:
-        codes = np.zeros(self.n_distinct, dtype=np.intp)
-        for j in columns:
-            codes *= self.levels[j]
-            codes += self._codes[j]
-        return codes
-
     def _tally(self, codes: NDArray[np.intp], size: int) -> Array:
         return np.bincount(codes, self._weight, minlength=size).astype(float)
 
@@ -266,10 +261,7 @@ def _alike(
     """Rows that are alike as one row with their weight, where that at least halves them."""
     if math.prod(levels) >= 2**62:
         return columns, weight
-    joint = np.zeros(len(columns[0]), dtype=np.int64)
-    for column, size in zip(columns, levels, strict=True):
-        joint *= size
-        joint += column
+    joint = as_one(columns, levels, len(columns[0]))
     _, first, back = np.unique(joint, return_index=True, return_inverse=True)
     if len(first) > len(joint) // 2:
         return columns, weight

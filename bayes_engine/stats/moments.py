@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +46,27 @@ def weight_left(weight: Array, gone: Array) -> tuple[Array, NDArray[np.bool_]]:
 
 
 @dataclass(frozen=True)
-class Moments:
-    """`weight`, `mean` (offset from pivot) and `m2`, each (C, d), for the d columns `names` with `pivot` (d,)."""
+class Deviations:
+    """Weight, mean (as offset from `pivot` (d,)) and sum of squared deviations by class, of the d columns `names`."""
 
     names: tuple[str, ...]
     pivot: Array
     weight: Array
     mean: Array
     m2: Array
+
+    def scaled(self, weight: float) -> Self:
+        return replace(self, weight=self.weight * weight, m2=self.m2 * weight)
+
+    def rebased(self, pivot: Array) -> Self:
+        """The same with offsets from another pivot."""
+        if np.array_equal(pivot, self.pivot):
+            return self
+        return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
+
+
+class Moments(Deviations):
+    """`weight`, `mean` and `m2`, each (C, d)."""
 
     def __add__(self, other: Moments) -> Moments:
         other = other.rebased(self.pivot)
@@ -76,15 +90,6 @@ class Moments:
             raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
         nothing = empty | (m2 <= ROUNDING * np.maximum(self.m2, other.m2 + between) + dust)
         return replace(self, weight=weight, mean=np.where(empty, 0.0, mean), m2=np.where(nothing, 0.0, m2))
-
-    def scaled(self, weight: float) -> Moments:
-        return replace(self, weight=self.weight * weight, m2=self.m2 * weight)
-
-    def rebased(self, pivot: Array) -> Moments:
-        """The same moments with offsets from another pivot."""
-        if np.array_equal(pivot, self.pivot):
-            return self
-        return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
 
     def column(self, name: str) -> ColumnMoments:
         """One column's share, in its own units."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,9 @@ from scipy.linalg.blas import dgemm
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
+from bayes_engine.stats.counts import widen
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ROUNDING, Moments, weight_left
+from bayes_engine.stats.moments import ROUNDING, Deviations, Moments, weight_left
 from bayes_engine.table.encode import code_dtype
 
 BLOCK = 2**19
@@ -26,16 +27,9 @@ FAR = 100.0
 """Squares around zero above this many times those around the mean cost more than two of sixteen digits."""
 
 
-@dataclass(frozen=True)
-class Scatter:
-    """For the d columns `names` with `pivot` (d,): `weight` (C,), `mean` (C, d) as offsets from the pivot, `m2`
-    (C, d, d) = Σ_i r_ic (x_i − mean)(x_i − mean)ᵀ. Rows with a missing cell are not in it."""
-
-    names: tuple[str, ...]
-    pivot: Array
-    weight: Array
-    mean: Array
-    m2: Array
+class Scatter(Deviations):
+    """`weight` (C,), `mean` (C, d), `m2` (C, d, d) = Σ_i r_ic (x_i − mean)(x_i − mean)ᵀ. Rows with a missing cell are
+    not in it."""
 
     def __add__(self, other: Scatter) -> Scatter:
         other = other.rebased(self.pivot)
@@ -61,15 +55,6 @@ class Scatter:
         m2 = np.where(nothing[:, :, None] | nothing[:, None, :], 0.0, m2)
         return replace(self, weight=weight, mean=np.where(empty[:, None], 0.0, mean), m2=m2)
 
-    def scaled(self, weight: float) -> Scatter:
-        return replace(self, weight=self.weight * weight, m2=self.m2 * weight)
-
-    def rebased(self, pivot: Array) -> Scatter:
-        """The same with offsets from another pivot."""
-        if np.array_equal(pivot, self.pivot):
-            return self
-        return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
-
     @property
     def moments(self) -> Moments:
         """What it says of each column by itself."""
@@ -94,9 +79,7 @@ class Scatter:
 
     def among(self, classes: NDArray[np.intp], n_classes: int) -> Scatter:
         """The same among more classes, the old ones standing at the places `classes`."""
-        d = len(self.names)
-        weight, mean, m2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
-        weight[classes], mean[classes], m2[classes] = self.weight, self.mean, self.m2
+        weight, mean, m2 = (widen(a, (classes, n_classes)) for a in (self.weight, self.mean, self.m2))
         return replace(self, weight=weight, mean=mean, m2=m2)
 
 

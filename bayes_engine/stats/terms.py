@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import less
+from bayes_engine.stats.counts import less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import SPARSE_CELLS, Matrix, assembled
@@ -40,9 +40,8 @@ class TermCounts:
 
     def among(self, classes: NDArray[np.intp], n_classes: int) -> TermCounts:
         """The same among more classes, the old ones standing at the places `classes`."""
-        weight, sums = np.zeros(n_classes), np.zeros((n_classes, self.sums.shape[1]))
-        weight[classes], sums[classes] = self.weight, self.sums
-        return replace(self, weight=weight, sums=sums)
+        to = (classes, n_classes)
+        return replace(self, weight=widen(self.weight, to), sums=widen(self.sums, to))
 
     @property
     def absent(self) -> Array:

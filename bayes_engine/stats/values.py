@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import NotASubset, SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import less
+from bayes_engine.stats.counts import less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, ColumnMoments
 from bayes_engine.table.encode import Table
@@ -102,12 +102,8 @@ class Values:
 
     def among(self, classes: NDArray[np.intp], n_classes: int) -> Values:
         """The same among more classes, the old ones standing at the places `classes`."""
-        wide = {}
-        for name, column in self.columns.items():
-            weight = np.zeros((n_classes, len(column.points)))
-            weight[classes] = column.weight
-            wide[name] = replace(column, weight=weight)
-        return Values(wide)
+        to = (classes, n_classes)
+        return Values({n: replace(column, weight=widen(column.weight, to)) for n, column in self.columns.items()})
 
 
 def values(table: Table, labels: Labels) -> Values:
