@@ -224,8 +224,15 @@ def pseudo_counts(counts: Array, alpha: float | Dirichlet, smoothing: Smoothing)
     [[1.0], [0.0]]
     """
     prior = alpha if isinstance(alpha, Dirichlet) else Dirichlet(alpha)
-    added = prior.pseudo_counts(counts) if smoothing != "none" else np.zeros((*counts.shape[:-1], 1))
-    if smoothing == "zero-only":
+    return where_smoothed(counts, prior.pseudo_counts(counts), smoothing)
+
+
+def where_smoothed(counts: Array, added: Array, smoothing: Smoothing) -> Array:
+    """What is `added` to `counts` (…, S), (…, 1) or (…, S), in the pairs that `smoothing` smooths; see
+    `pseudo_counts`."""
+    if smoothing == "none":
+        added = np.zeros((*counts.shape[:-1], 1))
+    elif smoothing == "zero-only":
         added = np.where((counts == 0).any(axis=-1, keepdims=True), added, 0.0)
     nothing = (counts.sum(axis=-1, keepdims=True) == 0) & (added.sum(axis=-1, keepdims=True) == 0)
     return np.where(nothing, 1.0, added)

@@ -100,9 +100,7 @@ class GaussianAnswers(Answers):
     def mass(self, low: Array, high: Array) -> Array:
         """(n, C) P(c, low < x_j ≤ high | x)."""
         ends = [(end[:, None] - self.mean) / self.sd for end in (low, high)]
-        upper = ends[0] > 0  # the small tail keeps its digits
-        part = np.where(upper, ndtr(-ends[0]) - ndtr(-ends[1]), ndtr(ends[1]) - ndtr(ends[0]))
-        return np.asarray((self.weight * part) @ self._owned)
+        return np.asarray((self.weight * _between(*ends)) @ self._owned)
 
     def gain(self, table: Array) -> tuple[float, float]:
         low, high, action = self.pieces(table)
@@ -199,10 +197,7 @@ class AveragedAnswers(GaussianAnswers):
     width: float
 
     def density(self, x: Array) -> Array:
-        low, high = self._ends(x)
-        upper = low > 0  # the small tail keeps its digits
-        part = np.where(upper, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-        return np.asarray(self.weight / self.width * part)
+        return np.asarray(self.weight / self.width * _between(*self._ends(x)))
 
     def slope(self, x: Array, density: Array) -> Array:
         low, high = (exp(-0.5 * (end * end + LOG_2PI)) for end in self._ends(x))
@@ -243,11 +238,7 @@ class CountAnswers(Answers):
         return LevelAnswers(self.share, ()).information()
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
-        action = (self.share @ loss.table.T).argmin(axis=1)
-        starts = np.flatnonzero(np.append(True, action[1:] != action[:-1]))
-        ends = [-math.inf, *self.x[starts[1:] - 1].tolist(), math.inf]
-        for k, part in enumerate(np.split(self.share, starts[1:])):
-            yield _outcome(part.sum(axis=0), loss, int(action[starts[k]]), low=ends[k], high=ends[k + 1])
+        yield from _runs(self.share, loss, self.x[:-1])
 
 
 @dataclass(frozen=True)
@@ -278,15 +269,8 @@ class DensityAnswers(Answers):
         return LevelAnswers(self._shares(512), ()).information()
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
-        panels = 512
-        share = self._shares(panels)
-        action = (share @ loss.table.T).argmin(axis=1)
-        starts = np.flatnonzero(np.append(True, action[1:] != action[:-1]))
-        x = self._nodes(panels)[0]
-        ends = [-math.inf, *((x[starts[1:] - 1] + x[starts[1:]]) / 2.0).tolist(), math.inf]
-        for k, i in enumerate(starts):
-            part = share[i : starts[k + 1] if k + 1 < len(starts) else None].sum(axis=0)
-            yield _outcome(part, loss, int(action[i]), low=ends[k], high=ends[k + 1])
+        x = self._nodes(512)[0]
+        yield from _runs(self._shares(512), loss, (x[:-1] + x[1:]) / 2.0)
 
     def _nodes(self, panels: int) -> tuple[Array, Array]:
         half = (self.high - self.low) / (2.0 * panels)
@@ -315,6 +299,16 @@ def _unsettled(width: Array, risk: Array, slope: Array, size: Array) -> tuple[ND
     return ((first != last) & crossing) | ((first == last) & dip.any(axis=1)), first
 
 
+def _runs(share: Array, loss: LossMatrix, between: Array) -> Iterator[Outcome]:
+    """The intervals of answers with one decision, for the `share` (n, C) of each answer; `between` (n − 1,) is where
+    one ends and the next begins."""
+    action = (share @ loss.table.T).argmin(axis=1)
+    starts = np.flatnonzero(np.append(True, action[1:] != action[:-1]))
+    ends = [-math.inf, *between[starts[1:] - 1].tolist(), math.inf]
+    for k, part in enumerate(np.split(share, starts[1:])):
+        yield _outcome(part.sum(axis=0), loss, int(action[starts[k]]), low=ends[k], high=ends[k + 1])
+
+
 def _outcome(
     share: Array,
     loss: LossMatrix,
@@ -330,6 +324,11 @@ def _outcome(
     k = int(decide(posterior[None], loss).position[0]) if action is None else action
     risk = float(loss.table[k] @ posterior)
     return Outcome(level, low, high, p, tuple(posterior.tolist()), loss.actions[k], risk)
+
+
+def _between(low: Array, high: Array) -> Array:
+    """Φ(high) − Φ(low); the small tail keeps its digits."""
+    return np.asarray(np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
 
 
 def shares(log_joint: Array) -> Array:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 from bayes_engine.decision.compare import bins_for
-from bayes_engine.decision.evaluate import HeldOut, weights_in_use
+from bayes_engine.decision.evaluate import HeldOut, finite_amounts, weights_in_use
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.ledger import Status
@@ -61,19 +61,12 @@ def one_against_rest(
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
     weight = weights_in_use(held, rows, prior_of_use)
     if amount is not None:
-        weight = weight * _finite(amount)[rows]
+        weight = weight * finite_amounts(amount)[rows]
     joint = shifted[rows]
     with np.errstate(invalid="ignore"):
         score = joint[:, c] - log_sum(np.delete(joint, c, axis=1), axis=1)
     tick()
     return OneAgainstRest(score, normalize(joint)[:, c], held.truth[rows] == c, weight, rows)
-
-
-def _finite(amount: Any) -> Array:
-    size = np.asarray(amount, dtype=float)
-    if not np.isfinite(size).all():
-        raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
-    return size
 
 
 # every threshold ------------------------------------------------------------------------------------------------------
@@ -258,7 +251,7 @@ def cost_weights(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
     >>> cost_weights(loss, held, [20.0, 30.0]).tolist()
     [20.0, 1.0]
     """
-    size = _finite(amount)
+    size = finite_amounts(amount)
     if loss.by_amount is None:
         return size
     loss = loss.for_classes(held.classes)
@@ -337,7 +330,7 @@ def risk_by_threshold(
     if positive not in loss.actions or len(loss.actions) < 2:
         raise ParameterError("the losses do not price the action '{action}'", action=str(positive))
     seen = one_against_rest(held, positive, prior_of_use=prior_of_use)
-    size = None if amount is None else _finite(amount)[seen.rows]
+    size = None if amount is None else finite_amounts(amount)[seen.rows]
     a = loss.actions.index(positive)
     marked = None if loss.by_amount is None else np.delete(loss.by_amount, a, axis=0)
     left = tuple(x for x in loss.actions if x != positive)

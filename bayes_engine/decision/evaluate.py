@@ -126,7 +126,12 @@ def held_out(
         prior = model._prior_of(np.maximum(left, 0.0), classes)
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
-    parts, scheme = _each_row(len(labels)) if alone else splits(truth, together, folds, seed)
+    if alone:
+        every = np.arange(len(labels))
+        parts: Any = [(np.delete(every, i), [i]) for i in every]
+        scheme = Message("leave-one-out, everything learnt anew")
+    else:
+        parts, scheme = splits(truth, together, folds, seed)
     parts = list(parts)
     tick()
     log_posterior = np.full((len(labels), len(classes)), -np.inf)
@@ -170,11 +175,6 @@ def _log_proba(model: Any, X: Any) -> Array:
     if hasattr(model, "predict_joint_log_proba"):
         return log_normalize(model.predict_joint_log_proba(X))
     return np.asarray(log(model.predict_proba(X)))
-
-
-def _each_row(n: int) -> tuple[Any, Message]:
-    every = np.arange(n)
-    return [(np.delete(every, i), [i]) for i in every], Message("leave-one-out, everything learnt anew")
 
 
 def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: int, seed: int) -> tuple[Any, Message]:
@@ -257,15 +257,14 @@ def estimated_risk(
     loss = loss.for_classes(held.classes)
     posterior, status = held.posterior(prior_of_use)
     rule = loss if decide_by is None else decide_by.for_classes(held.classes)
-    if amount is not None and not np.isfinite(np.asarray(amount, dtype=float)).all():
-        raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
+    size = None if amount is None else finite_amounts(amount)
     # where an amount multiplies every cell it changes no decision, and one of 0 must not tie all
     decision = decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
     tick()
     ok = decision.position >= 0
     action, truth = decision.position[ok], held.truth[ok]
     w = weights_in_use(held, ok, prior_of_use)
-    paid = _priced(loss, rule).cost(action, truth, None if amount is None else np.asarray(amount, dtype=float)[ok])
+    paid = _priced(loss, rule).cost(action, truth, None if size is None else size[ok])
     shape = (len(rule.actions), len(rule.classes))
     tick()
     cell = action * shape[1] + truth
@@ -273,16 +272,26 @@ def estimated_risk(
     if not total > 0:
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
     cost = np.bincount(cell, w * paid, minlength=rule.table.size) / total
+    groups = None if held.groups is None else held.groups[ok]
+    low, high = mean_intervals(w, (w * paid)[:, None], seed, groups)[0].tolist()
     right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
     return RiskReport(
         risk=float(cost.sum()),
-        interval=_bootstrap(w, w * paid, seed, None if held.groups is None else held.groups[ok]),
+        interval=(low, high),
         confusion=np.bincount(cell, w, minlength=rule.table.size).reshape(shape).astype(float),
         cost=cost.reshape(shape),
         accuracy=float(w[right].sum() / total),
         undecided=int((~ok).sum()),
         decision=decision,
     )
+
+
+def finite_amounts(amount: Any) -> Array:
+    """Amounts (n,) as floats. Raises TableError where one is missing or infinite."""
+    size = np.asarray(amount, dtype=float)
+    if not np.isfinite(size).all():
+        raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
+    return size
 
 
 def _priced(loss: LossMatrix, rule: LossMatrix) -> LossMatrix:
@@ -298,16 +307,14 @@ def _priced(loss: LossMatrix, rule: LossMatrix) -> LossMatrix:
 
 
 def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float] | None = None) -> Array:
-    """The weights of these `rows` (n,), with a prior of use times π_use(c_i)/π_table(c_i).
+    """The weights of these `rows` (n,), with a prior of use times π_use(c_i)/π_table(c_i): π_table are their own class
+    frequencies.
 
     Raises TableError where no row of a class in use is among them.
     """
-    return held.weight[rows] if prior_of_use is None else _reweighted(held, rows, prior_of_use)
-
-
-def _reweighted(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float]) -> Array:
-    """Weights w_i π_use(c_i)/π_table(c_i) of the rows evaluated, π_table being their own class frequencies."""
     truth, weight = held.truth[rows], held.weight[rows]
+    if prior_of_use is None:
+        return weight
     use = given_prior(prior_of_use, held.classes)
     table = np.bincount(truth, weight, minlength=len(use)) / max(weight.sum(), np.finfo(float).tiny)
     if ((table == 0) & (use > 0)).any():
@@ -321,12 +328,6 @@ def _reweighted(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[An
 
 DRAWS = 999
 """Bootstrap replicates of an interval."""
-
-
-def _bootstrap(weight: Array, loss: Array, seed: int, groups: NDArray[np.intp] | None = None) -> tuple[float, float]:
-    """95 % percentile interval of Σ loss / Σ weight when rows are drawn again."""
-    low, high = mean_intervals(weight, loss[:, None], seed, groups)[0].tolist()
-    return low, high
 
 
 def mean_intervals(weight: Array, totals: Array, seed: int = 0, groups: NDArray[np.intp] | None = None) -> Array:

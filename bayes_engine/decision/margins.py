@@ -15,8 +15,9 @@ action has the least risk where finitely many straight lines are ≥ 0: in one i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,8 +88,37 @@ class Flip(NamedTuple):
     rising: bool
 
 
+class _OneRow:
+    """Values of each loss and of each prior, of one row, by how near the changes are that flip its decision."""
+
+    losses: Mapping[tuple[Any, Any], FlipMargin | None]
+    priors: Mapping[Any, FlipMargin | None]
+    loss: LossTable
+    prior: Mapping[Any, float]
+    amount: float | None
+
+    def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
+        """The `most` changes of one loss that flip the decision soonest, by `Flip.distance`; of equally near ones first
+        those of wrong decisions. Without `right` the losses of right decisions (truth = action) are passed over."""
+        scale = _scales(self.loss, self.amount)
+        flips = (
+            self._flips(action, truth, self.loss.cell(action, truth), margin, scale[action, truth])
+            for (action, truth), margin in self.losses.items()
+            if margin is not None and (right or action != truth)
+        )
+        return _soonest(flips, most)
+
+    def nearest_priors(self, most: int = 1) -> list[Flip]:
+        """The `most` changes of one class's prior that flip the decision soonest."""
+        priors = ((truth, margin) for truth, margin in self.priors.items() if margin is not None)
+        return _soonest((self._flips(None, c, float(self.prior[c]), margin, 1.0) for c, margin in priors), most)
+
+    def _flips(self, action: Any, truth: Any, now: float, margin: FlipMargin, scale: float) -> Iterator[Flip]:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class FlipMargins:
+class FlipMargins(_OneRow):
     """For one row the decision `action`, and for each loss (action, truth) and each class's prior the values within
     which it stands. `priors` is empty where no prior was given; `tied` says that another action costs the same now, so
     that some interval ends at the present value. `loss` and `prior` are the present ones; where the row has an `amount`
@@ -110,24 +140,25 @@ class FlipMargins:
     prior: Mapping[Any, float]
     amount: float | None = None
 
-    def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
-        """The `most` changes of one loss that flip the decision soonest, by `Flip.distance`; of equally near ones first
-        those of wrong decisions. Without `right` the losses of right decisions (truth = action) are passed over."""
-        return _soonest(_loss_flips(self), most, right)
-
-    def nearest_priors(self, most: int = 1) -> list[Flip]:
-        """The `most` changes of one class's prior that flip the decision soonest."""
-        return _soonest(_prior_flips(self), most, True)
+    def _flips(self, action: Any, truth: Any, now: float, margin: FlipMargin, scale: float) -> Iterator[Flip]:
+        if margin.below is not None:
+            yield Flip(action, truth, now, margin.low, margin.below, (now - margin.low) / scale, False)
+        if margin.above is not None:
+            yield Flip(action, truth, now, margin.high, margin.above, (margin.high - now) / scale, True)
 
 
 @dataclass(frozen=True)
-class ImpliedLosses:
+class ImpliedLosses(_OneRow):
     """What would make one row's decision the `wished` one; `action` is the decision now.
 
     `losses` and `priors`: the values of that one loss or prior at which the wished action has the least risk, all else
     held; None where that one alone cannot do it. `least`: of all matrices under which it has the least risk the one
     with the least sum of squared changes; where the row has an `amount`, of what the cells cost at it, and None where
     the amount is 0. Losses are cells of the matrix as it stands, as in `FlipMargins`.
+
+    `nearest` is empty where the decision is the wished one already. Its first is the least change of all in the sum of
+    absolute values, several losses at once included: the gap between the two risks has to be closed, and no loss closes
+    more of it than its change times the largest P(c|x).
 
     >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
@@ -145,18 +176,10 @@ class ImpliedLosses:
     prior: Mapping[Any, float]
     amount: float | None = None
 
-    def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
-        """The `most` single losses that need to change least, by `Flip.distance`; empty where the decision is the
-        wished one already.
-
-        The first is the least change of all in the sum of absolute values, several losses at once included: the gap
-        between the two risks has to be closed, and no loss closes more of it than its change times the largest P(c|x).
-        """
-        return _soonest(_loss_wishes(self), most, right)
-
-    def nearest_priors(self, most: int = 1) -> list[Flip]:
-        """The `most` priors that need to change least."""
-        return _soonest(_prior_wishes(self), most, True)
+    def _flips(self, action: Any, truth: Any, now: float, margin: FlipMargin, scale: float) -> Iterator[Flip]:
+        if self.wished != self.action and (margin.below, margin.above) != (None, None):
+            nearest = margin.nearest_to(now)
+            yield Flip(action, truth, now, nearest, self.wished, abs(nearest - now) / scale, nearest == margin.low)
 
 
 class DecisionIntervals(NamedTuple):
@@ -188,12 +211,6 @@ def flip_margins(
 
     Raises UndefinedPosterior where there is no posterior, ParameterError where it is none or does not go with the
     prior, LossError where the amount is negative or no number.
-
-    >>> from bayes_engine.decision.loss import LossMatrix
-    >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
-    >>> margins = flip_margins([0.9, 0.1], loss, {"healthy": 0.5, "ill": 0.5})
-    >>> margins.action, round(margins.losses["accept", "ill"].high, 4), round(margins.priors["healthy"].low, 4)
-    ('accept', 9.0, 0.3571)
     """
     p, pi = _checked(posterior, loss, prior)
     own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
@@ -223,12 +240,6 @@ def implied_losses(
 
     Raises LossError where there is no action `wished`; otherwise as `flip_margins`, whose `prior` and `amount` it
     takes.
-
-    >>> from bayes_engine.decision.loss import LossMatrix
-    >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
-    >>> implied = implied_losses([0.9, 0.1], "reject", loss)
-    >>> [(f.action, f.truth, round(f.at, 4)) for f in implied.nearest(2)]
-    [('accept', 'healthy', 0.4444), ('reject', 'healthy', 0.5556)]
     """
     if wished not in loss.actions:
         raise LossError(
@@ -270,12 +281,6 @@ def decision_intervals(
     for the prior (K,) they were computed with of each class's prior, all else held.
 
     A posterior of 0 leaves a loss without effect. Intervals are closed; one that is a single value is a tie.
-
-    >>> from bayes_engine.decision.loss import LossMatrix
-    >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [1, 0]])
-    >>> found = decision_intervals(np.array([[0.75, 0.25]]), loss, np.array([0]))
-    >>> found.low[0].round(4).tolist(), found.high[0].round(4).tolist()
-    ([[-inf, -inf], [0.3333, -2.0]], [[0.6667, 3.0], [inf, inf]])
     """
     low, high, taker = _of_losses(posterior, loss, action)
     return DecisionIntervals(
@@ -429,15 +434,8 @@ def _checked(posterior: Any, loss: LossTable, prior: Mapping[Any, float] | None)
 # the nearest --------------------------------------------------------------------------------------------------------
 
 
-def _soonest(flips: Iterator[Flip], most: int, right: bool) -> list[Flip]:
-    kept = [flip for flip in flips if right or flip.action != flip.truth]
-    return sorted(kept, key=lambda f: (round(f.distance, 12), f.action == f.truth))[:most]
-
-
-def _loss_flips(margins: FlipMargins) -> Iterator[Flip]:
-    scale = _scales(margins.loss, margins.amount)
-    for (action, truth), stand in margins.losses.items():
-        yield from _ends(action, truth, margins.loss.cell(action, truth), stand, scale[action, truth])
+def _soonest(flips: Iterable[Iterable[Flip]], most: int) -> list[Flip]:
+    return sorted(chain.from_iterable(flips), key=lambda f: (round(f.distance, 12), f.action == f.truth))[:most]
 
 
 def _scales(loss: LossTable, amount: float | None) -> dict[tuple[Any, Any], float]:
@@ -449,37 +447,6 @@ def _scales(loss: LossTable, amount: float | None) -> dict[tuple[Any, Any], floa
         for i, action in enumerate(loss.actions)
         for j, truth in enumerate(loss.classes)
     }
-
-
-def _prior_flips(margins: FlipMargins) -> Iterator[Flip]:
-    for truth, stand in margins.priors.items():
-        yield from _ends(None, truth, float(margins.prior[truth]), stand, 1.0)
-
-
-def _ends(action: Any, truth: Any, now: float, stand: FlipMargin, scale: float) -> Iterator[Flip]:
-    if stand.below is not None:
-        yield Flip(action, truth, now, stand.low, stand.below, (now - stand.low) / scale, False)
-    if stand.above is not None:
-        yield Flip(action, truth, now, stand.high, stand.above, (stand.high - now) / scale, True)
-
-
-def _loss_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
-    scale = _scales(implied.loss, implied.amount)
-    for (action, truth), stand in implied.losses.items():
-        yield from _way(implied, action, truth, implied.loss.cell(action, truth), stand, scale[action, truth])
-
-
-def _prior_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
-    for truth, stand in implied.priors.items():
-        yield from _way(implied, None, truth, float(implied.prior[truth]), stand, 1.0)
-
-
-def _way(
-    implied: ImpliedLosses, action: Any, truth: Any, now: float, stand: FlipMargin | None, scale: float
-) -> Iterator[Flip]:
-    if stand is not None and implied.wished != implied.action and (stand.below, stand.above) != (None, None):
-        nearest = stand.nearest_to(now)
-        yield Flip(action, truth, now, nearest, implied.wished, abs(nearest - now) / scale, nearest == stand.low)
 
 
 # refusal ------------------------------------------------------------------------------------------------------------
@@ -535,15 +502,6 @@ def refusal_for_error(
     the threshold was chosen on, so a little too good: on new rows expect more.
 
     Raises ParameterError where the target is no share from 0 to 1 or no row has a posterior.
-
-    >>> posterior = np.array([[0.95, 0.05], [0.9, 0.1], [0.7, 0.3], [0.6, 0.4]])
-    >>> from bayes_engine.decision.loss import LossMatrix
-    >>> refusal = refusal_for_error(posterior, np.array([0, 0, 1, 0]), LossMatrix.zero_one(("a", "b")), 0.25)
-    >>> round(refusal.cost, 4), refusal.coverage, refusal.error
-    (0.4, 1.0, 0.25)
-    >>> strict = refusal_for_error(posterior, np.array([0, 0, 1, 0]), LossMatrix.zero_one(("a", "b")), 0.1)
-    >>> round(strict.cost, 4), strict.coverage, strict.error
-    (0.1, 0.5, 0.0)
     """
     if not 0.0 <= target <= 1.0:
         raise ParameterError("a target error rate is a share from 0 to 1, not {value}", value=repr(target))

@@ -28,16 +28,10 @@ BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class LinearFactor(Factor):
-    """log N(x; μ_c, Σ) with one Σ (d, d) for all classes, split by column.
-
-    With u = x − m, v_c = μ_c − m for the overall mean m, and w_c = Σ⁻¹v_c:
-    log N = Σ_j w_cj (u_j − v_cj/2) − ½ uᵀΣ⁻¹u − ½ log det Σ − (d/2) log 2π, of which only the first depends on c.
-    Where Σ is diagonal the terms of a column differ between classes by exactly what naive Bayes says of it.
-
-    `columns` (d,) are the places of `names` in the schema; `centre` m (d,), `apart` v (C, d). A missing cell is
-    integrated out: the rows that miss the same cells have the Gaussian of the others.
-    """
+class JointGaussian(Factor):
+    """A Gaussian of the columns `names` in each class. `columns` (d,) are their places in the schema; `centre` m (d,),
+    `apart` (C, d) = μ_c − m. A missing cell is integrated out: the rows that miss the same cells have the Gaussian of
+    the others."""
 
     names: tuple[str, ...]
     columns: NDArray[np.intp]
@@ -45,18 +39,37 @@ class LinearFactor(Factor):
     centre: Array
     apart: Array
     covariance: Array
+
+    def gathers(self, column: str) -> bool:
+        return column in self.names
+
+    def posterior(self, target: Variable) -> None:
+        raise ParameterError(
+            "there is no band for LDA and QDA: their whole covariance matrices are not drawn here; naive Bayes of the "
+            "same numbers has one, of means and variances"
+        )
+
+    def _values(self, X: Table) -> Array:
+        """(n, d) the numbers of these columns, not copied where the table has no others."""
+        values = matrix(X)
+        return values[:, self.columns] if len(self.columns) < values.shape[1] else values
+
+
+@dataclass(frozen=True)
+class LinearFactor(JointGaussian):
+    """log N(x; μ_c, Σ) with one Σ (d, d) for all classes, split by column.
+
+    With u = x − m, v_c = μ_c − m for the overall mean m, and w_c = Σ⁻¹v_c:
+    log N = Σ_j w_cj (u_j − v_cj/2) − ½ uᵀΣ⁻¹u − ½ log det Σ − (d/2) log 2π, of which only the first depends on c.
+    Where Σ is diagonal the terms of a column differ between classes by exactly what naive Bayes says of it.
+    """
+
     root: InverseRoot = field(init=False, repr=False)
     weights: Array = field(init=False, repr=False)  # (C, d)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", inverse_root(self.covariance))
         object.__setattr__(self, "weights", _through(self.apart, self.root))
-
-    def gathers(self, column: str) -> bool:
-        return column in self.names
-
-    def posterior(self, target: Variable) -> None:
-        raise _no_band()
 
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         complete = all(not math.isnan(X[name][0]) for name in self.names)
@@ -99,9 +112,7 @@ class LinearFactor(Factor):
 
     def scores(self, X: Table) -> Array:
         """(n, C) what of log N depends on the class; −inf throughout where a row is too far out for any density."""
-        values, out = matrix(X), np.empty((len(self.apart), X.n))
-        if len(self.columns) < values.shape[1]:
-            values = values[:, self.columns]
+        values, out = self._values(X), np.empty((len(self.apart), X.n))
         w = np.ascontiguousarray(self.weights.T)
         near = (np.abs(self.weights) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
         shift = (self.weights * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
@@ -136,28 +147,14 @@ class LinearFactor(Factor):
 
 
 @dataclass(frozen=True)
-class QuadraticFactor(Factor):
-    """log N(x; μ_c, Σ_c) in three rows: −½ log det Σ_c, −½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c), −(d/2) log 2π.
+class QuadraticFactor(JointGaussian):
+    """log N(x; μ_c, Σ_c) in three rows: −½ log det Σ_c, −½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c), −(d/2) log 2π; `covariance` is
+    (C, d, d)."""
 
-    `columns` (d,) as in `LinearFactor`; `centre` (d,), `apart` (C, d) = μ_c − centre, `covariance` (C, d, d).
-    """
-
-    names: tuple[str, ...]
-    columns: NDArray[np.intp]
-    target: str
-    centre: Array
-    apart: Array
-    covariance: Array
     roots: tuple[InverseRoot, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roots", tuple(map(inverse_root, self.covariance)))
-
-    def gathers(self, column: str) -> bool:
-        return column in self.names
-
-    def posterior(self, target: Variable) -> None:
-        raise _no_band()
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         U = matrix(X)[:, self.columns] - self.centre
@@ -196,9 +193,7 @@ class QuadraticFactor(Factor):
                 yield Row(self.names[j], self.names[j], (self.target, *before), "log-density"), terms[k].T
 
     def _blockwise(self, X: Table, log_2pi: float) -> Array:
-        values, out = matrix(X), np.empty((len(self.apart), X.n))
-        if len(self.columns) < values.shape[1]:
-            values = values[:, self.columns]
+        values, out = self._values(X), np.empty((len(self.apart), X.n))
         reach = min(map(_reach, self.covariance))
         near = all((np.abs(self.centre) @ np.abs(root.whiten)).max(initial=0.0) < 1e3 for root in self.roots)
         origin = self.centre if near else np.zeros(len(self.centre))  # few digits lost to it
@@ -248,13 +243,6 @@ class Discriminant(PriorAndColumns):
     def scores(self, X: Table) -> Array:
         """(n, C) the joint without what all classes share: the same posterior."""
         return self._with_prior(self.gaussian.scores(X))
-
-
-def _no_band() -> ParameterError:
-    return ParameterError(
-        "there is no band for LDA and QDA: their whole covariance matrices are not drawn here; naive Bayes of the same "
-        "numbers has one, of means and variances"
-    )
 
 
 def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:

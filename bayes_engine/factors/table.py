@@ -27,7 +27,7 @@ from bayes_engine.factors.leaf import (
 from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Given, Source, fraction_of
 from bayes_engine.logspace import Array, exp, log, log_sum
-from bayes_engine.priors import Smoothing, log_normalized, log_smoothed, normalized, tilt
+from bayes_engine.priors import Smoothing, log_normalized, log_smoothed, normalized, tilt, where_smoothed
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Variable
@@ -50,12 +50,7 @@ class TableRule:
 
     def on_average(self, counts: Array) -> Array:
         """(…, 1) what a level of each distribution gets on average."""
-        amount = self.amount if self.smoothing != "none" else 0.0
-        if self.smoothing == "zero-only":
-            each = np.where((counts == 0).any(axis=-1, keepdims=True), amount, 0.0)
-        else:
-            each = np.full((*counts.shape[:-1], 1), amount)
-        return np.where((counts.sum(axis=-1, keepdims=True) == 0) & (each == 0), 1.0, each)
+        return where_smoothed(counts, np.full((*counts.shape[:-1], 1), self.amount), self.smoothing)
 
     def added(self, counts: Array, shares: Array | float) -> Array:
         """(…, 1), or (…, S) where the levels differ: their `shares` have the mean 1."""

@@ -17,7 +17,7 @@ from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Leaf, LeftOu
 from bayes_engine.factors.posterior import CHUNK, JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Fraction, Source, fraction_of
 from bayes_engine.logspace import Array, log, log_sum
-from bayes_engine.priors import Dirichlet, Smoothing, log_normalized, pseudo_counts, tilt
+from bayes_engine.priors import log_normalized, pseudo_counts, tilt, where_smoothed
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.terms import TermCounts
@@ -177,29 +177,23 @@ def text_leaf(variable: Variable, target: str, counts: TermCounts, estimation: E
 
     >>> spam = Variable("message", "text", ("free", "hi"), likelihood="multinomial")
     >>> sums = TermCounts(("free", "hi"), np.array([2.0]), np.array([[3.0, 0.0]]))
-    >>> text_leaf(spam, "spam", sums, Estimation(Dirichlet.laplace())).terms.present.round(4).tolist()
+    >>> text_leaf(spam, "spam", sums, BY_DEFAULT).terms.present.round(4).tolist()
     [[-0.2231, -1.6094]]
     """
-    prior, smoothing = estimation.prior, estimation.smoothing
     if variable.likelihood != "bernoulli":
-        added = pseudo_counts(counts.sums, prior, smoothing)
+        added = pseudo_counts(counts.sums, estimation.prior, estimation.smoothing)
     else:
-        added = _of_each_term(counts, prior, smoothing)
+        added = _of_each_term(counts, estimation)
     return TextLeaf(variable, target, counts, added, estimation)
 
 
-def _of_each_term(counts: TermCounts, prior: float | Dirichlet, smoothing: Smoothing) -> Array:
+def _of_each_term(counts: TermCounts, estimation: Estimation) -> Array:
     """(C, V, 1) or (C, V, 2): `pseudo_counts` of the V tables (C, 2) of absent and present, all at once."""
-    both = np.stack([counts.absent, counts.sums], axis=-1)
-    dirichlet = prior if isinstance(prior, Dirichlet) else Dirichlet(prior)
-    even = dirichlet.per_level((len(both), 2)) if smoothing != "none" else 0.0
-    added = np.full((*both.shape[:-1], 1), even)
-    if dirichlet.base == "marginal":
+    both, prior = np.stack([counts.absent, counts.sums], axis=-1), estimation.prior
+    added = np.full((*both.shape[:-1], 1), prior.per_level((len(both), 2)))
+    if prior.base == "marginal":
         added = added * tilt(both.sum(axis=0))
-    if smoothing == "zero-only":
-        added = np.where((both == 0).any(axis=-1, keepdims=True), added, 0.0)
-    nothing = (both.sum(axis=-1, keepdims=True) == 0) & (added.sum(axis=-1, keepdims=True) == 0)
-    return np.where(nothing, 1.0, added)
+    return where_smoothed(both, added, estimation.smoothing)
 
 
 @dataclass(frozen=True)
