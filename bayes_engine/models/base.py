@@ -21,9 +21,10 @@ from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, report
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.leaf import Domain, LeftOutRows
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger, Status
-from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import added_to_class, class_prior
@@ -45,7 +46,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;
-    - what is read off: `_joint`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is known.
+    - what is read off: `_joint`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is known;
+      `_prior_without`, the class prior without each row.
     """
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset()
@@ -58,6 +60,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     priors: Any
     unseen: str
     missing: str
+    variance: str
     discretize: str | None = None
     bins: int = 10
     takes_text: ClassVar[bool] = False
@@ -253,6 +256,20 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
             raise NotASubset("cannot leave out rows of a class that was never counted")
         return log_normalize(self._leave_one_out(self._table(frame, self.schema_, unseen="error"), labels))
 
+    def _class_weight_without(self, gone: LeftOutRows) -> Array:
+        """(n, C) the class weights without each row. Raises NotASubset where a row was never counted."""
+        rows, own, weight = np.arange(len(gone.own)), gone.own, gone.weight
+        left = np.repeat(self.stats_.class_weight[None, :], len(own), axis=0)
+        left[rows, own] -= weight
+        if (left[rows, own] < -1e-9 * weight).any():
+            raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
+        left[rows, own] *= left[rows, own] > 1e-9 * weight
+        return left
+
+    def _prior_without(self, gone: LeftOutRows) -> Array:
+        """(n, C) the log class prior without each row."""
+        return log(self._prior_of(self._class_weight_without(gone), self.target_.levels))
+
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """(n, C) joint of row i under the statistics without it. This general form re-estimates n times."""
         joint = np.empty((X.n, len(self.classes_)))
@@ -392,6 +409,15 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
                 raise TableError("the schema's column '{column}' is not in X", column=name)
         return frame[list(features)]
 
+    def _domain(self, stats: SufficientStatistics, variable: Variable) -> Domain:
+        """The places of a discrete column: a missing cell is a level where the model says so and training had any."""
+        as_level = self.missing == "category" and bool(stats.counts.tables[variable.name][:, 0].any())
+        return Domain(variable, as_level, self.unseen == "smooth")
+
+    @property
+    def _ddof(self) -> int:
+        return 1 if self.variance == "unbiased" else 0
+
     def _settle(self, stats: SufficientStatistics) -> Self:
         """Take these statistics as the fitted state, and estimate."""
         self.factor_ = self._estimate(stats)  # first: where it raises, nothing has changed
@@ -453,6 +479,12 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         return hasattr(self, "stats_")
 
 
+def left_out_rows(labels: Labels, stats: SufficientStatistics | None = None) -> LeftOutRows:
+    """Rows of these hard labels, to be left out one by one."""
+    assert labels.codes is not None
+    return LeftOutRows(labels.codes, np.ones(len(labels.codes)) if labels.weight is None else labels.weight, stats)
+
+
 def given_schema(schema: Any) -> Schema:
     """What an estimator was given as its `schema`. Raises ParameterError where that is none.
 
@@ -472,6 +504,15 @@ def given_schema(schema: Any) -> Schema:
 def warn(template: str, **params: object) -> None:
     """Warn whoever called `fit` of what the estimate does that they might not expect."""
     report(EstimationWarning(template, **params), stacklevel=5)
+
+
+def warn_of_constant(names: Iterable[str]) -> None:
+    """Warn of columns that say nothing of the class."""
+    if names := tuple(names):
+        warn(
+            "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
+            names=Listing(names),
+        )
 
 
 def warn_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:

@@ -38,11 +38,11 @@ from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.discriminant import BLOCK, Discriminant, LinearFactor, QuadraticFactor
-from bayes_engine.language import Listing, Word
+from bayes_engine.language import Word
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import gaussian_left_out as left_out
-from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_classes
+from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_classes, warn_of_constant
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
@@ -133,11 +133,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         n, total = stats.class_weight.sum(), np.diagonal(stats.scatter.within + stats.scatter.between)
         constant = total <= n * (1e-14 * (np.abs(pivot) + np.abs(centre))) ** 2
         refuse_constant(stats.schema.names, constant)
-        if constant.any():
-            warn(
-                "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                names=Listing(np.array(stats.schema.names, dtype=object)[constant]),
-            )
+        warn_of_constant(np.array(stats.schema.names, dtype=object)[constant])
         warn_of_classes(prior, stats.target.levels)
         with one_thread():
             gaussian = self._gaussian(stats, np.flatnonzero(~constant))
@@ -167,10 +163,6 @@ class GaussianDiscriminant(GenerativeClassifier):
         if self.covariance == "diagonal":
             m2 = shrunk(m2, np.ones(len(m2)), "diagonal")
         return pooled(used.weight, m2, share, self._ddof)
-
-    @property
-    def _ddof(self) -> int:
-        return 1 if self.variance == "unbiased" else 0
 
     @property
     def priors_(self) -> Array:
@@ -227,9 +219,9 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     def _removals(self, labels: Labels) -> left_out.Removals:
         """What goes with each row that is left out."""
-        return left_out.removals(
-            self.stats_.class_weight, labels, lambda left: self._prior_of(left, self.target_.levels)
-        )
+        gone = left_out_rows(labels)
+        left, log_prior = self._class_weight_without(gone), self._prior_without(gone)
+        return left_out.Removals.of(gone, self.stats_.class_weight, left, log_prior)
 
     # plumbing ---------------------------------------------------------------------------------------------------
 

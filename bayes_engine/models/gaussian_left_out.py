@@ -7,17 +7,16 @@ product with the inverse root of a scatter that is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.covariance import InverseRoot
-from bayes_engine.errors import NotASubset
 from bayes_engine.factors import LOG_2PI
+from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.logspace import Array, log
-from bayes_engine.stats.labels import Labels
 
 LOST = 1e-10
 """The share of a row's own direction that must be left in the scatter without it."""
@@ -34,22 +33,13 @@ class Removals(NamedTuple):
     ratio: Array
     log_prior: Array
 
-
-def removals(class_weight: Array, labels: Labels, prior: Callable[[Array], Array]) -> Removals:
-    """What goes with each row; `prior` gives the class prior (n, C) for class weights (n, C).
-
-    Raises NotASubset where a row was never counted.
-    """
-    assert labels.codes is not None
-    own, rows = labels.codes, np.arange(len(labels.codes))
-    w = np.ones(len(own)) if labels.weight is None else labels.weight
-    left = np.repeat(class_weight[None, :], len(own), axis=0)
-    left[rows, own] -= w
-    if (left[rows, own] < -1e-9 * w).any():
-        raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
-    left[rows, own] *= left[rows, own] > 1e-9 * w
-    safe = np.where(left[rows, own] > 0, left[rows, own], 1.0)
-    return Removals(own, w, left, w * class_weight[own] / safe, class_weight[own] / safe, log(prior(left)))
+    @classmethod
+    def of(cls, gone: LeftOutRows, class_weight: Array, left: Array, log_prior: Array) -> Removals:
+        """What goes with each of these rows, `class_weight` (C,) being that of all."""
+        own, w = gone.own, gone.weight
+        rest = left[np.arange(len(own)), own]
+        safe = np.where(rest > 0, rest, 1.0)
+        return cls(own, w, left, w * class_weight[own] / safe, class_weight[own] / safe, log_prior)
 
 
 def linear_left_out(

@@ -15,17 +15,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import NotASubset
 from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
-from bayes_engine.factors.leaf import Domain, Estimation, Leaf, LeftOutRows
+from bayes_engine.factors.leaf import Estimation, Leaf
 from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger
-from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import GenerativeClassifier, given_schema, warn, warn_of_classes
+from bayes_engine.logspace import Array
+from bayes_engine.models.base import (
+    GenerativeClassifier,
+    given_schema,
+    left_out_rows,
+    warn,
+    warn_of_classes,
+    warn_of_constant,
+)
 from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
 from bayes_engine.priors import (
     SMOOTHING,
@@ -149,20 +155,23 @@ class NaiveBayes(GenerativeClassifier):
             if leaf.collapsed is not None and (leaf.collapsed & (weight > 0)).any():
                 floored.append(variable.name)
             parts.append(leaf)
-        self._warn(constant, floored)
+        warn_of_constant(constant)
+        if floored:
+            warn(
+                "column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
+                "floor var_floor × the column's variance",
+                names=Listing(floored),
+            )
         warn_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
     def _leaf(self, stats: SufficientStatistics, variable: Variable) -> Leaf:
-        """The distribution of one column in each class. With missing="category" and missing seen, missing is a level
-        too."""
+        """The distribution of one column in each class."""
         name, target = variable.name, stats.target.name
         rule = self._estimation(name)
         if variable.discrete:
-            table = stats.counts.tables[name]
-            as_level = self.missing == "category" and bool(table[:, 0].any())
-            domain = Domain(variable, as_level, self.unseen == "smooth")
-            counts = domain.counted(table, 1)
+            domain = self._domain(stats, variable)
+            counts = domain.counted(stats.counts.tables[name], 1)
             amount, marginal = rule.prior.per_level(counts.shape), rule.prior.base == "marginal"
             return TableLeaf(domain, target, counts, TableRule(amount, marginal, rule.smoothing, summed=True))
         if variable.textual:
@@ -178,28 +187,15 @@ class NaiveBayes(GenerativeClassifier):
         prior = dirichlet(self.alpha, name)
         return Estimation(prior, self.smoothing, self._ddof, bool(self.tied_variance), float(self.var_floor))
 
-    @property
-    def _ddof(self) -> int:
-        return 1 if self.variance == "unbiased" else 0
-
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """All rows at once: a row's removal touches its own class's parameters, and what all classes share."""
-        assert labels.codes is not None
-        n, own = X.n, labels.codes
-        weight = np.ones(n) if labels.weight is None else labels.weight
-        rows = np.arange(n)
-        left = np.repeat(self.stats_.class_weight[None, :], n, axis=0)
-        left[rows, own] -= weight
-        if (left[rows, own] < -1e-9 * weight).any():
-            raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
-        left[rows, own] *= left[rows, own] > 1e-9 * weight
-        joint = log(self._prior_of(left, self.target_.levels))
-        gone = LeftOutRows(own, weight, self.stats_)
+        gone = left_out_rows(labels, self.stats_)
+        joint = self._prior_without(gone)
         for variable in steps(self.schema_):
             if part := self.factor_.part_of(variable.name):
                 leaf = cast(Leaf, part[0])
                 terms = leaf.known_terms(X, gone)
-                last = self._last_missing(variable, X, weight)
+                last = self._last_missing(variable, X, gone.weight)
                 joint += terms if last is None else np.where(last[:, None], 0.0, terms)
         return joint
 
@@ -256,19 +252,6 @@ class NaiveBayes(GenerativeClassifier):
         for name, values in CHOICES.items():
             checked_word(name, getattr(self, name), values)
         checked_share("var_floor", self.var_floor)
-
-    def _warn(self, constant: list[str], floored: list[str]) -> None:
-        if constant:
-            warn(
-                "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                names=Listing(constant),
-            )
-        if floored:
-            warn(
-                "column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
-                "floor var_floor × the column's variance",
-                names=Listing(floored),
-            )
 
 
 def _constant(stats: SufficientStatistics, variable: Variable) -> bool:

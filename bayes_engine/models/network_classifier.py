@@ -213,10 +213,10 @@ class BayesianNetworkClassifier(SemiNaive):
         above = tuple(self._domain(stats, stats.schema[n]) for n in parents)
         return ConditionalPrior(stats.target, turned, alpha, above)
 
-    def _prior_without(self, left: LeftOutRows) -> Array:
+    def _prior_without(self, gone: LeftOutRows) -> Array:
         if self.factor_.above is None:
-            return super()._prior_without(left)
-        return np.zeros((len(left.own), len(self.classes_)))
+            return super()._prior_without(gone)
+        return np.zeros((len(gone.own), len(self.classes_)))
 
     @property
     def prior_by_class(self) -> dict[Any, float]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import NotASubset, ParameterError
+from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
@@ -27,8 +27,8 @@ from bayes_engine.inference.directed import DirectedFactor, integrating
 from bayes_engine.inference.super_parent_sums import EQUAL, scores_left_out
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import Array, log, log_normalize
-from bayes_engine.models.base import GenerativeClassifier, warn
+from bayes_engine.logspace import Array, log_normalize
+from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_constant
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
 from bayes_engine.progress import steps
@@ -58,8 +58,7 @@ class SemiNaive(GenerativeClassifier):
     """What the semi-naive models share: pair statistics, families along a graph, and leave-one-out given the graph.
 
     A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider`, the families of more than
-    two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters; `_prior_without`,
-    the class prior without each row.
+    two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters.
 
     Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`:
 
@@ -134,9 +133,8 @@ class SemiNaive(GenerativeClassifier):
         if not variable.discrete:
             classes = stats.moments.column(variable.name)
             cells = _by_place(stats, variable, parents, above) if parents else None
-            ddof = 1 if self.variance == "unbiased" else 0
             rows = prior.per_cell((cells or classes).weight.size)
-            gaussian = GaussianRule(ddof, False, float(self.var_floor), rows)
+            gaussian = GaussianRule(self._ddof, False, float(self.var_floor), rows)
             return gaussian_leaf(variable, stats.target.name, classes, gaussian, above, cells)
         own = self._domain(stats, variable)
         name = in_order(stats.schema, (*parents, variable.name))
@@ -146,10 +144,6 @@ class SemiNaive(GenerativeClassifier):
         turned = table.transpose(0, *(1 + name.index(n) for n in (*parents, variable.name)))
         rule = TableRule(prior.per_level(turned.shape), prior.base == "marginal")
         return TableLeaf(own, stats.target.name, turned, rule, above)
-
-    def _domain(self, stats: SufficientStatistics, variable: Variable) -> Domain:
-        as_level = self.missing == "category" and bool(stats.counts.tables[variable.name][:, 0].any())
-        return Domain(variable, as_level, self.unseen == "smooth")
 
     def _check(self, stats: SufficientStatistics) -> None:
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
@@ -163,12 +157,7 @@ class SemiNaive(GenerativeClassifier):
             raise ParameterError(
                 "these statistics hold no tables of pairs of columns; take those of a SPODE, TAN, AODE or k-DB model"
             )
-        constant = sorted({v.name for v in stats.schema} - {v.name for v in _varying(stats)})
-        if constant:
-            warn(
-                "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                names=Listing(constant),
-            )
+        warn_of_constant(sorted({v.name for v in stats.schema} - {v.name for v in _varying(stats)}))
         uncut = [v.name for v in stats.schema if v.cuts == ()]
         if uncut:
             warn(
@@ -206,8 +195,7 @@ class SemiNaive(GenerativeClassifier):
         return status
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        assert labels.codes is not None
-        left = LeftOutRows(labels.codes, np.ones(X.n) if labels.weight is None else labels.weight)
+        left = left_out_rows(labels)
         return self._without_one(X, left, self._prior_without(left), self.factor_, self._along)
 
     def _without_one(
@@ -233,17 +221,6 @@ class SemiNaive(GenerativeClassifier):
             return self._estimate(stats)
         structure = {f.variable.name: tuple(d.variable.name for d in f.parents) for f in self.factor_.families}
         return self._directed(stats, structure)
-
-    def _prior_without(self, left: LeftOutRows) -> Array:
-        """(n, C) the log class prior of each row's rest."""
-        n = len(left.own)
-        rest = np.repeat(self.stats_.class_weight[None, :], n, axis=0)
-        rest[np.arange(n), left.own] -= left.weight
-        own = rest[np.arange(n), left.own]
-        if (own < -1e-9 * left.weight).any():
-            raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
-        rest[np.arange(n), left.own] = np.where(own <= 1e-9 * left.weight, 0.0, own)
-        return log(self._prior_of(rest, self.target_.levels))
 
     def _last_missing(self, X: Table, weight: Array) -> Any:
         """(n,) where a row holds the only missing cell of a column whose missing cell is a level."""
@@ -307,22 +284,22 @@ class SPODE(SemiNaive):
     def _scores(self, X: Table, labels: Labels, names: list[str]) -> pd.DataFrame:
         """Leave-one-out accuracy and log-loss (nats) of every candidate, the best one first; of a row that counts w > 1
         times, one is left out, as if it stood there w times."""
-        assert labels.codes is not None
-        weight = np.ones(X.n) if labels.weight is None else labels.weight
-        left = LeftOutRows(labels.codes, np.minimum(weight, 1.0))
+        whole = left_out_rows(labels)
+        codes, weight = whole.own, whole.weight
+        left = replace(whole, weight=np.minimum(weight, 1.0))
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
         stars = [anew(self.stats_) for anew in along]
         fast = self._all_at_once(X, left)
         rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
         if len(rows):
-            rows = rows[np.argsort(labels.codes[rows].astype(code_dtype(labels.n_classes)), kind="stable")]  # by radix
-            first = rows[np.unique(labels.codes[rows], return_index=True)[1]]  # all of a class leave the same prior
-            prior = dict(zip(labels.codes[first].tolist(), self._prior_without(left.take(first)), strict=True))
+            rows = rows[np.argsort(codes[rows].astype(code_dtype(labels.n_classes)), kind="stable")]  # by radix
+            first = rows[np.unique(codes[rows], return_index=True)[1]]  # all of a class leave the same prior
+            prior = dict(zip(codes[first].tolist(), self._prior_without(left.take(first)), strict=True))
             own_weight = None if labels.weight is None else weight[rows]
             hits, gains = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
         if len(others):
-            part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), labels.codes[others])
+            part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])
             log_prior = self._prior_without(gone)
             for i, (anew, factor) in enumerate(steps(zip(along, stars, strict=True), len(stars))):
                 log_posterior = log_normalize(self._without_one(part, gone, log_prior, factor, anew))
