@@ -7,7 +7,6 @@ likelihood, keeps its coefficients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
@@ -20,13 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import LOG_2PI
-from bayes_engine.factors.leaf import Leaf
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.decision_mixin import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up_source import written
-from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase
+from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase, times
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.models.target import class_array
@@ -206,44 +204,19 @@ def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[AnyTable, ...]]
     return log(prior.p), tuple(tables[name] for name in schema.names if name in tables)
 
 
-def _table_of(leaf: Leaf, weight: float) -> AnyTable:
-    made = _MADE.get(leaf.form)
-    if made is None:
-        raise _no_table(leaf.variable, type(leaf).__name__.removesuffix("Leaf").lower())
-    table = made(leaf)
-    if isinstance(table, LevelTable):
-        return (
-            table
-            if weight == 1.0
-            else replace(table, table=weight * table.table if weight else np.zeros_like(table.table))
-        )
-    return replace(table, weight=weight)
-
-
-def _levels_of(leaf: Any) -> LevelTable:
-    return LevelTable(leaf.variable, leaf.by_code)
-
-
-def _normal_of(leaf: Any) -> NormalTable:
-    sd = np.sqrt(leaf.variance)
-    return NormalTable(
-        leaf.variable, leaf.moments.pivot, np.asarray(leaf.moments.offset), sd, LOG_2PI + 2.0 * np.log(sd)
-    )
-
-
-def _rates_of(leaf: Any) -> RateTable:
-    return RateTable(leaf.variable, leaf.rate, log(leaf.rate))
-
-
-_MADE: Mapping[str, Callable[[Any], AnyTable]] = {"table": _levels_of, "gaussian": _normal_of, "rate": _rates_of}
-"""By the form of a leaf, the table that holds it."""
-
-
-def _no_table(variable: Variable, likelihood: str) -> ParameterError:
-    return ParameterError(
+def _table_of(leaf: Any, weight: float) -> AnyTable:
+    match leaf.form:
+        case "table":
+            return LevelTable(leaf.variable, times(weight, leaf.by_code))
+        case "gaussian":
+            sd, centre = np.sqrt(leaf.variance), np.asarray(leaf.moments.offset)
+            return NormalTable(leaf.variable, leaf.moments.pivot, centre, sd, LOG_2PI + 2.0 * np.log(sd), weight)
+        case "rate":
+            return RateTable(leaf.variable, leaf.rate, log(leaf.rate), weight)
+    raise ParameterError(
         "column '{column}' has a likelihood ({factor}) that no table holds; discretize it, or take a Gaussian",
-        column=variable.name,
-        factor=likelihood,
+        column=leaf.variable.name,
+        factor=type(leaf).__name__.removesuffix("Leaf").lower(),
     )
 
 

@@ -13,6 +13,11 @@ from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
 
+def times(weight: float, terms: Array) -> Array:
+    """w t with 0·(−inf) = 0."""
+    return weight * terms if weight else np.zeros_like(terms)
+
+
 @dataclass(frozen=True)
 class LevelTable:
     """log P(x_j|c) of a discrete column: `table` (C, 2 + S), of a missing cell, of the levels, of any other value; with
@@ -45,8 +50,7 @@ class NormalTable:
         with np.errstate(over="ignore"):
             z = (x - self.pivot - self.centre[:, None]) / self.sd[:, None]
             terms = -0.5 * (z * z + self.spread[:, None])
-        terms = self.weight * terms if self.weight else np.zeros_like(terms)
-        return np.where(np.isnan(x), 0.0, terms)
+        return np.where(np.isnan(x), 0.0, times(self.weight, terms))
 
     @property
     def natural(self) -> Array:
@@ -73,14 +77,12 @@ class RateTable:
             some = np.where(x == 0, 0.0, x * self.log_rate[:, None])
             terms = some - self.rate[:, None] - gammaln(x + 1.0)
         terms = np.where(np.isnan(terms), -np.inf, terms)
-        terms = self.weight * terms if self.weight else np.zeros_like(terms)
-        return np.where(np.isnan(x), 0.0, terms)
+        return np.where(np.isnan(x), 0.0, times(self.weight, terms))
 
     @property
     def natural(self) -> Array:
         """(3, C) b = −wλ, η₁ = w log λ and η₂ = 0, of w log P = b + η₁ x − w log x!."""
-        eta = self.weight * self.log_rate if self.weight else np.zeros_like(self.rate)
-        return np.stack([-self.weight * self.rate, eta, np.zeros_like(self.rate)])
+        return np.stack([-self.weight * self.rate, times(self.weight, self.log_rate), np.zeros_like(self.rate)])
 
 
 AnyTable = LevelTable | NormalTable | RateTable

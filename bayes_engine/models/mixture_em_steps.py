@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.covariance import pivots, pooled
 from bayes_engine.factors import LOG_2PI
+from bayes_engine.factors.leaf import dot
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.mixture_components import (
     Components,
@@ -76,7 +77,7 @@ class FullCovarianceSteps(EMSteps[Scatter]):
         m2 = stats.moments.m2 + weight[:, None, None] * away[:, :, None] * away[:, None, :]
         square = np.einsum("kij,kjl,kil->", np.broadcast_to(white, m2.shape), m2, np.broadcast_to(white, m2.shape))
         each = log(theta.weights) - 0.5 * (len(self.ridge) * LOG_2PI + log_det)
-        return float(_known(weight, each) - 0.5 * square) - self.rows.log_scale - self._filled
+        return float(dot(weight, each) - 0.5 * square) - self.rows.log_scale - self._filled
 
     def log_prior(self, theta: Components) -> float:
         if self.prior is None:
@@ -185,7 +186,7 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         cells, v = stats.moments.weight, theta.spread
         square = (stats.moments.m2 + cells * (stats.moments.mean - theta.means) ** 2) / v
         terms = -0.5 * float((cells * (LOG_2PI + np.log(v)) + square).sum())
-        return _known(stats.weight, log(theta.weights)) + terms - self.rows.log_scale
+        return dot(stats.weight, log(theta.weights)) + terms - self.rows.log_scale
 
     def log_prior(self, theta: Components) -> float:
         if self.prior is None:
@@ -261,11 +262,6 @@ def _whitened(spread: Array) -> tuple[Array, Array]:
     """L⁻¹ (K, d, d) and log |Σ| (K,) of Σ = L Lᵀ."""
     root = np.linalg.cholesky(spread)
     return np.linalg.inv(root), 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-
-
-def _known(weight: Array, each: Array) -> float:
-    """Σ n_k a_k with 0·(−inf) = 0."""
-    return float((weight * np.where(weight > 0, each, 0.0)).sum())
 
 
 def _products(z: Array, room: Array) -> Array:

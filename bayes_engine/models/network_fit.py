@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from bayes_engine.em import EMModel, EMTrace, ExpectedStatistics, Runs, Stopping, em, runs
 from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.factors.leaf import dot
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.expected_counts import ExpectationStep
 from bayes_engine.language import Listing
@@ -245,8 +246,10 @@ def fit_by_em(
         given = zip(variables, scopes, tables, strict=True)
         return Network(CPT(v, (seen.schema[n] for n in up), p) for v, up, p in given)
 
-    shape = network(tuple(_start(seen, v, up, how.hidden, rng) for v, up in zip(variables, scopes, strict=True)))
-    completion = ExpectationStep.of(shape, places, np.ones(table.n) if weight is None else weight)
+    def start() -> Tables:
+        return tuple(_start(seen, v, up, how.hidden, rng) for v, up in zip(variables, scopes, strict=True))
+
+    completion = ExpectationStep.of(network(start()), places, np.ones(table.n) if weight is None else weight)
 
     def expect(tables: Tables, hard: bool) -> ExpectedStatistics[Tables]:
         counts, likelihood = completion.expected(network(tables))
@@ -254,14 +257,11 @@ def fit_by_em(
         return ExpectedStatistics(counts, likelihood, q, likelihood - q)
 
     def complete(counts: Tables, tables: Tables) -> float:
-        return sum(_weighted(n, log(p)) for n, p in zip(counts, tables, strict=True))
+        return sum(dot(n, log(p)) for n, p in zip(counts, tables, strict=True))
 
     def log_prior(tables: Tables) -> float:
         each = zip(priors, tables, strict=True)
-        return sum(_weighted(np.full(p.shape, of_node.per_level(p.shape)), log(p)) for of_node, p in each)
-
-    def start() -> Tables:
-        return tuple(_start(seen, v, up, how.hidden, rng) for v, up in zip(variables, scopes, strict=True))
+        return sum(dot(np.full(p.shape, of_node.per_level(p.shape)), log(p)) for of_node, p in each)
 
     def in_order_of_weight(trace: EMTrace[Tables]) -> EMTrace[Tables]:
         counts = expect(trace.last.parameters, False).stats
@@ -346,8 +346,3 @@ def _turned(table: Array, orders: Sequence[NDArray[np.intp] | None]) -> Array:
     for axis, order in enumerate(orders):
         table = table if order is None else np.take(table, order, axis=axis)
     return table
-
-
-def _weighted(counts: Array, log_p: Array) -> float:
-    """Σ n log p with 0·(−inf) = 0."""
-    return float((counts * np.where(counts > 0, log_p, 0.0)).sum())
