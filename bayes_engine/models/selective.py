@@ -22,9 +22,8 @@ from bayes_engine.factors import Factor, Product
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.left_out import LeftOutTerms, left_out_terms
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
+from bayes_engine.models.naive_bayes_wrapper import LeftOutTerms, NaiveBayesWrapper, left_out_terms
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import SufficientStatistics

@@ -20,9 +20,9 @@ from bayes_engine.factors.sources import Power, Source
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.base import warn
-from bayes_engine.models.left_out import LeftOutTerms, left_out_terms
+from bayes_engine.models.look_up_tables import times
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
+from bayes_engine.models.naive_bayes_wrapper import LeftOutTerms, NaiveBayesWrapper, left_out_terms
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import SufficientStatistics
@@ -43,7 +43,7 @@ class WeightedFactor(Factor):
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         for row, term in self.part.rows(X):
-            yield row._replace(kind="score"), term * self.weight if self.weight else np.zeros_like(term)
+            yield row._replace(kind="score"), times(self.weight, term)
 
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         own = self.part.part_of(column)

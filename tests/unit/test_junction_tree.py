@@ -12,7 +12,7 @@ from bayes_engine.exchange import read_bif
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference import conflict as conflicts
 from bayes_engine.inference.conflict import conflict
-from bayes_engine.inference.elimination_trace import elimination_trace
+from bayes_engine.inference.elimination import elimination_trace
 from bayes_engine.inference.junction_tree import JunctionTree, junction_tree
 from bayes_engine.inference.triangulate import cells, cliques
 from bayes_engine.table.schema import Variable

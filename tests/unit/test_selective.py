@@ -22,7 +22,7 @@ from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, NotASubset, ParameterError
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.left_out import LeftOutTerms
+from bayes_engine.models.naive_bayes_wrapper import LeftOutTerms
 from bayes_engine.models.selective import CRITERIA, DIRECTIONS, SelectiveNaiveBayes, select_features
 from tests.conftest import examples, slowly
 

@@ -21,7 +21,7 @@ from bayes_engine import NaiveBayes, Schema, Variable, load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import log, log_normalize
-from bayes_engine.models.left_out import left_out_terms
+from bayes_engine.models.naive_bayes_wrapper import left_out_terms
 from bayes_engine.models.weighted import COSTS, WeightedNaiveBayes
 from tests.conftest import examples, slowly
 

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import TooLarge
-from bayes_engine.inference.elimination_trace import EliminationTrace, TracedFactor, elimination_trace
+from bayes_engine.inference.elimination import EliminationTrace, TracedFactor, elimination_trace
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
