@@ -60,13 +60,10 @@ def node_beliefs(network: Network, evidence: Mapping[str, Any]) -> Beliefs:
 
     Raises TooLarge where exact inference cannot be afforded.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> found = node_beliefs(network, {"wet": "yes"})
-    >>> round(found.posterior["rain"][1], 4), found.best, round(found.changes[0].before, 4)
-    (0.6667, {'rain': 'yes', 'wet': 'yes'}, 0.2)
+    >>> from bayes_engine.datasets import load_network
+    >>> found = node_beliefs(load_network("asia").network, {"dysp": "yes"})
+    >>> found.changes[0].node, round(found.changes[0].before, 4), round(found.changes[0].after, 4)
+    ('bronc', 0.45, 0.834)
     """
     tree = junction_tree(network)
     row = network.places(evidence)
@@ -105,13 +102,10 @@ class JointBelief(NamedTuple):
 def joint_belief(network: Network, a: str, b: str, evidence: Mapping[str, Any]) -> JointBelief:
     """The joint of two nodes given the findings. Raises ImpossibleEvidence where P(e) = 0.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> found = joint_belief(network, "rain", "wet", {})
-    >>> found.p.round(2).tolist(), found.independent
-    ([[0.72, 0.08], [0.04, 0.16]], False)
+    >>> from bayes_engine.datasets import load_network
+    >>> found = joint_belief(load_network("asia").network, "smoke", "lung", {})
+    >>> found.p.round(3).tolist(), found.independent
+    ([[0.05, 0.45], [0.005, 0.495]], False)
     """
     p = junction_tree(network).joint((a, b), network.places(evidence)[None])[0]
     of_a, of_b = p.sum(axis=1), p.sum(axis=0)

@@ -39,15 +39,12 @@ def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp])
 
     Of several smallest sets the first in the order of the nodes is named.
 
-    >>> from bayes_engine.factors.network import CPT, Network
+    >>> from bayes_engine.datasets import load_network
     >>> from bayes_engine.inference.junction_tree import junction_tree
-    >>> from bayes_engine.table.schema import Variable
-    >>> a, b, c = (Variable(name, "categorical", ("no", "yes")) for name in "abc")
-    >>> never = CPT(b, (a,), [[1.0, 0.0], [0.5, 0.5]])
-    >>> network = Network([CPT(a, (), [0.5, 0.5]), never, CPT(c, (), [0.9, 0.1])])
-    >>> row = network.places({"a": "no", "b": "yes", "c": "yes"})
-    >>> conflict(network, junction_tree(network).log_evidence, row).findings
-    (('a', 'no'), ('b', 'yes'))
+    >>> asia = load_network("asia").network
+    >>> row = asia.places({"smoke": "yes", "lung": "yes", "either": "no"})
+    >>> conflict(asia, junction_tree(asia).log_evidence, row).findings
+    (('lung', 'yes'), ('either', 'no'))
     """
 
     def impossible(sets: list[tuple[int, ...]]) -> list[bool]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_engine.factors.leaf import dot
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.elimination import Potential, marginals
 from bayes_engine.inference.junction_tree import junction_tree
@@ -58,14 +59,12 @@ class ExpectationStep:
     """Rows `places` (n, d), HIDDEN where not known, with weights (n,), for networks of one shape: the nodes' tables
     have the axes of `scopes` (columns of `places`, the node last) and differ in their numbers.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> rows = np.array([[0, 0], [HIDDEN, 1]])
-    >>> found = ExpectationStep.of(network, rows, np.ones(2)).expected(network)
-    >>> found.counts[0].round(4).tolist(), round(found.log_likelihood, 4)  # P(rain | wet) is 2/3; 0.72 · 0.24
-    ([1.3333, 0.6667], -1.7556)
+    >>> from bayes_engine.datasets import load_network
+    >>> asia = load_network("asia").network
+    >>> rows = np.stack([asia.places({}), asia.places({"lung": "yes"})])
+    >>> found = ExpectationStep.of(asia, rows, np.ones(2)).expected(asia)
+    >>> found.counts[asia.position["smoke"]].round(4).tolist(), round(found.log_likelihood, 4)  # log P(lung = yes)
+    ([1.4091, 0.5909], -2.9004)
     """
 
     places: NDArray[np.intp]
@@ -89,9 +88,7 @@ class ExpectationStep:
             return ExpectedCounts(tuple(exact.families[n] for n in self.names), float(self.weight @ exact.log_evidence))
         counts = [shown.copy() for shown in self._shown]
         tables = [cpt.log for cpt in network.cpts]
-        total = sum(
-            float((n * np.where(n > 0, log_p, 0.0)).sum()) for n, log_p in zip(self._shown, tables, strict=True)
-        )
+        total = sum(dot(n, log_p) for n, log_p in zip(self._shown, tables, strict=True))
         for pattern in steps(self._patterns):
             turned = [tables[t.family].transpose(t.turn) for t in pattern.touching]
             potentials = [

@@ -122,13 +122,11 @@ def _pieces(
 def checked_evidence(network: Network, evidence: Places) -> Places:
     """`evidence` as a row (d,) of places; raises ParameterError where it is none of this network.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain = Network([CPT(Variable("rain", "categorical", ("no", "yes")), (), [0.8, 0.2])])
-    >>> checked_evidence(rain, np.array([2]))
+    >>> from bayes_engine.datasets import load_network
+    >>> checked_evidence(load_network("asia").network, np.array([2, 0, 0, 0, 0, 0, 0, 0]))
     Traceback (most recent call last):
     ...
-    bayes_engine.errors.ParameterError: the evidence puts 'rain' at place 2; it has 2 levels
+    bayes_engine.errors.ParameterError: the evidence puts 'asia' at place 2; it has 2 levels
     """
     row = np.array(evidence, dtype=np.intp)
     if row.shape != (len(network.cpts),):
@@ -149,12 +147,10 @@ def checked_evidence(network: Network, evidence: Places) -> Places:
 def sample(network: Network, n: int, rng: np.random.Generator) -> Places:
     """(n, d) places of n independent rows from P(x).
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> sample(network, 10_000, np.random.default_rng(0)).mean(axis=0).round(2).tolist()  # P(wet) = 0.24
-    [0.2, 0.24]
+    >>> from bayes_engine.datasets import load_network
+    >>> drawn = sample(load_network("asia").network, 10_000, np.random.default_rng(0))
+    >>> float((drawn[:, -1] == 0).mean().round(2))  # P(dysp = yes) is 0.436
+    0.44
     """
     nothing = np.full(len(network.cpts), HIDDEN, dtype=np.intp)
     return np.concatenate([x.T for x, _ in _pieces(rng, network, nothing, n)]).astype(np.intp)
@@ -165,13 +161,11 @@ def weighted_sample(
 ) -> tuple[NDArray[np.uint8 | np.uint16], Array]:
     """n rows with the evidence clamped, as columns (d, n), and their log-weights (n,) in nats.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain = Variable("rain", "categorical", ("no", "yes"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2])])
-    >>> x, log_weight = weighted_sample(network, np.array([1]), 2, np.random.default_rng(0))
-    >>> x.tolist(), log_weight.round(4).tolist()  # log 0.2
-    ([[1, 1]], [-1.6094, -1.6094])
+    >>> from bayes_engine.datasets import load_network
+    >>> asia = load_network("asia").network
+    >>> x, log_weight = weighted_sample(asia, asia.places({"asia": "yes"}), 2, np.random.default_rng(0))
+    >>> x[0].tolist(), log_weight.round(4).tolist()  # log 0.01
+    ([0, 0], [-4.6052, -4.6052])
     """
     drawn = list(_pieces(rng, network, checked_evidence(network, evidence), n))
     return np.concatenate([x for x, _ in drawn], axis=1), np.concatenate([weight for _, weight in drawn])
@@ -205,13 +199,11 @@ def likelihood_weighting(
     means (delta method). It is honest only while `ess` is not small: with rare evidence a few rows carry all weight.
     Raises ParameterError where every row has weight 0.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> found = likelihood_weighting(network, network.places({"wet": "yes"}), 100_000, np.random.default_rng(0))
-    >>> found["rain"].round(2).tolist()  # exactly 1/3 and 2/3
-    [0.33, 0.67]
+    >>> from bayes_engine.datasets import load_network
+    >>> asia = load_network("asia").network
+    >>> found = likelihood_weighting(asia, asia.places({"dysp": "yes"}), 100_000, np.random.default_rng(0))
+    >>> found["lung"].round(2).tolist()  # exactly 0.1028 and 0.8972
+    [0.1, 0.9]
     """
     evidence = checked_evidence(network, evidence)
     first = np.concatenate([[0], np.cumsum(network.sizes)])

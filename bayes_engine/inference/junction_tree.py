@@ -85,13 +85,11 @@ class MostProbableExplanation(NamedTuple):
 def junction_tree(network: Network, together: tuple[str, ...] = ()) -> JunctionTree:
     """The tree of a network, made at the first call; the last 32 are kept.
 
-    >>> from bayes_engine.factors.network import CPT
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
-    >>> found = junction_tree(network).marginals(network.places({"wet": "yes"})[None])
-    >>> found.p["rain"].round(4).tolist(), found.log_evidence.round(4).tolist()
-    ([[0.3333, 0.6667]], [-1.4271])
+    >>> from bayes_engine.datasets import load_network
+    >>> asia = load_network("asia").network
+    >>> found = junction_tree(asia).marginals(asia.places({"dysp": "yes"})[None])
+    >>> found.p["lung"].round(4).tolist(), found.log_evidence.round(4).tolist()
+    ([[0.1028, 0.8972]], [-0.8302])
     """
     return JunctionTree(network, together)
 
