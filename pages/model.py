@@ -9,9 +9,9 @@ from pages import active
 from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current
-from pages.views.model.compare import compare
+from pages.views.model.compare.sections import compare
 from pages.views.model.conditionals import conditionals
-from pages.views.model.modes_of_use import modes_of_use
+from pages.views.model.modes_of_use.sections import modes_of_use
 
 VIEWS = {
     "conditionals": (_("Class-conditionals"), _("What does the model believe of each class?"), conditionals),

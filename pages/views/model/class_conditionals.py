@@ -13,7 +13,6 @@ from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.leaf import Domain
 from bayes_engine.language import _
 from bayes_engine.numerals import count, near, number
-from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.conditionals import (
     Conditional,
@@ -43,7 +42,7 @@ from pages.components.tables import Bar, Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, bound, bound_to, change, choose, current, dark
+from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark
 from pages.views.model import likelihoods, weights_and_selection
 
 BARS = 40
@@ -104,7 +103,7 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     heads: list[Head] = []
     shown: list[list[str | tables.Bar]] = []
     if not texts:
-        heads.append(Head("I(x; c)", " ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"), width=92))
+        heads.append(Head("I(x; c)", _measure(fitted).format(nats=f"{entropy:.3f}"), width=92))
         shown.append([_bar(bits[v.name], entropy) for v in listed])
     if kept is not None:
         heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
@@ -113,7 +112,8 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     shown.append([_listed(table, fitted, v) for v in listed])
     if has_parents_by_column(fitted):
         heads.append(Head(_("given"), _("What the column depends on besides the class.")))
-        shown.append([_names_of_parents(table, fitted, v, looked_at) for v in listed])
+        above = [parents(fitted.model, v.name, looked_at) for v in listed]
+        shown.append([_(", ").join(clean(table.column(d.variable.name), 30) for d in of) for of in above])
 
     def look_at(row: int, _column: int) -> None:
         column = position[listed[row].name]
@@ -151,7 +151,7 @@ def has_parents_by_column(fitted: active.Fitted) -> bool:
     return has_dependences(fitted) and fitted.spec.family != "aode"
 
 
-def _measure(fitted: active.Fitted) -> tuple[str, str]:
+def _measure(fitted: active.Fitted) -> str:
     """What the bars of the list show."""
     how = (
         _(
@@ -164,27 +164,13 @@ def _measure(fitted: active.Fitted) -> tuple[str, str]:
             "give."
         )
     )
-    return how, _("A full bar is all there is to know, {nats} nats.")
+    return how + " " + _("A full bar is all there is to know, {nats} nats.")
 
 
 def _listed(table: active.FittableTable, fitted: active.Fitted, variable: Variable) -> str:
     """A column's name; where it could not be cut, it says nothing of the class, and the list says so."""
-    name = clean(table.column(variable.name), 60)
-    return _("{column} · no cut found").format(column=name) if _uncut(fitted, variable) else name
-
-
-def _names_of_parents(
-    table: active.FittableTable, fitted: active.Fitted, variable: Variable, looked_at: str | None
-) -> str:
-    """The columns that a column depends on."""
-    if not has_parents_by_column(fitted):
-        return ""
-    above = parents(fitted.model, variable.name, looked_at)
-    return _(", ").join(clean(table.column(d.variable.name), 30) for d in above)
-
-
-def _uncut(fitted: active.Fitted, variable: Variable) -> bool:
-    return fitted.model.schema_[variable.name].cuts == ()
+    name, cuts = clean(table.column(variable.name), 60), fitted.model.schema_[variable.name].cuts
+    return _("{column} · no cut found").format(column=name) if cuts == () else name
 
 
 def _width(table: active.FittableTable, estimates: LevelConditionals) -> int:
@@ -243,8 +229,8 @@ def _held(table: active.FittableTable, fitted: active.Fitted, above: tuple[Domai
     if not above:
         return {}
     case = levels_of(fitted.model, active.case_frame(table, active.case_values(table)))
-    chosen = _chosen_levels()
-    held = {}
+    stands, held = current().seen(keys.HELD), {}
+    chosen = dict(stands)
     for domain in above:
         name, values = domain.variable.name, choices(domain)
         place = chosen.get(table.features.position[name], -1)
@@ -253,20 +239,14 @@ def _held(table: active.FittableTable, fitted: active.Fitted, above: tuple[Domai
     return held
 
 
-def _chosen_levels() -> dict[int, int]:
-    """By a parent's place among the features, the place of the value chosen."""
-    held = current().seen(keys.HELD)
-    return dict(held)
-
-
 def _choose_level(table: active.FittableTable, domain: Domain, stands: Any) -> None:
     name, values = domain.variable.name, choices(domain)
     position = table.features.position[name]
     shown = [clean(table.value(domain.variable, value), 40) for value in values]
 
-    def hold(state: Any, level: int) -> Any:
-        held = {**_chosen_levels(), position: level}
-        return state.showing(keys.HELD.to(tuple(sorted(held.items()))), keys.CELL.to(()))
+    def hold(state: State, level: int) -> State:
+        rest = (pair for pair in state.seen(keys.HELD) if pair[0] != position)
+        return state.showing(keys.HELD.to(tuple(sorted((*rest, (position, level))))), keys.CELL.to(()))
 
     st.selectbox(
         f"{md(table.column(name), 30)} =",
@@ -399,7 +379,7 @@ def _fractions(table: active.FittableTable, estimates: LevelConditionals) -> tup
         steps.append(replace(steps[0], value=None))
         lines.append([_("missing"), *(_("{n} left out").format(n=count(n)) for n in estimates.missing)])
     counted = [(s, k) for s in range(len(estimates.steps)) for k, f in enumerate(estimates.fractions(s)) if f.count]
-    s, k = _chosen_cell(len(steps), len(estimates.classes), otherwise=counted[0] if counted else (0, 0))
+    s, k = likelihoods.chosen_cell(len(steps), len(estimates.classes), otherwise=counted[0] if counted else (0, 0))
 
     def look_at(row: int, column: int) -> None:
         change(lambda state: state.showing(keys.CELL.to((row, column - 1 if column else k))))
@@ -421,12 +401,6 @@ def _fractions(table: active.FittableTable, estimates: LevelConditionals) -> tup
 
 def _is(source: Any, p: float) -> str:
     return f"{fraction(source)} = {number(p)}"
-
-
-def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
-    """The cell whose rows are shown: the one chosen, or where there is none of the kind (a forged link) `otherwise`."""
-    row, column = current().seen(keys.CELL) or otherwise
-    return (row, column) if row < rows and column < columns else otherwise
 
 
 # numeric columns --------------------------------------------------------------------------------------------------
@@ -456,41 +430,25 @@ def _curves(table: active.FittableTable, estimates: GaussianConditionals, on_dar
 
 def _moments(table: active.FittableTable, estimates: GaussianConditionals) -> tuple[WorkingStep, Any]:
     """n, mean, squared deviations, variance for each class; the class chosen there."""
-    k = _chosen_cell(1, len(estimates.classes))[1]
+    k = likelihoods.chosen_cell(1, len(estimates.classes))[1]
     smoothed = any(_drawn(estimates, j) for j in range(len(estimates.classes)))
-    of, densities = range(len(estimates.classes)), estimates.densities
+    densities = estimates.densities
     columns = {
-        Head(table.column(table.target.name)): [
-            table.class_(estimates.classes[j]) + (" ‡" if estimates.borrowed(j) else "") for j in of
-        ],
-        Head("n", right=True): [count(d.n) for d in densities],
-        Head(_("mean x̄"), right=True): [near(x, d.sd) for x, d in zip(estimates.means, densities, strict=True)],
-        Head("Σ(x − x̄)²", right=True): [f"{d.m2:.6g}" for d in densities],
+        "n": [count(d.n) for d in densities],
+        _("mean x̄"): [near(x, d.sd) for x, d in zip(estimates.means, densities, strict=True)],
+        "Σ(x − x̄)²": [f"{d.m2:.6g}" for d in densities],
     }
     if smoothed:
-        columns[Head(_("mean, smoothed"), right=True)] = [near(d.mean, d.sd) for d in densities]
+        columns[_("mean, smoothed")] = [near(d.mean, d.sd) for d in densities]
     else:
-        columns[Head("÷ (n − 1)" if densities[0].ddof else "÷ n", right=True)] = [
-            count(d.n - d.ddof) for d in densities
-        ]
-    columns[Head(_("variance, smoothed") if smoothed else _("variance"), right=True)] = [
+        columns["÷ (n − 1)" if densities[0].ddof else "÷ n"] = [count(d.n - d.ddof) for d in densities]
+    columns[_("variance, smoothed") if smoothed else _("variance")] = [
         f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(estimates, j) else "") for j, d in enumerate(densities)
     ]
-    columns[Head(_("sd"), right=True)] = [f"{d.sd:.6g}" for d in densities]
-    if any(estimates.missing):
-        columns[Head(_("missing"), right=True)] = [count(n) for n in estimates.missing]
-    tables.word_table(
-        list(columns),
-        list(zip(*columns.values(), strict=True)),
-        key="moments",
-        label=_("mean and variance of each class"),
-        height=LIST,
-        choice=tables.Choice(
-            by="row",
-            chosen=(k, 0),
-            on_choice=lambda chosen, _column: change(lambda s: s.showing(keys.CELL.to((0, chosen)))),
-        ),
-    )
+    columns[_("sd")] = [f"{d.sd:.6g}" for d in densities]
+    marks = [" ‡" if estimates.borrowed(j) else "" for j in range(len(densities))]
+    label = _("mean and variance of each class")
+    likelihoods.class_table(table, estimates, k, columns, marks=marks, key="moments", label=label)
     _variance_line(estimates, k)
     return estimates.step, estimates.classes[k]
 
@@ -577,11 +535,7 @@ def rows_behind(table: active.FittableTable, fitted: active.Fitted, estimates: C
 
 def _rows_behind(table: active.FittableTable, estimates: Conditional, step: WorkingStep, label: Any) -> None:
     """The very rows of the table that a number was counted from."""
-    parts, column = table.parts, estimates.variable.name
-    whole = put(parts.X, {parts.target.name: parts.y})
-    if parts.weight is not None:
-        whole = put(whole, {str(parts.weight.name): parts.weight})
-    whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
+    parts, column, whole = table.parts, estimates.variable.name, likelihoods.rows_counted(table)
     rows = rows_of(estimates, whole, step, label)
     of_class = int((parts.y == label).sum())
     alike = isinstance(estimates, LevelConditionals) and estimates.alike

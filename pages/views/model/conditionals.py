@@ -6,33 +6,24 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from pages import active
-from pages.active import shelf
 from pages.active.models import notes_of
 from pages.components import pixels
 from pages.runtime.escape import md
-from pages.runtime.state import finish
 from pages.views.model import (
     class_conditionals,
     class_pictures,
     estimation,
-    knobs,
     prior_and_parameter_count,
     saved_model,
     structures,
 )
+from pages.views.model.knobs import choose_fitted_model
 from pages.views.model.likelihood_choice import likelihood_choice
 
 
 def conditionals(table: active.FittableTable) -> None:
-    """The model is chosen and fitted; where a knob forbids the fit, the page ends with the knobs and why."""
-    spec = shelf.choose_model(table)
-    try:
-        fitted = active.fit(table, spec)
-    except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
-        knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
-        st.error(error.message.local(md))
-        finish()
-    knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
+    """The model, what it believes of a column, and its numbers."""
+    fitted = choose_fitted_model(table)
     structures.structure_in_a_line(table, fitted)
 
     pictures = st.container()
@@ -58,7 +49,7 @@ def conditionals(table: active.FittableTable) -> None:
         prior_and_parameter_count.class_prior(table, fitted)
     with numbers:
         prior_and_parameter_count.parameter_count(table, fitted)
-    if spec.family in active.NAIVE:
+    if fitted.spec.family in active.NAIVE:
         likelihood_choice(table)
     saved_model.download_model(table, fitted)
     for note in notes_of(table, fitted):

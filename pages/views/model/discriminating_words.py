@@ -9,6 +9,7 @@ import streamlit as st
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
+from bayes_engine.table.roles import put
 from bayes_engine.workbench.derivation.likelihoods import WordTable
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.derivation.texts import LookedUp, discriminating_terms, look_up, weights_of_evidence
@@ -120,12 +121,10 @@ def word_looked_up(table: active.FittableTable, word_table: WordTable) -> Looked
     asked = current().seen(keys.LOOK)
     if isinstance(asked, tuple):
         place, terms = asked
-        fits = terms == len(word_table.terms) and place < terms
-        return (
-            LookedUp(word_table.terms[place], place, *_texts(table, word_table, word_table.terms[place]))
-            if fits
-            else None
-        )
+        if terms != len(word_table.terms) or place >= terms:
+            return None
+        found = look_up(word_table, _frame(table), word_table.terms[place])
+        return LookedUp(word_table.terms[place], place, found.texts, found.of)
     if not asked.strip():
         return None
     try:
@@ -134,16 +133,9 @@ def word_looked_up(table: active.FittableTable, word_table: WordTable) -> Looked
         return None
 
 
-def _texts(table: active.FittableTable, word_table: WordTable, term: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    asked = look_up(word_table, _frame(table), term)
-    return asked.texts, asked.of
-
-
 def _frame(table: active.FittableTable) -> pd.DataFrame:
     """Features and class of the rows counted."""
-    parts = table.parts
-    frame: pd.DataFrame = parts.X.assign(**{parts.target.name: parts.y})
-    return frame
+    return put(table.parts.X, {table.target.name: table.parts.y})
 
 
 def _word_in_words(table: active.FittableTable, found: WordTable, asked: LookedUp) -> str:

@@ -3,6 +3,7 @@ with what the rows leave open of each; and the prior itself, for all columns or 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,6 @@ from bayes_engine.workbench.figures.conditionals import STRIP
 from bayes_engine.workbench.figures.credible import estimate_marks, gaussian_fans
 from pages import active
 from pages.active import prior_choice, shelf
-from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
 from pages.runtime import view_keys as keys
@@ -33,8 +33,6 @@ from pages.runtime.state import Spec, State, bound, current, dark
 from pages.views.model import likelihoods
 from pages.views.model.class_conditionals import BARS
 
-TALLEST = 388
-"""Pixels of the table of estimates."""
 LINES = 24
 """Up to so many levels, all classes together, are drawn; the table has all."""
 FAN = 40
@@ -147,7 +145,7 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
             st.caption(_("The {n} most frequent of {all} levels are drawn; the table has all.").format(
                 n=len(drawn), all=len(names)))  # fmt: skip
     with listed_at:
-        tables.word_table(
+        likelihoods.estimates_table(
             [
                 Head(table.column(conditional.variable.name)),
                 Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
@@ -166,9 +164,6 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
                 for s in range(min(len(names), known.counts.shape[1]))
                 for k, c in enumerate(classes)
             ],
-            key="estimates_table",
-            label=_("estimates"),
-            height=TALLEST,
         )
     position = table.features.position[conditional.variable.name]
     prior = dict(active.setting(spec, "alphas")).get(position, shelf.pseudo_count(spec))
@@ -216,27 +211,20 @@ def _gaussians(
     with listed_at:
         lines = []
         for k, (label, d) in enumerate(zip(conditional.classes, conditional.densities, strict=True)):
-            spread = [float(end[k]) ** 0.5 for end in known.variance_interval]
+            mean, variance = (
+                [float(end[k]) for end in interval] for interval in (known.mean_interval, known.variance_interval)
+            )
             lines.append(
                 [
                     table.class_(label),
-                    _interval(known.mean_interval, k, 10 * d.sd),
-                    " – ".join(number(float(end[k])) for end in known.variance_interval),
-                    " – ".join(map(number, spread)),
+                    " – ".join(number(end) if math.isinf(end) else near(end, 10 * d.sd) for end in mean),
+                    " – ".join(map(number, variance)),
+                    " – ".join(number(end**0.5) for end in variance),
                 ]
             )
-        tables.word_table(
-            [
-                Head(table.column(table.target.name)),
-                Head(_("μ, 95 % credible"), right=True),
-                Head(_("σ², 95 % credible"), right=True),
-                Head(_("σ, 95 % credible"), right=True),
-            ],
-            lines,
-            key="estimates_table",
-            label=_("estimates"),
-            height=TALLEST,
-        )
+        symbols = (_("μ, 95 % credible"), _("σ², 95 % credible"), _("σ, 95 % credible"))
+        heads = [Head(table.column(table.target.name)), *(Head(symbol, right=True) for symbol in symbols)]
+        likelihoods.estimates_table(heads, lines)
         n = int(sum(d.n for d in conditional.densities))
         st.markdown("**" + _("How can {n} rows give a normal distribution?").format(n=n) + "**")
         st.markdown(
@@ -251,12 +239,3 @@ def _gaussians(
             st.caption(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
         if not known.free.all():
             st.caption(_("Where a class has too few rows, or no spread, its variance has no interval."))
-
-
-def _interval(interval: Any, k: int, scale: float) -> str:
-    low, high_ = (float(end[k]) for end in interval)
-    return f"{_end(low, scale)} – {_end(high_, scale)}"
-
-
-def _end(value: float, scale: float) -> str:
-    return number(value) if abs(value) == float("inf") else near(value, scale)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.models.network_classifier import SEARCHED
@@ -19,10 +20,18 @@ from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
 from pages.active.models import CALIBRATIONS, COUNTING, DENSITIES, EXACT, STRUCTURES, TERMS
-from pages.active.shelf import edit_active_model, prior_kind, pseudo_count, with_knob, with_prior, with_prior_strength
+from pages.active.shelf import (
+    choose_model,
+    edit_active_model,
+    prior_kind,
+    pseudo_count,
+    with_knob,
+    with_prior,
+    with_prior_strength,
+)
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, State, bound, bound_to, change
+from pages.runtime.state import Spec, State, bound, bound_to, change, finish
 
 BINNED = ("equal-width", "quantile")
 """The ways to cut numbers that are told how many intervals."""
@@ -70,7 +79,21 @@ def summary(table: active.FittableTable, spec: Spec) -> str:
     return " · ".join(words.setting(name, values[name], table) for name in [*shown, *others] if name in values)
 
 
-def panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> None:
+def choose_fitted_model(table: active.FittableTable) -> active.Fitted:
+    """The shelf with the knobs of its active model, fitted; where a knob forbids the fit, the page ends with why, and
+    it can be turned back here."""
+    spec = choose_model(table)
+    try:
+        fitted = active.fit(table, spec)
+    except BayesEngineError as error:
+        _panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
+        st.error(error.message.local(md))
+        finish()
+    _panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
+    return fitted
+
+
+def _panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> None:
     """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
     st.caption(md(summary(table, spec), 400))
     with st.expander(_("Knobs"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):

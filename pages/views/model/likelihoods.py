@@ -3,8 +3,11 @@ table nor a Gaussian, with the rows behind them: kernel densities, Poisson rates
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
@@ -15,7 +18,7 @@ from bayes_engine.priors import smoothed
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.uncertainty.credible import credible
-from bayes_engine.workbench.derivation.conditionals import values_of
+from bayes_engine.workbench.derivation.conditionals import Conditional, values_of
 from bayes_engine.workbench.derivation.estimates import plain_model
 from bayes_engine.workbench.derivation.likelihoods import (
     Curves,
@@ -157,7 +160,7 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
     terms = _listed(word_table)
     place = {term: v for v, term in enumerate(word_table.terms)}
     nats = word_table.discriminating(WORDS)["nats"].tolist()
-    row, k = _chosen(len(terms), len(word_table.classes))
+    row, k = chosen_cell(len(terms), len(word_table.classes))
 
     def choose(at: int, column: int) -> None:
         change(lambda s: s.showing(keys.CELL.to((at, column - 2 if column > 1 else k)), keys.LOOK.to("")))
@@ -220,15 +223,18 @@ def rows_behind(table: active.FittableTable, estimates: Other) -> None:
         if asked := discriminating_words.word_looked_up(table, estimates):
             _rows_looked_up(table, estimates, asked)
             return
-        row, k = _chosen(len(_listed(estimates)), len(estimates.classes))
+        row, k = chosen_cell(len(_listed(estimates)), len(estimates.classes))
         _rows(table, estimates, k, _listed(estimates)[row])
         return
     st.caption(_("Choose a class; its rows stand below."))
-    k = _chosen(1, len(estimates.classes))[1]
+    k = chosen_cell(1, len(estimates.classes))[1]
     if isinstance(estimates, Distributions):
-        _parameter_table(table, estimates, k)
+        parameters = {name: [f"{v:.6g}" for v in values] for name, values in estimates.parameters.items()}
+        class_table(table, estimates, k, {"n": [count(n) for n in estimates.n], **parameters})
+    elif isinstance(estimates, Curves):
+        _curve_table(table, estimates, k)
     else:
-        k = _curve_table(table, estimates, k) if isinstance(estimates, Curves) else _rate_table(table, estimates, k)
+        _rate_table(table, estimates, k)
     _rows(table, estimates, k)
 
 
@@ -245,22 +251,32 @@ def _rows_looked_up(table: active.FittableTable, word_table: WordTable, asked: L
     _rows(table, word_table, k, asked.term)
 
 
-def _chosen(rows: int, classes: int) -> tuple[int, int]:
-    """The (row, class) that the state names, where there is such a one."""
-    row, k = current().seen(keys.CELL) or (0, 0)
-    return (row, k) if row < rows and k < classes else (0, 0)
+def chosen_cell(rows: int, classes: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+    """The (row, class) whose rows are shown: the one that the state names, where there is such a one."""
+    row, k = current().seen(keys.CELL) or otherwise
+    return (row, k) if row < rows and k < classes else otherwise
 
 
-def _class_table(
-    table: active.FittableTable, estimates: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]
-) -> int:
-    """A table with a row for each class, of which one can be chosen."""
-    named = {**heads, **({"missing": _("missing")} if any(estimates.missing) else {})}
+def class_table(
+    table: active.FittableTable,
+    estimates: Conditional | Other,
+    k: int,
+    columns: dict[str, list[str]],
+    *,
+    marks: Sequence[str] = (),
+    key: str = "by_class",
+    label: str = "",
+) -> None:
+    """A table with a row for each class, of which one can be chosen; of each column its head and cells. `marks` stand
+    behind the names of the classes."""
+    if any(estimates.missing):
+        columns = {**columns, _("missing"): [count(n) for n in estimates.missing]}
+    names = [table.class_(c) + mark for c, mark in zip_longest(estimates.classes, marks, fillvalue="")]
     tables.word_table(
-        [Head(table.column(table.target.name)), *(Head(head, right=True) for head in named.values())],
-        [[table.class_(c), *(row[name] for name in named)] for c, row in zip(estimates.classes, rows, strict=True)],
-        key="by_class",
-        label=_("what each class has"),
+        [Head(table.column(table.target.name)), *(Head(head, right=True) for head in columns)],
+        list(zip(names, *columns.values(), strict=True)),
+        key=key,
+        label=label or _("what each class has"),
         height=TALLEST,
         choice=tables.Choice(
             by="row",
@@ -268,25 +284,18 @@ def _class_table(
             on_choice=lambda chosen, _column: change(lambda s: s.showing(keys.CELL.to((0, chosen)))),
         ),
     )
-    return k
 
 
-def _curve_table(table: active.FittableTable, curves: Curves, k: int) -> int:
+def _curve_table(table: active.FittableTable, curves: Curves, k: int) -> None:
     """n, spread and bandwidth of each class; the rule with its numbers for the one chosen."""
-    weka = curves.precision is not None
-    rows = [
-        {
-            "n": count(curves.n(j)),
-            "distinct": str(len(curves.points[j][0])),
-            "spread": f"{curves.spread(j):.6g}" + (" †" if curves.replaced[j] else ""),
-            "h": f"{curves.bandwidth[j]:.6g}",
-            "missing": count(curves.missing[j]),
-        }
-        for j in _span(curves)
-    ]
-    spread = "max − min" if weka else _("sd s")
-    heads = {"n": "n", "distinct": _("places of bumps"), "spread": spread, "h": _("bandwidth h")}
-    _class_table(table, curves, k, rows, heads)
+    spread = _("sd s") if curves.precision is None else "max − min"
+    columns = {
+        "n": [count(curves.n(j)) for j in _span(curves)],
+        _("places of bumps"): [str(len(values)) for values, _weight in curves.points],
+        spread: [f"{curves.spread(j):.6g}" + (" †" if curves.replaced[j] else "") for j in _span(curves)],
+        _("bandwidth h"): [f"{h:.6g}" for h in curves.bandwidth],
+    }
+    class_table(table, curves, k, columns)
     n, spread_, h = count(curves.n(k)), f"{curves.spread(k):.6g}", f"{curves.bandwidth[k]:.6g}"
     if curves.precision is None:
         st.markdown(rf"$\displaystyle h=s\left(\frac{{4}}{{3n}}\right)^{{1/5}}={spread_}"
@@ -298,25 +307,18 @@ def _curve_table(table: active.FittableTable, curves: Curves, k: int) -> int:
     if any(curves.replaced):
         st.caption(_("† too few values, or no spread, in this class: the pooled spread, or the least allowed, stands "
                      "in."))  # fmt: skip
-    return k
 
 
-def _rate_table(table: active.FittableTable, rates: Rates, k: int) -> int:
+def _rate_table(table: active.FittableTable, rates: Rates, k: int) -> None:
     """n, sum and rate of each class; the rate of the one chosen with its numbers."""
-    rows = [
-        {
-            "n": count(rates.n[j]),
-            "sum": count(rates.total[j]),
-            "added": count(rates.added[j]),
-            "rate": f"{rates.rate[j]:.6g}",
-            "variance": _variance(rates, j),
-            "missing": count(rates.missing[j]),
-        }
-        for j in _span(rates)
-    ]
-    heads = {"n": "n", "sum": "Σx", "added": _("pseudo-observations α"), "rate": _("rate λ"),
-             "variance": _("variance of the rows")}  # fmt: skip
-    _class_table(table, rates, k, rows, heads)
+    columns = {
+        "n": [count(n) for n in rates.n],
+        "Σx": [count(total) for total in rates.total],
+        _("pseudo-observations α"): [count(added) for added in rates.added],
+        _("rate λ"): [f"{rate:.6g}" for rate in rates.rate],
+        _("variance of the rows"): [_variance(rates, j) for j in _span(rates)],
+    }
+    class_table(table, rates, k, columns)
     n, total, a = count(rates.n[k]), count(rates.total[k]), count(rates.added[k])
     if rates.added[k]:
         st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x+\alpha\bar x}}{{n+\alpha}}"
@@ -324,17 +326,6 @@ def _rate_table(table: active.FittableTable, rates: Rates, k: int) -> int:
         st.caption(_("Smoothed by α pseudo-observations that have the mean of the whole column, x̄."))
     else:
         st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={rates.rate[k]:.6g}$")
-    return k
-
-
-def _parameter_table(table: active.FittableTable, distributions: Distributions, k: int) -> None:
-    """n and the parameters of each class."""
-    rows = [
-        {"n": count(distributions.n[j]), **{name: f"{v[j]:.6g}" for name, v in distributions.parameters.items()},
-         "missing": count(distributions.missing[j])}
-        for j in _span(distributions)
-    ]  # fmt: skip
-    _class_table(table, distributions, k, rows, {"n": "n", **{name: name for name in distributions.parameters}})
 
 
 def _variance(rates: Rates, k: int) -> str:
@@ -389,20 +380,20 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
         if not estimates.added.any():
             note = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
                      "those under Jeffreys' prior, ½ a level.")  # fmt: skip
-    tables.word_table(
-        [
-            Head(table.column(estimates.variable.name)),
-            Head("ML", _("Maximum likelihood: nothing added."), right=True),
-            Head("Laplace", _("α = 1, whatever the model has."), right=True),
-            Head(_("in use"), right=True),
-            Head(_("95 % credible"), right=True),
-        ],
-        rows,
-        key="estimates_table",
-        label=_("estimates"),
-        height=TALLEST,
-    )
+    heads = [
+        Head(table.column(estimates.variable.name)),
+        Head("ML", _("Maximum likelihood: nothing added."), right=True),
+        Head("Laplace", _("α = 1, whatever the model has."), right=True),
+        Head(_("in use"), right=True),
+        Head(_("95 % credible"), right=True),
+    ]
+    estimates_table(heads, rows)
     st.caption(note)
+
+
+def estimates_table(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> None:
+    """The estimates of a column's numbers beside one another."""
+    tables.word_table(heads, rows, key="estimates_table", label=_("estimates"), height=TALLEST)
 
 
 def _within(low: float, high: float) -> str:
@@ -421,14 +412,19 @@ def _laplace(word_table: WordTable, k: int, v: int) -> float:
     )
 
 
+def rows_counted(table: active.FittableTable) -> pd.DataFrame:
+    """Features, class and weight of the rows that the model was counted from, numbered as in the table from 1."""
+    parts = table.parts
+    besides = {parts.target.name: parts.y}
+    if parts.weight is not None:
+        besides[str(parts.weight.name)] = parts.weight
+    return put(parts.X, besides).set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
+
+
 def _rows(table: active.FittableTable, estimates: Other, k: int, term: str | None = None) -> None:
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, estimates.classes[k], estimates.variable.name
-    whole = put(parts.X, {parts.target.name: parts.y})
-    if parts.weight is not None:
-        whole = put(whole, {str(parts.weight.name): parts.weight})
-    whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
-    rows = rows_of_class(estimates, whole, label, term)
+    rows = rows_of_class(estimates, rows_counted(table), label, term)
     heading = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
     share = _("{n} of the {all} rows of this class").format(n=len(rows), all=int((parts.y == label).sum()))
     st.markdown(f"**{' · '.join(heading)}** · {share}")

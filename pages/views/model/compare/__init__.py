@@ -1,5 +1,1 @@
 """The page Model's view Compare: the shelf on the same held-out rows, logistic regression beside it."""
-
-from pages.views.model.compare.sections import compare
-
-__all__ = ["compare"]

@@ -9,22 +9,14 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import NaiveBayes
 from pages import active
-from pages.active import shelf
 from pages.runtime.escape import md
-from pages.views.model import knobs
+from pages.views.model.knobs import choose_fitted_model
 from pages.views.model.modes_of_use import comparison, look_up_table, removed_rows
 
 
 def modes_of_use(table: active.FittableTable) -> None:
     """The active model of the shelf in the three ways; of another family what there is of them."""
-    spec = shelf.choose_model(table)
-    try:
-        fitted = active.fit(table, spec)
-    except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
-        knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
-        st.error(error.message.local(md))
-        return
-    knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
+    fitted = choose_fitted_model(table)
     if fitted.calibrated is not None:
         st.caption(_("Shown is the model before it is calibrated: a calibrator is the same after all three ways."))
     three = isinstance(fitted.model, NaiveBayes)
