@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -114,91 +115,37 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
     def rows(state: State, value: Any) -> State:
         return edit_active_model(table, lambda old: with_prior_strength(old, value))(state)
 
+    def choice(name: str, *, off: bool = False) -> Callable[[], None]:
+        return lambda: _choice(table, spec, name, off=off)
+
     made: dict[str, Callable[[], None]] = {
-        "objective": lambda: _choice(
-            table,
-            spec,
-            "objective",
-            among=OBJECTIVES,
-            about=_("What the weights make small on the rows: the log-loss has one minimum, squared error several."),
-        ),
+        "objective": choice("objective"),
         "largest": lambda: _largest(table, spec),
-        "direction": lambda: _choice(
-            table,
-            spec,
-            "direction",
-            among=DIRECTIONS,
-            about=_(
-                "Forward begins with no column and adds the best while that makes the score better; backward begins "
-                "with all and takes off the one missed least while that makes it no worse."
-            ),
-        ),
+        "direction": choice("direction"),
         "selected_by": lambda: _selected_by(table, spec),
         "super_parent": lambda: _column(table, spec, "super_parent", _("The column that all others depend on.")),
         "root": lambda: _column(table, spec, "root", _("The column that the tree is directed away from.")),
         "k": lambda: _k(table, spec),
         "structure": lambda: _structure(table, spec),
-        "criterion": lambda: _criterion(table, spec),
+        "criterion": choice("criterion", off=values.get("structure") not in SEARCHED),
         "max_parents": lambda: _most_parents(table, spec),
         "alpha_kind": lambda: _prior_kind(table, spec, off=not on.counted),
-        "smoothing": lambda: _joint_or_not(table, spec, off=not on.counted),
+        "smoothing": choice("smoothing", off=not on.counted),
         "alpha": lambda: prior_choice.strength_slider("knob_alpha", pseudo_count(spec), rows, off=not on.counted),
         "alpha_exact": lambda: _alpha_exact(table, spec, rows, off=not on.counted),
         "priors": lambda: _prior_rule(table, spec, prior),
         "shrinkage": lambda: _shrinkage(table, spec),
         "min_frequency": lambda: _threshold(table, spec),
-        "discretize": lambda: _numbers(table, spec),
+        "discretize": choice("discretize"),
         "bins": lambda: _bins(table, spec),
         "likelihoods": lambda: _own_likelihoods(table, spec),
-        "terms": lambda: _choice(
-            table,
-            spec,
-            "terms",
-            among=tuple(TERMS),
-            about=_(
-                "A Chinese character is a word by itself, so that no segmenter is needed; pairs are two words that "
-                "follow each other."
-            ),
-        ),
-        "counting": lambda: _choice(
-            table,
-            spec,
-            "counting",
-            among=COUNTING,
-            about=_(
-                "As often, or once: the multinomial, for which absent terms do not count. Present or absent: the "
-                "Bernoulli, for which they do."
-            ),
-        ),
+        "terms": choice("terms"),
+        "counting": choice("counting"),
         "variance": lambda: _variance(table, spec, off=not on.gaussian),
         "var_floor": lambda: _floor(table, spec, off=not on.gaussian),
-        "missing": lambda: _choice(
-            table,
-            spec,
-            "missing",
-            about=_(
-                "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is for "
-                "discrete columns."
-            ),
-        ),
-        "unseen": lambda: _choice(
-            table,
-            spec,
-            "unseen",
-            off=not on.counted,
-            about=_("What a value does at prediction that no row of the table had."),
-        ),
-        "calibration": lambda: _choice(
-            table,
-            spec,
-            "calibration",
-            among=CALIBRATIONS,
-            about=_(
-                "Last of all, learnt from rows held out: temperature divides all log posteriors by one T, Platt fits a "
-                "line in the log-odds of each class against the rest, isotonic an increasing step function. Decisions, "
-                "One case and Classify a file then use the calibrated posterior."
-            ),
-        ),
+        "missing": choice("missing"),
+        "unseen": choice("unseen", off=not on.counted),
+        "calibration": choice("calibration"),
     }
     hidden = {"variance"} if spec.family in ("lda", "qda") else set()
     hidden |= set() if on.numbers else {"discretize", "bins", "variance", "var_floor"}
@@ -210,29 +157,101 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
     return [draw for name, draw in made.items() if knob.get(name, name) in values and name not in hidden]
 
 
+def _choice_help(name: str, *, naive: bool) -> str:
+    """What a knob that is a word means."""
+    return {
+        "objective": _("What the weights make small on the rows: the log-loss has one minimum, squared error several."),
+        "direction": _(
+            "Forward begins with no column and adds the best while that makes the score better; backward begins "
+            "with all and takes off the one missed least while that makes it no worse."
+        ),
+        "criterion": _(
+            "What the search makes large: more is better. MDL is the book's (eq. 7.28), each free number ½ ln m."
+        ),
+        "smoothing": _(
+            "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
+        ),
+        "discretize": _(
+            "Of all numbers that have no likelihood of their own: a Gaussian in each class, a kernel density, or "
+            "intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others do not look at them."
+        )
+        if naive
+        else _(
+            "A Gaussian in each class; or intervals: MDLP (Fayyad & Irani) cuts where the classes change, the "
+            "others do not look at them. Only a column of intervals can be another's parent."
+        ),
+        "terms": _(
+            "A Chinese character is a word by itself, so that no segmenter is needed; pairs are two words that "
+            "follow each other."
+        ),
+        "counting": _(
+            "As often, or once: the multinomial, for which absent terms do not count. Present or absent: the "
+            "Bernoulli, for which they do."
+        ),
+        "variance": _("n−1 is the sample variance of the worked examples; n is maximum likelihood."),
+        "missing": _(
+            "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is for "
+            "discrete columns."
+        ),
+        "unseen": _("What a value does at prediction that no row of the table had."),
+        "calibration": _(
+            "Last of all, learnt from rows held out: temperature divides all log posteriors by one T, Platt fits a "
+            "line in the log-odds of each class against the rest, isotonic an increasing step function. Decisions, "
+            "One case and Classify a file then use the calibrated posterior."
+        ),
+    }[name]
+
+
 def _turned(
-    table: active.FittableTable, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v
+    table: active.FittableTable, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v, widget: str = ""
 ) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of one knob of the active model."""
 
     def turn(state: State, entered: Any) -> State:
         return edit_active_model(table, lambda old: with_knob(old, name, read(entered)))(state)
 
-    return bound(f"knob_{name}", value, turn)
+    return bound(f"knob_{widget or name}", value, turn)
 
 
-def _choice(
-    table: active.FittableTable, spec: Spec, name: str, *, about: str, off: bool = False, among: Sequence[Any] = ()
+def _select(
+    table: active.FittableTable,
+    name: str,
+    options: Mapping[Any, str],
+    stands: Any,
+    *,
+    about: str,
+    off: bool = False,
+    read: Callable[[Any], Any] = lambda v: v,
+    widget: str = "",
 ) -> None:
-    """A knob that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
+    """A knob that is one of some options with their words."""
     st.selectbox(
         words.knob_name(name),
-        among or CHOICES[name],
-        format_func=lambda o: words.option(name, o or None),
+        list(options),
+        format_func=options.__getitem__,
         help=about,
         disabled=off,
-        **_turned(table, name, active.setting(spec, name) or "", lambda v: v or None),
+        **_turned(table, name, stands, read, widget),
     )
+
+
+def _choice(table: active.FittableTable, spec: Spec, name: str, *, off: bool = False) -> None:
+    """A knob that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
+    naive = spec.family in active.NAIVE
+    among: dict[str, Sequence[str]] = {
+        **CHOICES,
+        "objective": OBJECTIVES,
+        "direction": DIRECTIONS,
+        "smoothing": AVERAGING,
+        "criterion": ("mdl", "aic", "k2", "bdeu", "log-likelihood"),
+        "discretize": ("", *(DENSITIES if naive else ()), *METHODS),
+        "terms": tuple(TERMS),
+        "counting": COUNTING,
+        "calibration": CALIBRATIONS,
+    }
+    options, stands = {o: words.option(name, o or None) for o in among[name]}, active.setting(spec, name) or ""
+    about = _choice_help(name, naive=naive)
+    _select(table, name, options, stands, about=about, off=off, read=lambda v: v or None)
 
 
 def _prior_kind(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
@@ -248,14 +267,6 @@ def _prior_kind(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     )
 
 
-def _joint_or_not(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
-    """Whether AODE's tables are smoothed one by one."""
-    about = _(
-        "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
-    )
-    _choice(table, spec, "smoothing", off=off, about=about, among=AVERAGING)
-
-
 def _alpha_exact(table: active.FittableTable, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
     prior_choice.strength_input(
@@ -267,14 +278,7 @@ def _column(table: active.FittableTable, spec: Spec, name: str, about: str) -> N
     """A knob that is a discrete column of this model, or its own choice."""
     stands, cut = active.setting(spec, name), active.setting(spec, "discretize") is not None
     can = [-1, *(i for i, v in enumerate(table.features) if v.discrete or cut or i == stands)]
-    shown = {i: words.option(name, i, table) for i in can}
-    st.selectbox(
-        words.knob_name(name),
-        can,
-        format_func=shown.__getitem__,
-        help=about,
-        **_turned(table, name, stands),
-    )
+    _select(table, name, {i: words.option(name, i, table) for i in can}, stands, about=about)
 
 
 def _k(table: active.FittableTable, spec: Spec) -> None:
@@ -292,19 +296,9 @@ def _structure(table: active.FittableTable, spec: Spec) -> None:
     stands = active.setting(spec, "structure")
     named = [s for s in STRUCTURES if s != "exact" or len(table.features) <= EXACT or s == stands]
     offered: list[Any] = [*named, *([stands] if isinstance(stands, tuple) else [])]
-    st.selectbox(
-        words.knob_name("structure"),
-        range(len(offered)),
-        format_func=lambda i: words.option("structure", offered[i]),
-        help=_("A search sees all discrete columns and the class; arcs by hand come from the page Network."),
-        **_turned(table, "structure", offered.index(stands), lambda i: offered[i]),
-    )
-
-
-def _criterion(table: active.FittableTable, spec: Spec) -> None:
-    about = _("What the search makes large: more is better. MDL is the book's (eq. 7.28), each free number ½ ln m.")
-    off = active.setting(spec, "structure") not in SEARCHED
-    _choice(table, spec, "criterion", about=about, off=off, among=("mdl", "aic", "k2", "bdeu", "log-likelihood"))
+    about = _("A search sees all discrete columns and the class; arcs by hand come from the page Network.")
+    options = {i: words.option("structure", arcs) for i, arcs in enumerate(offered)}
+    _select(table, "structure", options, offered.index(stands), about=about, read=lambda i: offered[i])
 
 
 def _most_parents(table: active.FittableTable, spec: Spec) -> None:
@@ -330,53 +324,35 @@ def _threshold(table: active.FittableTable, spec: Spec) -> None:
     )
 
 
-def _numbers(table: active.FittableTable, spec: Spec) -> None:
-    _choice(
-        table,
-        spec,
-        "discretize",
-        among=("", *(DENSITIES if spec.family in active.NAIVE else ()), *METHODS),
-        about=(
-            _(
-                "Of all numbers that have no likelihood of their own: a Gaussian in each class, a kernel density, or "
-                "intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others do not look at them."
-            )
-            if spec.family in active.NAIVE
-            else _(
-                "A Gaussian in each class; or intervals: MDLP (Fayyad & Irani) cuts where the classes change, the "
-                "others do not look at them. Only a column of intervals can be another's parent."
-            )
-        ),
-    )
-
-
 def _own_likelihoods(table: active.FittableTable, spec: Spec) -> None:
     """The columns with a likelihood of their own; one that is taken off has that of its kind again."""
     own = dict(active.setting(spec, "likelihoods"))
     name_of = {at: clean(table.column(table.features.names[at]), 24) for at in own}
     shown = {at: name_of[at] + _(": ") + words.likelihood(own[at]) for at in own}
-
-    def keep(state: State, places: list[int]) -> State:
-        kept = tuple((at, name) for at, name in sorted(own.items()) if at in places)
-        return edit_active_model(table, lambda old: with_knob(old, "likelihoods", kept))(state)
-
     st.multiselect(
         _("Likelihoods of their own"),
         list(shown),
         format_func=shown.__getitem__,
         help=_("Chosen beside the column's class-conditionals below."),
-        **bound("knob_likelihoods", list(shown), keep),
+        **_turned(
+            table,
+            "likelihoods",
+            list(shown),
+            lambda places: tuple((at, name) for at, name in sorted(own.items()) if at in places),
+        ),
     )
 
 
 def _largest(table: active.FittableTable, spec: Spec) -> None:
     """The largest weight a column may have, or none."""
-    st.selectbox(
-        words.knob_name("largest"),
-        ["1", "2", ""],
-        format_func=lambda o: words.option("largest", float(o) if o else None),
-        help=_("At 1 a column may only lose its say; without a bound it may also count more than its numbers say."),
-        **_turned(table, "largest", _as_option(active.setting(spec, "largest")), lambda v: float(v) if v else None),
+    largest = active.setting(spec, "largest")
+    _select(
+        table,
+        "largest",
+        {o: words.option("largest", float(o) if o else None) for o in ("1", "2", "")},
+        "" if largest is None else "2" if largest > 1 else "1",
+        about=_("At 1 a column may only lose its say; without a bound it may also count more than its numbers say."),
+        read=lambda o: float(o) if o else None,
     )
     st.toggle(
         words.option("leave_one_out", True),
@@ -386,32 +362,26 @@ def _largest(table: active.FittableTable, spec: Spec) -> None:
     )  # fmt: skip
 
 
-def _as_option(largest: float | None) -> str:
-    return "" if largest is None else "2" if largest > 1 else "1"
-
-
 def _selected_by(table: active.FittableTable, spec: Spec) -> None:
     """The score of a selection. Losses are taken as they stand when they are chosen: another λ does not refit."""
     stands = active.setting(spec, "criterion")
 
-    def choose(state: State, name: str) -> State:
-        loss = active.losses(table).table.tolist()
-        value = ("risk", tuple(map(tuple, loss))) if name == "risk" else name
-        return edit_active_model(table, lambda old: with_knob(old, "criterion", value))(state)
+    def score(name: str) -> Any:
+        return ("risk", tuple(map(tuple, active.losses(table).table.tolist()))) if name == "risk" else name
 
-    st.selectbox(
-        words.knob_name("criterion"),
-        ["accuracy", "log_loss", "risk"],
-        format_func=lambda name: words.option("criterion", name),
-        help=_("Risk takes the losses as they are when you choose it; after a change of λ choose it again."),
-        **bound("knob_selected_by", "risk" if isinstance(stands, tuple) else stands, choose),
+    _select(
+        table,
+        "criterion",
+        {name: words.option("criterion", name) for name in ("accuracy", "log_loss", "risk")},
+        "risk" if isinstance(stands, tuple) else stands,
+        about=_("Risk takes the losses as they are when you choose it; after a change of λ choose it again."),
+        read=score,
+        widget="selected_by",
     )
-    if isinstance(stands, tuple):
-        now = tuple(map(tuple, active.losses(table).table.tolist()))
-        sentence = _("The losses have changed since.") if now != stands[1] else ""
-        if sentence:
-            st.button(_("Select anew under the present losses"), key="knob_reselect", on_click=change,
-                      args=(lambda s: choose(s, "risk"),), help=sentence)  # fmt: skip
+    if isinstance(stands, tuple) and score("risk") != stands:
+        anew = edit_active_model(table, lambda old: with_knob(old, "criterion", score("risk")))
+        st.button(_("Select anew under the present losses"), key="knob_reselect", on_click=change, args=(anew,),
+                  help=_("The losses have changed since."))  # fmt: skip
 
 
 def _bins(table: active.FittableTable, spec: Spec) -> None:
@@ -427,8 +397,7 @@ def _bins(table: active.FittableTable, spec: Spec) -> None:
 
 
 def _variance(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
-    about = _("n−1 is the sample variance of the worked examples; n is maximum likelihood.")
-    _choice(table, spec, "variance", off=off, about=about)
+    _choice(table, spec, "variance", off=off)
     if "tied_variance" in active.settings(spec):
         st.toggle(
             _("shared"),
@@ -458,54 +427,42 @@ def _shrinkage(table: active.FittableTable, spec: Spec) -> None:
     """How far Σ is drawn towards a multiple of the identity or its diagonal: by rule, or γ by hand."""
     stands = active.setting(spec, "shrinkage")
     by_hand = isinstance(stands, float)
-
-    def choose(state: State, rule: str) -> State:
-        amount = 0.1 if rule == "by hand" else rule or None
-        return edit_active_model(table, lambda old: with_knob(old, "shrinkage", amount))(state)
-
-    st.selectbox(
-        words.knob_name("shrinkage"),
-        ["", "auto", "oas", "by hand"],
-        format_func=lambda rule: words.option("shrinkage", rule or None),
-        help=_(
+    _select(
+        table,
+        "shrinkage",
+        {rule: words.option("shrinkage", rule or None) for rule in ("", "auto", "oas", "by hand")},
+        "by hand" if by_hand else stands or "",
+        about=_(
             "By hand: (1−γ)Σ + γ(tr Σ/d)I. Ledoit–Wolf and OAS draw each class towards its own diagonal, by an amount "
             "from the data."
         ),
-        **bound("knob_shrinkage", "by hand" if by_hand else stands or "", choose),
+        read=lambda rule: 0.1 if rule == "by hand" else rule or None,
     )
     if by_hand:
-
-        def slide(state: State, share: float) -> State:
-            return edit_active_model(table, lambda old: with_knob(old, "shrinkage", round(share, 4)))(state)
-
-        st.slider("γ", 0.0, 1.0, step=0.01, **bound("knob_gamma", stands, slide))
+        st.slider("γ", 0.0, 1.0, step=0.01, **_turned(table, "shrinkage", stands, lambda g: round(g, 4), "gamma"))
 
 
 def _prior_rule(table: active.FittableTable, spec: Spec, own: tuple[float, ...]) -> None:
     """The class prior by rule, or by hand, which starts from `own`."""
     stands = active.setting(spec, "priors")
-
-    def choose(state: State, rule: str) -> State:
-        return edit_active_model(table, lambda old: with_knob(old, "priors", own if rule == "by hand" else rule))(state)
-
-    st.selectbox(
-        words.knob_name("priors"),
-        [*PRIORS, "by hand"],
-        format_func=lambda rule: words.option("priors", rule),
-        help=_("What the model is built with. Where you will use it other frequencies may hold: see Losses."),
-        **bound("knob_priors", "by hand" if isinstance(stands, tuple) else stands, choose),
+    _select(
+        table,
+        "priors",
+        {rule: words.option("priors", rule) for rule in (*PRIORS, "by hand")},
+        "by hand" if isinstance(stands, tuple) else stands,
+        about=_("What the model is built with. Where you will use it other frequencies may hold: see Losses."),
+        read=lambda rule: own if rule == "by hand" else rule,
     )
 
 
 def _prior_by_hand(table: active.FittableTable, stands: tuple[float, ...]) -> None:
     """P(class) for each class by its label; the others keep their proportions."""
+
+    def moved(k: int, p: float | None) -> tuple[float, ...]:
+        return with_share(stands, k, min(max(float(p or 0.0), 0.0), 1.0))
+
     for start in range(0, len(table.classes), 4):
         for k, cell in zip(range(start, len(table.classes)), st.columns(4, gap="medium"), strict=False):
-
-            def put(state: State, p: float | None, k: int = k) -> State:
-                moved = with_share(stands, k, min(max(float(p or 0.0), 0.0), 1.0))
-                return edit_active_model(table, lambda old: with_knob(old, "priors", moved))(state)
-
             name = f"P({md(table.class_(table.classes[k]), 24)})"
-            shown = round(stands[k], 6)
-            cell.number_input(name, 0.0, 1.0, step=0.01, format="%.4f", **bound(f"knob_prior_{k}", shown, put))
+            turned = _turned(table, "priors", round(stands[k], 6), partial(moved, k), f"prior_{k}")
+            cell.number_input(name, 0.0, 1.0, step=0.01, format="%.4f", **turned)
