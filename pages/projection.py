@@ -9,8 +9,8 @@ from pages import active
 from pages.active import required
 from pages.runtime.state import finish
 from pages.views.projection import projection
+from pages.views.projection.discriminants import sections
 from pages.views.projection.equivalence import equivalence
-from pages.views.projection.sections import sections
 
 opened = active.table_in_use()
 st.title(_("Onto which line do the classes come apart?"))

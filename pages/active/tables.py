@@ -70,6 +70,10 @@ class OpenTable:
         """How a column is called on screen."""
         return self.dataset.label(name, self._language) if self.dataset else name
 
+    def unit(self, column: str) -> str:
+        """The unit of its numbers, where the data set says one."""
+        return self.info.column(column).unit if self.info else ""
+
     def level(self, column: str, value: Any) -> str:
         """How a value is called on screen."""
         return self.dataset.level_label(column, value, self._language) if self.dataset else str(value)
@@ -127,8 +131,7 @@ class FittableTable(OpenTable):
 
     def amount_text(self, amount: float) -> str:
         """An amount with its unit, where the data set says one: «5951 DM»."""
-        unit = self.info.column(self.amount_column).unit if self.info else ""
-        return f"{plain(amount)} {unit}".strip()
+        return f"{plain(amount)} {self.unit(self.amount_column)}".strip()
 
     def action(self, action: Any) -> str:
         """How a decision is called on screen."""

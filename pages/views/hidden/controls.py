@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.mixture_components import FORMS
 from pages import active
+from pages.components.axes import choose_axes
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import md
-from pages.runtime.state import State, bound, bound_to, change, choose, current
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound_to, choose
 from pages.views.hidden import fits
 
 AT_END = (keys.EM_STEP.to(-1),)
@@ -33,42 +35,25 @@ def choose_part(table: active.FittableTable) -> str:
     return choose(_("What is hidden"), keys.EM_PART, offered, also=AT_END, titled=False)
 
 
-def choose_axes(table: active.FittableTable, places: Sequence[Any]) -> tuple[str, str]:
+def choose_plane(table: active.FittableTable, places: Sequence[Any]) -> tuple[str, str]:
     """The two axes, by their names on screen."""
     names, shown = fits.numeric_features(table), fits.axes(table)
-    for axis, (key, words) in enumerate(((keys.EM_X, _("Across")), (keys.EM_Y, _("Up")))):
-        places[axis].selectbox(
-            words,
-            range(len(names)),
-            format_func=lambda j: table.column(names[j]),
-            **bound(key.widget, shown[axis], _onto(shown, axis)),
-        )
-    return table.column(names[shown[0]]), table.column(names[shown[1]])
-
-
-def _onto(shown: tuple[int, int], axis: int) -> Callable[[State, int], State]:
-    """Another column on an axis: the axes change places where they would be the same; a start set by hand belonged to
-    the old plane."""
-
-    def edit(state: State, j: int) -> State:
-        x, y = (j, shown[1]) if axis == 0 else (shown[0], j)
-        if x == y:
-            x, y = (j, shown[0]) if axis == 0 else (shown[1], j)
-        return state.showing(keys.EM_X.to(x), keys.EM_Y.to(y), keys.EM_POINTS.to(()), *AT_END)
-
-    return edit
+    options = {j: table.column(name) for j, name in enumerate(names)}
+    old_plane = (keys.EM_POINTS.to(()), *AT_END)  # a start set by hand belonged to it
+    choose_axes(places, {keys.EM_X: _("Across"), keys.EM_Y: _("Up")}, shown, options, also=old_plane)
+    return options[shown[0]], options[shown[1]]
 
 
 def choose_components(table: active.FittableTable, place: Any) -> None:
     """How many components; a start set by hand has another number of points then."""
-    k = fits.run_in_use(table).k
+    run = fits.run_in_use(table)
     place.number_input(
         _("Components K"),
         1,
-        max(fits.MOST, k),
+        max(fits.MOST, run.k),
         step=1,
-        disabled=fits.run_in_use(table).start == "labels",
-        **bound_to(keys.EM_K, k, also=(keys.EM_POINTS.to(()), *AT_END)),
+        disabled=run.start == "labels",
+        **bound_to(keys.EM_K, run.k, also=(keys.EM_POINTS.to(()), *AT_END)),
     )
 
 
@@ -111,19 +96,31 @@ def covariance_form(name: str) -> str:
     }[name]
 
 
-def step_in_use() -> int:
-    """The iteration that is shown; −1 is the last."""
-    return current().seen(keys.EM_STEP)
-
-
-def keep_step(t: int) -> None:
-    """A step was chosen in the player."""
-    change(lambda s: s.showing(keys.EM_STEP.to(t)))
-
-
 def classes(table: active.FittableTable) -> list[str]:
     """The classes as they are called on screen."""
     return [table.class_(c) for c in table.classes]
+
+
+def component_names(k: int) -> list[str]:
+    """The components, which have no names of their own."""
+    return [_("component {k}").format(k=i + 1) for i in range(k)]
+
+
+def crosstab(table: active.FittableTable, counts: Any) -> None:
+    """How many rows of each class are in each component."""
+    columns = [clean(c, 40) for c in classes(table)]
+    st.dataframe(pd.DataFrame(counts, index=component_names(len(counts)), columns=columns), width="content")
+
+
+def objective_name(*, hard: bool, prior: bool) -> str:
+    """What EM climbs."""
+    name = _("classification likelihood") if hard else _("log-likelihood")
+    return _("{name} + log prior").format(name=name) if prior else name
+
+
+def exact(value: float) -> str:
+    """A log-likelihood to five decimals."""
+    return f"{value:.5f}".replace("-", "−")
 
 
 def say_if_sampled(table: active.FittableTable, drawn: int) -> None:
@@ -135,26 +132,14 @@ def say_if_sampled(table: active.FittableTable, drawn: int) -> None:
         )
 
 
-def errata() -> None:
-    """Where the source text on EM is misprinted or says too much."""
-    st.caption(
-        ":material/history_edu: "
-        + _(
-            "The source text writes LL(Θ|X, Z) with a sum over Z: that is LL(Θ|X). And «the closer Z is to the truth, "
-            "the better Θ» is no property of EM: what never falls is the objective."
-        )
-    )
-
-
-def engine_message(message: Any) -> None:
+def engine_message(message: Message) -> None:
     """What the engine has to say, in its own words."""
     st.warning(whole_message(message), icon=":material/warning:")
 
 
-def whole_message(message: Any) -> str:
+def whole_message(message: Message) -> str:
     """A message of the engine whose parts may be sentences themselves."""
-    told: str = message.local(lambda value: md(value, 400))
-    return told
+    return message.local(lambda value: md(value, 400))
 
 
 def power_of_ten(value: float) -> str:

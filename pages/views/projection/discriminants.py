@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.regions import Plane, axis_of, posterior_plane, scatter
+from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
@@ -35,8 +35,9 @@ from pages.components.plane import Ink, PlaneView, Points, Side, plane
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound_to, choose, current, dark
-from pages.views.projection.projection import MOST_POINTS, or_explain, rows_of
+from pages.runtime.state import choose, current, dark, within_limits
+from pages.views.projection.equivalence import equivalence
+from pages.views.projection.projection import MOST_POINTS, numeric_columns, or_explain, rows_left_out, rows_of
 
 PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The shares of pooling at which the path of the dial is computed."""
@@ -46,24 +47,36 @@ ILL = 1e3
 """A condition number from which on a covariance rests on few directions."""
 
 
-def rows_left_out(rows: NumericRows) -> None:
-    """A word on the rows with a missing cell."""
-    if rows.left_out:
-        left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": rows.left_out})
-        st.caption(left.local(md))
+def sections(table: active.FittableTable, pair: tuple[str, str]) -> None:
+    """What more is asked of the projection, one question at a time, of those that this table allows; `pair` are the
+    columns looked at."""
+    titles = {"demo": _("Fisher = LDA = Bayes?"), "dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
+    if len(table.classes) > 2:
+        titles = {"planes": _("All columns on two directions"), **titles}
+    section = choose(_("Look further"), keys.SECTION, titles)
+    names = tuple(v.name for v in numeric_columns(table))
+    if section == "demo":
+        equivalence()
+    elif section == "planes":
+        or_explain(lambda: discriminant_planes(table, names))
+    elif section == "dial":
+        or_explain(lambda: pooling_and_shrinkage(table, pair, names))
+    else:
+        or_explain(lambda: projections_before_naive_bayes(table, names))
 
 
 # all columns on two directions ----------------------------------------------------------------------------------------
 
 
 @cached(max_entries=16, activity=Message("looking for directions"))
-def _screens(key: str, names: tuple[str, ...], objective: Objective, _rows: NumericRows) -> PlaneProjections:
-    return plane_projections(_rows, objective)
+def _screens(table: active.FittableTable, names: tuple[str, ...], objective: Objective) -> PlaneProjections:
+    return plane_projections(rows_of(table, names), objective)
 
 
 def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> None:
     """Fisher's, PCA's and LDA's plane of all numeric columns, beside each other."""
-    if len(names) < 2 or len(rows_of(table, names).classes) < 3:
+    rows = rows_of(table, names)
+    if len(names) < 2 or len(rows.classes) < 3:
         st.info(
             _(
                 "Two classes have one Fisher direction only: K classes have at most K − 1. Choose a table with three "
@@ -71,7 +84,6 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
             )
         )
         return
-    rows = rows_of(table, names)
     objective = choose(
         _("Fisher's objective"),
         keys.OBJECTIVE,
@@ -82,9 +94,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
             "\\mathrm{tr}(W^{\\top} S_w W)$ with $W^{\\top} W = I$, by iteration."
         ),
     )
-    shown = or_explain(lambda: _screens(table.key, names, cast(Objective, objective), rows))
-    if shown is None:
-        return
+    shown = _screens(table, names, cast(Objective, objective))
     titles = (_("Fisher projection"), _("PCA"), _("Gaussian LDA"))
     for column, title, screen, step in zip(st.columns(3), titles, shown[:3], ("fisher", "pca", "lda"), strict=True):
         with column:
@@ -123,30 +133,22 @@ def _screen(table: active.FittableTable, rows: NumericRows, screen: PlaneProject
 
 
 @cached(max_entries=128)
-def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _rows: NumericRows) -> PooledAnalysis:
-    return pooled_analysis(_rows, pooling, shrinkage)
+def _pooled(table: active.FittableTable, names: tuple[str, ...], pooling: float, shrinkage: float) -> PooledAnalysis:
+    return pooled_analysis(rows_of(table, names), pooling, shrinkage)
 
 
 @cached(max_entries=32)
-def _assumptions(key: str, names: tuple[str, ...], _rows: NumericRows) -> Assumptions:
-    return assumptions(_rows)
+def _assumptions(table: active.FittableTable, names: tuple[str, ...]) -> Assumptions:
+    return assumptions(rows_of(table, names))
 
 
 @cached(max_entries=32, activity=Message("computing the regions"))
 def _regions(
-    key: str,
-    names: tuple[str, ...],
-    across: str,
-    up: str,
-    pooling: float,
-    shrinkage: float,
-    _fitted: PooledAnalysis,
-    _table: Any,
+    table: active.FittableTable, names: tuple[str, ...], pair: tuple[str, str], shares: tuple[float, float]
 ) -> Plane:
-    schema, X = _table.features, _table.parts.X
-    return posterior_plane(
-        _fitted.model, _fitted.model.schema_, axis_of(schema[across], X[across]), axis_of(schema[up], X[up]), size=120
-    )
+    model = _pooled(table, names, *shares).model
+    across, up = (axis_of(table.features[name], table.parts.X[name]) for name in pair)
+    return posterior_plane(model, model.schema_, across, up, size=120)
 
 
 def pooling_and_shrinkage(table: active.FittableTable, pair: tuple[str, str], everything: tuple[str, ...]) -> None:
@@ -155,17 +157,17 @@ def pooling_and_shrinkage(table: active.FittableTable, pair: tuple[str, str], ev
     with controls:
         names = _which(pair, everything)
         rows = rows_of(table, names)
-        pooling, shrinkage = _shares()
-        fitted = or_explain(lambda: _pooled(table.key, names, pooling, shrinkage, rows))
+        shares = _shares()
+        fitted = or_explain(lambda: _pooled(table, names, *shares))
         if fitted is not None:
             one, two = st.columns(2)
             one.metric(_("Accuracy"), f"{fitted.accuracy:.1%}")
             two.metric(_("Log-loss"), number(fitted.log_loss), help=_("Mean of −log P(truth|x), in nats."))
-            _path(table, names, rows, fitted, pooling, shrinkage)
+            _path(table, names, fitted, *shares)
             st.caption(_("On rows held out: {scheme}.").format(scheme=fitted.scheme.local(md)))
     with drawing:
         if fitted is not None:
-            _region_plane(table, pair, names, rows, fitted, pooling, shrinkage)
+            _region_plane(table, pair, names, shares)
             if len(names) > 2:
                 st.caption(_("The columns that are not on the axes are integrated out."))
     rows_left_out(rows)
@@ -182,38 +184,29 @@ def _which(pair: tuple[str, str], everything: tuple[str, ...]) -> tuple[str, ...
 def _shares() -> tuple[float, float]:
     st.slider(
         _("QDA 0 … LDA 1: pooling λ"),
-        0.0,
-        1.0,
         step=0.05,
         help=_(
             "$\\Sigma_c(\\lambda) = ((1-\\lambda) S_c + \\lambda S_w) / ((1-\\lambda) n_c + \\lambda n)$ "
             "(Friedman 1989): at 1 all classes share one covariance, at 0 each has its own."
         ),
-        **bound_to(keys.POOLING),
+        **within_limits(keys.POOLING),
     )
     st.slider(
         _("shrinkage γ towards a circle"),
-        0.0,
-        1.0,
         step=0.05,
         help=_("(1 − γ) Σ + γ (tr Σ/d) I: helps where rows are few for the columns. It depends on the units."),
-        **bound_to(keys.GAMMA),
+        **within_limits(keys.GAMMA),
     )
     return current().seen(keys.POOLING), current().seen(keys.GAMMA)
 
 
 def _path(
-    table: active.FittableTable,
-    names: tuple[str, ...],
-    rows: NumericRows,
-    here: PooledAnalysis,
-    pooling: float,
-    shrinkage: float,
+    table: active.FittableTable, names: tuple[str, ...], here: PooledAnalysis, pooling: float, shrinkage: float
 ) -> None:
     values, losses = [], []
     for share in PATH:
         try:
-            there = _pooled(table.key, names, share, shrinkage, rows)
+            there = _pooled(table, names, share, shrinkage)
         except BayesEngineError:  # no covariance of its own there: the path begins where there is one
             continue
         if math.isfinite(there.log_loss):
@@ -225,15 +218,9 @@ def _path(
 
 
 def _region_plane(
-    table: active.FittableTable,
-    pair: tuple[str, str],
-    names: tuple[str, ...],
-    sample: NumericRows,
-    fitted: PooledAnalysis,
-    pooling: float,
-    shrinkage: float,
+    table: active.FittableTable, pair: tuple[str, str], names: tuple[str, ...], shares: tuple[float, float]
 ) -> None:
-    grid = _regions(table.key, names, *pair, pooling, shrinkage, fitted, table)
+    grid, sample = _regions(table, names, pair, shares), rows_of(table, names)
     order = [grid.classes.index(c) for c in sample.classes]
     places = [table.classes.index(c) for c in sample.classes]
     inks = tuple(
@@ -242,7 +229,7 @@ def _region_plane(
     )
     xs, ys, rows = scatter(sample.frame, grid.x, grid.y, most=MOST_POINTS)
     truth = sample.y.tolist()
-    decided = _decided(table.key, names, pooling, shrinkage, fitted, sample)
+    decided = _decided(table, names, shares)
     texts = [
         "\n".join([
             _("row {n}").format(n=int(sample.rows[i]) + 1) + f": {table.class_(sample.classes[truth[i]])}",
@@ -251,8 +238,8 @@ def _region_plane(
         for i, x, y in zip(rows, xs, ys, strict=True)
     ]  # fmt: skip
     view = PlaneView(
-        x=_side(table, pair[0], grid.x.low, grid.x.high),
-        y=None if grid.y is None else _side(table, pair[1], grid.y.low, grid.y.high),
+        x=_side(table, pair[0], grid.x),
+        y=None if grid.y is None else _side(table, pair[1], grid.y),
         classes=inks,
         actions=inks,
         posterior=grid.posterior[:, :, order],
@@ -265,15 +252,13 @@ def _region_plane(
 
 
 @cached(max_entries=64)
-def _decided(
-    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: PooledAnalysis, _rows: NumericRows
-) -> list[int]:
-    place = {c: i for i, c in enumerate(_rows.classes)}
-    return [place[c] for c in _fitted.model.predict(_rows.frame).tolist()]
+def _decided(table: active.FittableTable, names: tuple[str, ...], shares: tuple[float, float]) -> list[int]:
+    rows = rows_of(table, names)
+    return [rows.classes.index(c) for c in _pooled(table, names, *shares).model.predict(rows.frame).tolist()]
 
 
-def _side(table: active.FittableTable, name: str, low: float, high: float) -> Side:
-    return Side(table.column(name), low, high, table.info.column(name).unit if table.info else "")
+def _side(table: active.FittableTable, name: str, axis: Axis) -> Side:
+    return Side(table.column(name), axis.low, axis.high, table.unit(name))
 
 
 # the assumptions, tested ----------------------------------------------------------------------------------------------
@@ -281,9 +266,7 @@ def _side(table: active.FittableTable, name: str, low: float, high: float) -> Si
 
 def _checks(table: active.FittableTable, names: tuple[str, ...], rows: NumericRows) -> None:
     st.markdown(f"##### {_('Is what LDA assumes true here?')}")
-    tests = or_explain(lambda: _assumptions(table.key, names, rows))
-    if tests is None:
-        return
+    tests = _assumptions(table, names)
     lines = [_box_line(tests.box, len(rows.y))]
     for label, one, n in zip(rows.classes, tests.mardia, tests.sizes, strict=True):
         lines += _mardia_lines(clean(table.class_(label), 30), one, n)
@@ -366,17 +349,13 @@ def _p(value: float) -> str:
 
 
 @cached(max_entries=16, activity=Message("judging the model on rows held out"))
-def _before(key: str, names: tuple[str, ...], _rows: NumericRows) -> Any:
-    return transformed_naive_bayes(_rows)
+def _before(table: active.FittableTable, names: tuple[str, ...]) -> Any:
+    return transformed_naive_bayes(rows_of(table, names))
 
 
 def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str, ...]) -> None:
     """The same columns raw, turned by PCA, and projected by LDA, for Gaussian naive Bayes."""
-    rows = rows_of(table, names)
-    result = or_explain(lambda: _before(table.key, names, rows))
-    if result is None:
-        return
-    steps, scheme = result
+    steps, scheme = _before(table, names)
     named = {"raw": _("as they are"), "pca": _("turned onto PCA's axes"), "lda": _("projected onto LDA's directions")}
     st.dataframe(
         pd.DataFrame(
@@ -410,7 +389,7 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
             "({scheme})."
         ).format(d=len(names), scheme=scheme.local(md))
     )
-    rows_left_out(rows)
+    rows_left_out(rows_of(table, names))
 
 
 def _before_sentence(steps: Any, named: dict[str, str]) -> str:

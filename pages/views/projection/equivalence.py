@@ -7,12 +7,12 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from bayes_engine.decision.two_gaussians import Boundaries, ErringBoundary, TwoGaussians, boundaries, two_gaussians
+from bayes_engine.decision.two_gaussians import Boundaries, TwoGaussians, boundaries, two_gaussians
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.projection import three_boundaries
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, bound_to, change, current, dark
+from pages.runtime.state import bound_to, current, dark, sets, within_limits
 
 SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "one": {},
@@ -22,11 +22,6 @@ SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
 """What differs from the start; "stretch" is with unequal covariances."""
 
 
-def knobs() -> dict[str, float]:
-    """The sliders as the state has them, within their limits."""
-    return {name: current().seen(key) for name, key in keys.DEMO.items()}
-
-
 def unequal() -> bool:
     """Whether the second class has a covariance of its own."""
     return current().seen(keys.DEMO_UNEQUAL)
@@ -34,7 +29,7 @@ def unequal() -> bool:
 
 def classes_in_use() -> TwoGaussians:
     """The two classes that the sliders describe."""
-    k = knobs()
+    k = {name: current().seen(key) for name, key in keys.DEMO.items()}
     second = ("stretch_2", "lean_2") if unequal() else ("stretch", "lean")
     return two_gaussians(k["distance"], (k["stretch"], k["lean"]), (k[second[0]], k[second[1]]), k["prior"])
 
@@ -76,55 +71,33 @@ def _scenes() -> None:
     named = {"one": _("One line"), "prior": _("Prior"), "stretch": _("Stretch")}
     with st.container(horizontal=True, gap="small"):
         for name, label in named.items():
-            st.button(label, key=f"scene_{name}", on_click=change, args=(lambda s, n=name: _set(s, n),))
-
-
-def _set(state: State, scene: str) -> State:
-    new = (key.to(SCENES[scene].get(name, key.default)) for name, key in keys.DEMO.items())
-    return state.showing(*new, keys.DEMO_UNEQUAL.to(scene == "stretch"))
+            numbers = (key.to(SCENES[name].get(knob, key.default)) for knob, key in keys.DEMO.items())
+            st.button(label, key=f"scene_{name}", **sets(*numbers, keys.DEMO_UNEQUAL.to(name == "stretch")))
 
 
 def _sliders() -> None:
-    def slider(name: str, label: str) -> None:
-        low, high = keys.DEMO[name].limits
-        st.slider(label, low, high, step=0.02 if name == "prior" else 0.1, **bound_to(keys.DEMO[name]))
-
     one, two = st.columns(2)
-    with one:
-        slider("distance", _("distance of the means"))
-    with two:
-        slider("prior", _("prior of class 2"))
-    st.toggle(
-        _("class 2 has a covariance of its own"),
-        **bound_to(keys.DEMO_UNEQUAL),
-    )
-    one, two = st.columns(2)
-    with one:
-        slider("stretch", _("height of class 1") if unequal() else _("height of the classes"))
-    with two:
-        slider("lean", _("correlation in class 1") if unequal() else _("correlation"))
+    one.slider(_("distance of the means"), step=0.1, **within_limits(keys.DEMO["distance"]))
+    two.slider(_("prior of class 2"), step=0.02, **within_limits(keys.DEMO["prior"]))
+    st.toggle(_("class 2 has a covariance of its own"), **bound_to(keys.DEMO_UNEQUAL))
+    words = {"": (_("height of the classes"), _("correlation"))}
     if unequal():
-        with one:
-            slider("stretch_2", _("height of class 2"))
-        with two:
-            slider("lean_2", _("correlation in class 2"))
+        words = {
+            "": (_("height of class 1"), _("correlation in class 1")),
+            "_2": (_("height of class 2"), _("correlation in class 2")),
+        }
+    one, two = st.columns(2)
+    for of, (height, correlation) in words.items():
+        one.slider(height, step=0.1, **within_limits(keys.DEMO[f"stretch{of}"]))
+        two.slider(correlation, step=0.1, **within_limits(keys.DEMO[f"lean{of}"]))
 
 
 def _errors(rules: Boundaries) -> None:
     cells = st.columns([6, 7, 6])
     words = (_("error of Fisher's rule"), _("error of LDA"), _("Bayes risk"))
     for cell, name, rule in zip(cells, words, rules, strict=True):
-        cell.metric(
-            name,
-            f"{rule.error:.4%}",
-            _excess(rule, rules.bayes),
-            delta_color="inverse",
-        )
-
-
-def _excess(rule: ErringBoundary, best: ErringBoundary) -> str | None:
-    above = rule.error - best.error
-    return f"+{above:.4%}" if above > 5e-7 else None
+        above = rule.error - rules.bayes.error
+        cell.metric(name, f"{rule.error:.4%}", f"+{above:.4%}" if above > 5e-7 else None, delta_color="inverse")
 
 
 def _sentence(classes: TwoGaussians) -> str:

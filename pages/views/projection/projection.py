@@ -16,15 +16,15 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.models.projection import NumericRows, Projection, numeric_rows, project
 from bayes_engine.numerals import count, number
-from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
+from pages.components.axes import choose_axes
 from pages.components.component import component, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.state import bound, bound_to, change, current
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample."""
@@ -44,7 +44,7 @@ def numeric_columns(table: active.FittableTable) -> list[Variable]:
     return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
 
 
-def columns_in_use(columns: list[Variable]) -> tuple[int, int]:
+def _columns_in_use(columns: list[Variable]) -> tuple[int, int]:
     """The two columns the state names, by their places among the numeric ones; at first the first two."""
     places = range(len(columns))
     x, y = current().seen(keys.LINE_X), current().seen(keys.LINE_Y)
@@ -55,52 +55,21 @@ def columns_in_use(columns: list[Variable]) -> tuple[int, int]:
 
 def choose_columns(table: active.FittableTable, columns: list[Variable]) -> tuple[str, str]:
     """The choice of the two columns."""
-    x, y = columns_in_use(columns)
-
-    def turned(state: State, axis: keys.ViewKey[int], i: int) -> State:
-        chosen = {keys.LINE_X: x, keys.LINE_Y: y, axis: i}
-        if chosen[keys.LINE_X] == chosen[keys.LINE_Y]:  # choosing for one what the other shows exchanges them
-            chosen = {keys.LINE_X: y, keys.LINE_Y: x}
-        return state.showing(*(key.to(at) for key, at in chosen.items()))
-
-    def label(i: int) -> str:
-        return table.column(columns[i].name)
-
-    st.selectbox(
-        _("x axis"),
-        range(len(columns)),
-        format_func=label,
-        width=170,
-        **bound(keys.LINE_X.widget, x, lambda s, i: turned(s, keys.LINE_X, i)),
-    )
-    st.selectbox(
-        _("y axis"),
-        range(len(columns)),
-        format_func=label,
-        width=170,
-        **bound(keys.LINE_Y.widget, y, lambda s, i: turned(s, keys.LINE_Y, i)),
-    )
+    x, y = _columns_in_use(columns)
+    options = {i: table.column(v.name) for i, v in enumerate(columns)}
+    choose_axes((st, st), {keys.LINE_X: _("x axis"), keys.LINE_Y: _("y axis")}, (x, y), options, width=170)
     return columns[x].name, columns[y].name
 
 
+@cached(max_entries=32)
 def rows_of(table: active.FittableTable, names: tuple[str, ...]) -> NumericRows:
     """The rows with all cells of these columns."""
-    return _rows(table.key, names, table.parts)
-
-
-@cached(max_entries=32)
-def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> NumericRows:
-    return numeric_rows(_parts, names)
+    return numeric_rows(table.parts, names)
 
 
 @cached(max_entries=32, activity=Message("looking for directions"))
-def _project(key: str, names: tuple[str, ...], standardized: bool | None, _sample: NumericRows) -> Projection:
-    return project(_sample, standardized=standardized)
-
-
-def standardized() -> bool | None:
-    """Whether columns are drawn in units of their spread; None where the table decides."""
-    return current().seen(keys.LINE_UNITS)
+def _project(table: active.FittableTable, names: tuple[str, ...], standardized: bool | None) -> Projection:
+    return project(numeric_rows(table.parts, names), standardized=standardized)
 
 
 # the line -------------------------------------------------------------------------------------------------------------
@@ -117,7 +86,7 @@ class Line:
 
 def line_in_use(table: active.FittableTable, names: tuple[str, str]) -> Line:
     """The line the state names, at first Fisher's; a direction by its name holds for whatever columns are chosen."""
-    projection = _project(table.key, names, standardized(), rows_of(table, names))
+    projection = _project(table, names, current().seen(keys.LINE_UNITS))
     direction = current().seen(keys.LINE)
     angles = {"fisher": projection.fisher, "pca": projection.pca, "lda": projection.lda}
     if direction in angles:
@@ -184,10 +153,7 @@ def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> d
     low, high = projection.points.min(axis=0).tolist(), projection.points.max(axis=0).tolist()
     margins = [0.05 * (b - a) for a, b in zip(low, high, strict=True)]
     places = [table.classes.index(c) for c in rows.classes]
-    unit = [table.info.column(name).unit if table.info else "" for name in names]
-    x, y = (
-        clean(table.column(name), 40) + (f" ({clean(u, 20)})" if u else "") for name, u in zip(names, unit, strict=True)
-    )
+    x, y = (clean(table.column(n), 40) + (f" ({clean(u, 20)})" if (u := table.unit(n)) else "") for n in names)
     return {
         "x": x,
         "y": y,
@@ -286,9 +252,14 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
             )
         )
     )
-    if projection.numbers.left_out:
-        n = projection.numbers.left_out
-        st.caption(Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": n}).local(md))
+    rows_left_out(projection.numbers)
+
+
+def rows_left_out(rows: NumericRows) -> None:
+    """A word on the rows with a missing cell."""
+    if rows.left_out:
+        left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": rows.left_out})
+        st.caption(left.local(md))
 
 
 def _readable(w: list[float]) -> list[float]:

@@ -1,0 +1,39 @@
+"""The choice of the columns that stand on the two axes of a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pages.runtime.state import State, bound
+from pages.runtime.view_keys import Setting, ViewKey
+
+
+def choose_axes(
+    places: Sequence[Any],
+    words: Mapping[ViewKey[int], str],
+    shown: tuple[int, int],
+    options: Mapping[int, str],
+    *,
+    also: Sequence[Setting] = (),
+    width: int | Literal["stretch"] = "stretch",
+) -> None:
+    """The choice of both axes, each drawn in its place: of `options` by their positions, the axes with their `words`.
+    Choosing for one what the other shows exchanges them; a choice sets `also` as well."""
+    standing = dict(zip(words, shown, strict=True))
+
+    def turned(state: State, axis: ViewKey[int], to: int) -> State:
+        then = {key: standing[axis] if at == to else at for key, at in standing.items()} | {axis: to}
+        return state.showing(*(key.to(at) for key, at in then.items()), *also)
+
+    def choice(place: Any, axis: ViewKey[int]) -> None:
+        place.selectbox(
+            words[axis],
+            list(options),
+            format_func=options.__getitem__,
+            width=width,
+            **bound(axis.widget, standing[axis], lambda s, to: turned(s, axis, to)),
+        )
+
+    for place, axis in zip(places, words, strict=False):
+        choice(place, axis)
