@@ -7,6 +7,8 @@ number was heard last, `seen`, so that no older answer undoes what a person does
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -79,6 +81,15 @@ def follower(
     script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
     style = "\n".join(_texts(uses, module, ".css"))
     return st.components.v2.component(name, html=html, css=style, js=script)
+
+
+def packed(head: Mapping[str, Any], body: bytes, size: int = 4) -> tuple[str, bytes]:
+    """The heavy part of a drawing as bytes, and its digest, which stands in the head as `id`: the head's length in
+    `size` bytes, little-endian, the head as JSON, padded to a multiple of `size`, then the body."""
+    digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
+    text = json.dumps({**head, "id": digest}, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % size)
+    return digest, len(text).to_bytes(size, "little") + text + body
 
 
 def read_message(key: str, name: str, read: Callable[[Mapping[str, Any]], Known]) -> Known | None:

@@ -12,8 +12,6 @@ The editor of the losses (losses.js) repaints it without the server:
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.figures.posterior_grid import NATS, log_steps
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
-from pages.components.component import component, follower, is_number, last_message, read_message
+from pages.components.component import component, follower, is_number, last_message, packed, read_message
 from pages.runtime.escape import clean
 
 _scene = component(__file__, "bayes_plane_scene", uses=("decide", "stage"))
@@ -186,15 +184,11 @@ def plane(
 
 
 def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
-    """The heavy part and its digest: head length (little-endian uint32), JSON head padded to an even length, then the
-    grid as `figures.posterior_grid.log_steps` packs it, y upwards."""
+    """The digest of the heavy part, and it: behind its head the grid as `figures.posterior_grid.log_steps` packs it, y
+    upwards."""
     _check(view)
     body = log_steps(view.posterior, view.possible)
-    head = {"key": key, "shape": view.posterior.shape, "nats": NATS, "points": _points(view.points)}
-    digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
-    text = json.dumps({**head, "id": digest}, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (len(text) % 2)
-    return digest, len(text).to_bytes(4, "little") + text + body
+    return packed({"key": key, "shape": view.posterior.shape, "nats": NATS, "points": _points(view.points)}, body)
 
 
 def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, edit: int = 0) -> dict[str, Any]:

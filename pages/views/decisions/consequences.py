@@ -8,8 +8,6 @@ engine says, the bootstrap interval included, takes the same places once the edi
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 import streamlit as st
@@ -20,7 +18,7 @@ from bayes_engine.ledger import Ledger, Status
 from bayes_engine.workbench.figures.decisions import packed_rows
 from pages import active
 from pages.active import words
-from pages.components.component import component, follower
+from pages.components.component import component, follower, packed
 from pages.components.losses import decisions, last_edit, truths, unit_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -98,17 +96,12 @@ def choose_three(table: active.FittableTable, case: Ledger) -> None:
 
 
 def rows_bytes(held: HeldOut | None, amount: Any, key: str) -> tuple[str, bytes]:
-    """The held-out rows and their digest: head length (little-endian uint32, padded to 8), JSON head padded to a
-    multiple of 8, then the arrays of `figures.decisions.packed_rows`."""
+    """The digest of the held-out rows, and these: behind their head the arrays of `figures.decisions.packed_rows`."""
     head: dict[str, Any] = {"n": 0, "k": 1, "size": 8, "every": 1, "priors": []}
     body = b""
     if held is not None:
         head, body = packed_rows(held, amount)
-    head["key"] = key
-    head["id"] = digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
-    text = json.dumps(head, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return digest, len(text).to_bytes(8, "little") + text + body
+    return packed({**head, "key": key}, body, 8)
 
 
 def report_part(held: HeldOut | None, ours: RiskReport | None, naive: RiskReport | None) -> dict[str, Any]:

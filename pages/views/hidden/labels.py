@@ -15,7 +15,7 @@ from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import State, bound_to, change, current, dark, finish
+from pages.runtime.state import bound_to, change, current, dark, finish, sets, within_limits
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import HiddenLabels
 from pages.views.hidden.player import Scene, player
@@ -41,7 +41,7 @@ def some_labels_hidden(table: active.FittableTable) -> None:
     player(
         Scene(
             film,
-            classes if study.named else [_("component {k}").format(k=k + 1) for k in range(len(classes))],
+            classes if study.named else controls.component_names(len(classes)),
             names,
             rows,
             classes,
@@ -53,9 +53,7 @@ def some_labels_hidden(table: active.FittableTable) -> None:
             pickable=True,
         ),
         key="em_labels_film",
-        step=controls.step_in_use(),
-        on_step=controls.keep_step,
-        on_picked=lambda row: change(lambda s: _with_flipped(s, _turned(labels.flipped, row))),
+        on_picked=lambda row: change(lambda s: s.showing(*_flipped(_turned(labels.flipped, row)))),
     )
     st.caption(
         _("Shape: the true class. Colour: what EM believes. Ringed: label seen. Click a row to hide or show its label.")
@@ -69,53 +67,39 @@ def some_labels_hidden(table: active.FittableTable) -> None:
 
 def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> tuple[str, str] | None:
     columns = st.columns([3, 3, 5, 3, 3] if plane else [5, 3, 3], vertical_alignment="bottom")
-    names = controls.choose_axes(table, columns) if plane else None
+    names = controls.choose_plane(table, columns) if plane else None
     share, hard, more = columns[2:] if plane else columns
     share.slider(
         _("Share of labels hidden, %"),
-        0,
-        100,
         step=5,
-        **bound_to(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
+        **within_limits(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
     )
     controls.choose_hard(hard)
     with more.popover(_("More"), icon=":material/tune:", width="stretch"):
         st.number_input(
             _("Seed"),
-            0,
-            10**6,
             step=1,
-            **bound_to(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
+            **within_limits(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
         )
         st.slider(
             _("Weight of a row without a label"),
-            0.0,
-            1.0,
             step=0.05,
             help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
-            **bound_to(keys.EM_WEIGHT, also=controls.AT_END),
+            **within_limits(keys.EM_WEIGHT, also=controls.AT_END),
         )
         st.toggle(_("One variance for all classes"), **bound_to(keys.EM_TIED, also=controls.AT_END))
         n = min(current().seen(keys.EM_TURN), len(table.parts.X))
-        st.number_input(
-            _("Row"),
-            1,
-            len(table.parts.X),
-            step=1,
-            **bound_to(keys.EM_TURN, n),
-        )
+        st.number_input(_("Row"), 1, len(table.parts.X), step=1, **bound_to(keys.EM_TURN, n))
         st.button(
             _("Hide or show its label"),
             key="em_turn_over",
-            on_click=change,
-            args=(lambda s: _with_flipped(s, _turned(labels.flipped, n - 1)),),
+            **sets(*_flipped(_turned(labels.flipped, n - 1))),
         )
         if labels.flipped:
             st.button(
                 _("Undo {n} clicks").format(n=len(labels.flipped)),
                 key="em_unflip",
-                on_click=change,
-                args=(lambda s: _with_flipped(s, ()),),
+                **sets(*_flipped(())),
             )
     return names
 
@@ -124,8 +108,8 @@ def _turned(flipped: tuple[int, ...], row: int) -> tuple[int, ...]:
     return tuple(sorted(set(flipped) ^ {row}))
 
 
-def _with_flipped(state: State, flipped: tuple[int, ...]) -> State:
-    return state.showing(keys.EM_FLIP.to(flipped), *controls.AT_END)
+def _flipped(rows: tuple[int, ...]) -> tuple[keys.Setting, ...]:
+    return keys.EM_FLIP.to(rows), *controls.AT_END
 
 
 def _came_out(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabelRun, total: int) -> None:
@@ -159,29 +143,20 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabel
 
 
 def _nameless(table: active.FittableTable, study: HiddenLabelRun) -> None:
-    counts = crossed(study.shares[-1], study.truth, len(study.levels))
     st.markdown(_("**Rows by their likeliest component, and the truth**"))
-    st.dataframe(
-        pd.DataFrame(
-            counts,
-            index=[_("component {k}").format(k=k + 1) for k in range(len(counts))],
-            columns=[clean(c, 40) for c in controls.classes(table)],
-        ),
-        width="content",
-    )
+    controls.crosstab(table, crossed(study.shares[-1], study.truth, len(study.levels)))
     st.caption(_("With every label hidden this is a mixture too: components have no names, and start at random."))
 
 
 def _objective(study: HiddenLabelRun, labels: HiddenLabels) -> None:
     trace = study.trace
-    name = _("classification likelihood") if labels.hard else _("log-likelihood")
     prior = any(step.log_prior for step in trace.steps)  # counts have one, Gaussian columns have none
-    name = _("{name} + log prior").format(name=name) if prior else name
-    value = f"{trace.last.objective:.5f}".replace("-", "−")
-    line = _("{name} **{value}** after {n} iterations.").format(
-        name=name[:1].upper() + name[1:], value=value, n=trace.n_iter
+    name = controls.objective_name(hard=labels.hard, prior=prior)
+    st.markdown(
+        _("{name} **{value}** after {n} iterations.").format(
+            name=name[:1].upper() + name[1:], value=controls.exact(trace.last.objective), n=trace.n_iter
+        )
     )
-    st.markdown(line)
     st.caption(
         _("That is what is maximized, so it never falls; stopped when it changes by less than 10⁻⁶ per row, or after "
           "{n} iterations.").format(n=fits.MAX_HIDDEN)
@@ -218,7 +193,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
         st.markdown(_("With no label hidden EM has nothing to do: its one M step is the supervised **naive Bayes**."))
         return
     columns = st.columns([3, 3, 3, 4], vertical_alignment="bottom")
-    names = controls.choose_axes(table, columns)
+    names = controls.choose_plane(table, columns)
     controls.choose_form(table, columns[2])
     run = fits.run_in_use(table)
     try:
@@ -232,8 +207,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
         key="em_hide_all",
         icon=":material/visibility_off:",
         width="stretch",
-        on_click=change,
-        args=(lambda s: s.showing(keys.EM_PART.to("all"), keys.EM_START.to("labels"), *controls.AT_END),),
+        **sets(keys.EM_PART.to("all"), keys.EM_START.to("labels"), *controls.AT_END),
     )
     figure, words = st.columns([1, 1], gap="large")
     with figure:
@@ -247,8 +221,6 @@ def _still(table: active.FittableTable, film: Film, rows: list[int], names: tupl
     player(
         Scene(film, classes, names, rows, classes, truth=fits.true_classes(table)[rows], same=True),
         key="em_none_film",
-        step=0,
-        on_step=controls.keep_step,
     )
 
 

@@ -58,14 +58,19 @@ def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -
         marks.append((_("in the table {v}").format(v=number(got.true)), got.true, "dash"))
     shown = [(plotly_text(words), value, dash) for words, value, dash in marks]
     name = table.column(names[column])
-    components = [_("component {k}").format(k=k + 1) for k in range(len(distribution.weights))]
     figure, words = st.columns([5, 2], gap="large")
     with figure:
         st.markdown(
             "**" + _("{column} of row {n}, given its other cells").format(column=md(name, 40), n=row + 1) + "**"
         )
         chart(
-            filled(distribution, fits.numbers_of(table, [column])[:, 0], shown, components, dark=dark()),
+            filled(
+                distribution,
+                fits.numbers_of(table, [column])[:, 0],
+                shown,
+                controls.component_names(len(distribution.weights)),
+                dark=dark(),
+            ),
             key="em_filled",
             alt=_("Density of the missing cell given the others, EM's value beside the column mean"),
         )

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
@@ -17,8 +16,8 @@ from bayes_engine.workbench.figures.mixture import criteria_by_components, end_s
 from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, choose, current, dark, finish
+from pages.runtime.escape import md
+from pages.runtime.state import State, bound, bound_to, change, choose, current, dark, finish, sets, within_limits
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import MixtureRun
 from pages.views.hidden.player import Scene, player
@@ -28,7 +27,7 @@ def show(table: active.FittableTable) -> None:
     """The whole part."""
     many = len(fits.numeric_features(table)) > 2
     columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
-    names = controls.choose_axes(table, columns)
+    names = controls.choose_plane(table, columns)
     if many:
         _fitted_to(table, columns[2])
     controls.choose_components(table, columns[-2])
@@ -45,7 +44,7 @@ def show(table: active.FittableTable) -> None:
     player(
         Scene(
             film,
-            [_("component {k}").format(k=k + 1) for k in range(run.k)],
+            controls.component_names(run.k),
             names,
             rows,
             controls.classes(table),
@@ -53,8 +52,6 @@ def show(table: active.FittableTable) -> None:
             draggable=run.start != "labels",
         ),
         key="em_film",
-        step=controls.step_in_use(),
-        on_step=controls.keep_step,
         on_moved=lambda k, x, y: _moved(table, k, x, y),
     )
     _end_in_words(table, run, climbed)
@@ -82,11 +79,9 @@ def _begin(table: active.FittableTable, run: MixtureRun, names: tuple[str, str])
     )
     seed.number_input(
         _("Seed"),
-        0,
-        10**6,
         step=1,
         disabled=run.start in ("hand", "labels"),
-        **bound_to(keys.EM_SEED, also=controls.AT_END),
+        **within_limits(keys.EM_SEED, also=controls.AT_END),
     )
     controls.choose_hard(hard)
     with more.popover(_("More"), icon=":material/tune:", width="stretch"):
@@ -109,10 +104,7 @@ def _fitted_to(table: active.FittableTable, place: Any) -> None:
 
 def _more(table: active.FittableTable, run: MixtureRun, names: tuple[str, str]) -> None:
     st.toggle(_("True classes as shapes"), **bound_to(keys.EM_TRUTH))
-    st.toggle(
-        _("Prior against collapse (inverse Wishart)"),
-        **bound_to(keys.EM_PRIOR, also=controls.AT_END),
-    )
+    st.toggle(_("Prior against collapse (inverse Wishart)"), **bound_to(keys.EM_PRIOR, also=controls.AT_END))
     st.selectbox(
         _("Stop when this changes by less than ε"),
         keys.EM_STOP.options,
@@ -170,8 +162,7 @@ def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
 
 def _end_in_words(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
     trace, last = found.trace, found.trace.last
-    name = _("classification likelihood") if run.hard else _("log-likelihood")
-    name = _("{name} + log prior").format(name=name) if run.prior else name
+    name = controls.objective_name(hard=run.hard, prior=run.prior)
     unit = {
         "objective": _("the objective per row"),
         "q": _("Q per row"),
@@ -186,12 +177,11 @@ def _end_in_words(table: active.FittableTable, run: MixtureRun, found: GaussianM
         st.button(
             _("Give the covariances a prior"),
             key="em_mend",
-            on_click=change,
-            args=(lambda s: s.showing(keys.EM_PRIOR.to(True), *controls.AT_END),),
+            **sets(keys.EM_PRIOR.to(True), *controls.AT_END),
         )
         return
     head = _("{name} **{value}** after {n} iterations").format(
-        name=name[:1].upper() + name[1:], value=_exact(last.objective), n=trace.n_iter
+        name=name[:1].upper() + name[1:], value=controls.exact(last.objective), n=trace.n_iter
     )
     why = (
         _("stopped, for {what} changed by less than ε = {tol}")
@@ -219,11 +209,13 @@ def _end_in_words(table: active.FittableTable, run: MixtureRun, found: GaussianM
         )
         + (" " + _("Row weights are not used here.") if table.parts and table.parts.weight is not None else "")
     )
-    controls.errata()
-
-
-def _exact(value: float) -> str:
-    return f"{value:.5f}".replace("-", "−")
+    st.caption(
+        ":material/history_edu: "
+        + _(
+            "The source text writes LL(Θ|X, Z) with a sum over Z: that is LL(Θ|X). And «the closer Z is to the truth, "
+            "the better Θ» is no property of EM: what never falls is the objective."
+        )
+    )
 
 
 # beneath ------------------------------------------------------------------------------------------------------------
@@ -285,15 +277,15 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
 
 
 def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str) -> None:
-    st.markdown(f"**{title}**  \n{_exact(value)}")  # two lines whatever the width: figures and buttons stand level
+    end = controls.exact(value)
+    st.markdown(f"**{title}**  \n{end}")  # two lines whatever the width: figures and buttons stand level
     film, _rows = fits.mixture_film(table, run)
-    chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + _exact(value))
+    chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + end)
     st.button(
         _("Play k-means") if run.start == "kmeans" else _("Play random seed {seed}").format(seed=run.seed),
         key=f"em_play_{run.start}_{run.seed}",
         icon=":material/play_arrow:",
-        on_click=change,
-        args=(lambda s: s.showing(keys.EM_START.to(run.start), keys.EM_SEED.to(run.seed), *controls.AT_END),),
+        **sets(keys.EM_START.to(run.start), keys.EM_SEED.to(run.seed), *controls.AT_END),
     )
 
 
@@ -341,15 +333,7 @@ def _truth(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtur
     shares = climbed.trace.last.responsibilities
     if shares is None:
         return
-    counts = crossed(shares, fits.true_classes(table), len(table.classes))
-    st.dataframe(
-        pd.DataFrame(
-            counts,
-            index=[_("component {k}").format(k=k + 1) for k in range(run.k)],
-            columns=[clean(c, 40) for c in controls.classes(table)],
-        ),
-        width="content",
-    )
+    controls.crosstab(table, crossed(shares, fits.true_classes(table), len(table.classes)))
     st.caption(
         _("Rows by their likeliest component at the end. EM never saw these labels; it groups what is alike, and need "
           "not find the classes.")
@@ -379,7 +363,7 @@ def _numbers(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixt
         },
     )
     last = climbed.trace.last
-    line = f"Q + H = {_exact(last.q)} {signed(last.entropy, 5)} = {_exact(last.q + last.entropy)}"
+    line = f"Q + H = {controls.exact(last.q)} {signed(last.entropy, 5)} = {controls.exact(last.q + last.entropy)}"
     st.caption(
         line + ". " + _("The lower bound of a row stands between the objectives of the row above and of its own.")
     )

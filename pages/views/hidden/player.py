@@ -7,8 +7,6 @@ stepping and scrubbing need no server: the browser reports a step that a person 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +16,11 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.mixture import Film
 from bayes_engine.workbench.figures.theme import colour_of
-from pages.components.component import component, follower, is_number, last_message, read_message, read_position
+from pages.components.component import component, follower, is_number, last_message, packed, read_message, read_position
 from pages.components.film import bar_words, read_step
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean
+from pages.runtime.state import change, current
 
 _film = component(__file__, "bayes_player_film", uses=("stage", "film"))
 _live = follower(
@@ -58,13 +58,11 @@ def player(
     scene: Scene,
     *,
     key: str,
-    step: int,
-    on_step: Callable[[int], object],
     on_moved: Callable[[int, float, float], object] | None = None,
     on_picked: Callable[[int], object] | None = None,
 ) -> None:
-    """Show the film at `step` (−1: the end). The callbacks run before the script does: `on_step(step)` for a step that
-    was chosen, `on_moved(k, x, y)` for a start point that was dragged, `on_picked(row)` for a row that was clicked."""
+    """Show the film at the step in use. The callbacks run before the script does: `on_moved(k, x, y)` for a start point
+    that was dragged, `on_picked(row)` for a row that was clicked."""
     digest, body = film_bytes(scene.film, key)
     rows = frozenset(int(r) for r in scene.rows)
     last, k = len(scene.film.shares) - 1, scene.film.shares[0].shape[1]
@@ -72,7 +70,7 @@ def player(
     def stepped() -> None:
         chosen = read_message(key, "stepped", lambda edit: read_step(edit, last))
         if chosen is not None:
-            on_step(chosen)
+            change(lambda s: s.showing(keys.EM_STEP.to(chosen)))
 
     def moved() -> None:
         start = read_message(key, "moved", lambda edit: read_start(edit, k))
@@ -87,7 +85,7 @@ def player(
     with st.container(gap=None):
         _live(
             key=key,
-            data=live_part(scene, key, digest, step=step) | {"seen": last_message(key)},
+            data=live_part(scene, key, digest) | {"seen": last_message(key)},
             on_stepped_change=stepped,
             on_moved_change=moved,
             on_picked_change=picked,
@@ -96,13 +94,8 @@ def player(
 
 
 def film_bytes(film: Film, key: str) -> tuple[str, bytes]:
-    """The heavy part and its digest: head length (little-endian uint32), JSON head padded to a multiple of four, then
-    the film's body."""
-    head, body = {"key": key, **film.head()}, film.body()
-    digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
-    text = json.dumps({**head, "id": digest}, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 4)
-    return digest, len(text).to_bytes(4, "little") + text + body
+    """The digest of the heavy part, and it: behind its head the film's body."""
+    return packed({"key": key, **film.head()}, film.body())
 
 
 def read_start(edit: Mapping[str, Any], k: int) -> tuple[int, float, float] | None:
@@ -115,14 +108,14 @@ def read_start(edit: Mapping[str, Any], k: int) -> tuple[int, float, float] | No
     return (which, float(x), float(y)) if which is not None and is_number(x) and is_number(y) else None
 
 
-def live_part(scene: Scene, key: str, film: str, *, step: int) -> dict[str, Any]:
+def live_part(scene: Scene, key: str, film: str) -> dict[str, Any]:
     """The small part, as JSON."""
     sides = scene.film.sides
     return {
         "key": key,
         "film": film,
         "height": 500,
-        "step": step,
+        "step": current().seen(keys.EM_STEP),
         "sides": None
         if sides is None or scene.axes is None
         else [
