@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -38,8 +38,21 @@ class _Words:
         return str(getattr(self, f"{name}_{language}", "") or getattr(self, name))
 
 
+class _Labels(_Words):
+    """A column or a node with names for itself (`label_*`) and its levels (`levels_*`) in place of the file's own."""
+
+    name: str
+
+    def label(self, language: str) -> str:
+        return str(getattr(self, f"label_{language}", "") or self.name)
+
+    def level_label(self, level: object, levels: Sequence[object], language: str) -> str:
+        names: tuple[str, ...] = getattr(self, f"levels_{language}", ())
+        return names[levels.index(level)] if names and level in levels else str(level)
+
+
 @dataclass(frozen=True)
-class ColumnInfo(_Words):
+class ColumnInfo(_Labels):
     """One column of the CSV. `levels` is the closed domain of a discrete column, in display order; `unit` is stripped
     from the end of a number as printed; `label_*` and `levels_*` are shown in place of the file's own words."""
 
@@ -197,7 +210,7 @@ class Dataset:
         >>> melons.label("色泽", "en"), melons.label("色泽", "zh")
         ('colour', '色泽')
         """
-        return str(getattr(self.info.column(column), f"label_{language}", "") or column)
+        return self.info.column(column).label(language)
 
     def level_label(self, column: str, level: object, language: str) -> str:
         """A level in `language`; as in the file where there is no other.
@@ -206,8 +219,7 @@ class Dataset:
         'green'
         """
         described = self.info.column(column)
-        names: tuple[str, ...] = getattr(described, f"levels_{language}", ())
-        return names[described.levels.index(level)] if names and level in described.levels else str(level)
+        return described.level_label(level, described.levels, language)
 
     def action_label(self, action: object, language: str) -> str:
         """A row of the loss table in `language`: a class by its level's label, another action by its own name.
@@ -220,7 +232,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class NodeInfo(_Words):
+class NodeInfo(_Labels):
     """A node of an embedded network: its name in the file, and what it and its levels are called on screen."""
 
     name: str
@@ -256,7 +268,7 @@ class StoredNetwork:
 
     def label(self, node: str, language: str) -> str:
         """A node's name in `language`; as in the file where there is no other."""
-        return str(getattr(self._node(node), f"label_{language}", "") or node)
+        return self._node(node).label(language)
 
     def level_label(self, node: str, level: object, language: str) -> str:
         """A level in `language`; as in the file where there is no other.
@@ -264,21 +276,20 @@ class StoredNetwork:
         >>> load_network("asia").level_label("xray", "yes", "en")
         'abnormal'
         """
-        names: tuple[str, ...] = getattr(self._node(node), f"levels_{language}", ())
-        levels = self.network[node].variable.levels
-        return names[levels.index(level)] if names and level in levels else str(level)
+        return self._node(node).level_label(level, self.network[node].variable.levels, language)
 
     def _node(self, name: str) -> NodeInfo:
         return next(node for node in self.info.nodes if node.name == name)
 
 
+@cache
 def network_names() -> tuple[str, ...]:
     """The embedded Bayesian networks, in the order in which they are offered.
 
     >>> network_names()
     ('asia', 'sprinkler', 'burglary', 'watermelon', 'stuck')
     """
-    return _network_names()
+    return tuple(sorted((p.stem for p in _networks().glob("*.toml")), key=lambda name: _network(name).info.place))
 
 
 def load_network(name: str) -> StoredNetwork:
@@ -288,20 +299,23 @@ def load_network(name: str) -> StoredNetwork:
     >>> asia.info.target, asia.network["lung"].p.tolist()
     ('lung', [[0.1, 0.9], [0.01, 0.99]])
     """
-    if name not in _network_names():
+    if name not in network_names():
         raise BayesEngineError(
-            "network '{name}' is not known; choose one of: {known}", name=name, known=", ".join(_network_names())
+            "network '{name}' is not known; choose one of: {known}", name=name, known=", ".join(network_names())
         )
     return _network(name)
 
 
+@cache
 def dataset_names() -> tuple[str, ...]:
     """The embedded data sets, in the order of the gallery.
 
     >>> dataset_names()[:3]
     ('watermelon3a', 'watermelon3', 'watermelon2')
     """
-    return _names()
+    shelves = get_args(Group)
+    infos = {path.stem: _info(path.stem) for path in _folder().glob("*.toml")}
+    return tuple(sorted(infos, key=lambda name: (shelves.index(infos[name].group), infos[name].place, name)))
 
 
 def dataset_info(name: str) -> DatasetInfo:
@@ -310,9 +324,9 @@ def dataset_info(name: str) -> DatasetInfo:
     >>> dataset_info("iris").target
     'species'
     """
-    if name not in _names():
+    if name not in dataset_names():
         raise BayesEngineError(
-            "data set '{name}' is not known; choose one of: {known}", name=name, known=", ".join(_names())
+            "data set '{name}' is not known; choose one of: {known}", name=name, known=", ".join(dataset_names())
         )
     return _info(name)
 
@@ -340,13 +354,6 @@ def _folder() -> Path:
 
 
 @cache
-def _names() -> tuple[str, ...]:
-    shelves = get_args(Group)
-    infos = {path.stem: _info(path.stem) for path in _folder().glob("*.toml")}
-    return tuple(sorted(infos, key=lambda name: (shelves.index(infos[name].group), infos[name].place, name)))
-
-
-@cache
 def _info(name: str) -> DatasetInfo:
     path = _folder() / f"{name}.toml"
     return parse_info(path.read_text(encoding="utf-8"), path.name)
@@ -360,11 +367,6 @@ def _dataset(name: str) -> Dataset:
         Variable(name=c.name, kind=c.kind, levels=c.levels, declared=c.discrete, role=c.role) for c in info.columns
     )
     return Dataset(name, frame, Schema(tuple(variables)), info)
-
-
-@cache
-def _network_names() -> tuple[str, ...]:
-    return tuple(sorted((p.stem for p in _networks().glob("*.toml")), key=lambda name: _network(name).info.place))
 
 
 @cache
@@ -430,20 +432,23 @@ def parse_info(text: str, file: str) -> DatasetInfo:
         raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
     info: DatasetInfo = _record(DatasetInfo, document, file, "")
     if info.image is not None:
-        for key, problem in _misdrawn(info.image, info.cases):
-            raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
+        _refuse(_misdrawn(info.image, info.cases), file)
         info = _with_pixels(info, info.image)
-    for key, problem in _contradictions(info):
-        raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
+    _refuse(_contradictions(info), file)
     return info
 
 
 def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
     """The TOML beside a network; anything wrong in it raises, naming `file` and the key."""
     info: NetworkInfo = _record(NetworkInfo, tomllib.loads(text), file, "")
-    for key, problem in _disagreements(info, network):
-        raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
+    _refuse(_disagreements(info, network), file)
     return info
+
+
+def _refuse(problems: list[tuple[str, str]], file: str) -> None:
+    """Raises BayesEngineError with the first of them."""
+    for key, problem in problems:
+        raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
 
 
 def _disagreements(info: NetworkInfo, network: Network) -> list[tuple[str, str]]:

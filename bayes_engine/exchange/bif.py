@@ -9,13 +9,12 @@ sum. Written: names that are no BIF word are quoted, numbers are as long as they
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from bayes_engine.errors import ReadError
-from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, text_of, words
+from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, probability, text_of, words
 from bayes_engine.factors.network import Network
 
 _TOKEN = re.compile(
@@ -200,13 +199,7 @@ class _Reader:
         numbers = []
         while not self._ends(";"):
             word = self._name()
-            try:
-                value = float(word.text)
-            except ValueError:
-                value = math.nan
-            if not 0.0 <= value < math.inf:
-                _fail("line {line}: '{word}' is no probability", word.line, word=word.text)
-            numbers.append(value)
+            numbers.append(probability(word.text, word.line))
         return numbers
 
     # ------------------------------------------------------------------ tokens

@@ -7,11 +7,10 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import math
 from pathlib import Path
 
 from bayes_engine.errors import ReadError
-from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, text_of, words
+from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, probability, text_of, words
 from bayes_engine.factors.network import Network
 
 _HEAD = ("node", "level", "p")
@@ -89,7 +88,7 @@ def read_csv(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Netwo
         cells = numbers.setdefault(name, {}).setdefault(given, {})
         if level in cells:
             raise ReadError("line {line}: this number of '{name}' was given before", line=line, name=name)
-        cells[level] = (_probability(p, line), line)
+        cells[level] = (probability(p, line), line)
     known = {name: tuple(level_names) for name, level_names in levels.items()}
     drafts = {}
     for name, above in parents.items():
@@ -103,16 +102,6 @@ def read_csv(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Netwo
             line = next(iter(cells.values()))[1]
             drafts[name].row(given, [cells[v][0] for v in known[name] if v in cells], line)
     return assemble(known, drafts)
-
-
-def _probability(word: str, line: int) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not 0.0 <= value < math.inf:
-        raise ReadError("line {line}: '{word}' is no probability", line=line, word=word)
-    return value
 
 
 def _text(rows: list[tuple[object, ...]]) -> str:

@@ -52,6 +52,17 @@ def words(variable: Variable) -> tuple[str, ...]:
     return texts
 
 
+def probability(word: str, line: int) -> float:
+    """A number of a table. Raises ReadError, naming the line, where it is none of 0 and more."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value < math.inf:
+        raise ReadError("line {line}: '{word}' is no probability", line=line, word=word)
+    return value
+
+
 class Draft:
     """The table of one node as a file gives it, in parts."""
 

@@ -6,7 +6,6 @@ file, and refuses declared entities, with which a small file could grow to fill 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from bayes_engine.errors import ParameterError, ReadError
-from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, words
+from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, probability, words
 from bayes_engine.factors.network import Network
 from bayes_engine.table.decode import load
 
@@ -74,7 +73,9 @@ def read_xmlbif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Ne
         if name in drafts:
             raise ReadError("line {line}: '{name}' has two tables; keep one", line=element.line, name=name)
         drafts[name] = Draft(name, parents, levels, element.line)
-        drafts[name].table(_numbers(element), element.texts["TABLE"][0][1], node_first=False)
+        table = _one(element, "TABLE").split()
+        line = element.texts["TABLE"][0][1]
+        drafts[name].table([probability(word, line) for word in table], line, node_first=False)
     return assemble(levels, drafts)
 
 
@@ -154,16 +155,3 @@ def _one(element: _Element, tag: str) -> str:
     if len(texts) != 1 or not texts[0]:
         raise ReadError("line {line}: one <{tag}> is due in this element", line=element.line, tag=tag)
     return texts[0]
-
-
-def _numbers(element: _Element) -> list[float]:
-    values = []
-    for word in _one(element, "TABLE").split():
-        try:
-            value = float(word)
-        except ValueError:
-            value = math.nan
-        if not 0.0 <= value < math.inf:
-            raise ReadError("line {line}: '{word}' is no probability", line=element.texts["TABLE"][0][1], word=word)
-        values.append(value)
-    return values

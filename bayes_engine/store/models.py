@@ -13,10 +13,9 @@ from bayes_engine.errors import BayesEngineError, StoreError, listen
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
 from bayes_engine.store.forms import FORMS, Form
-from bayes_engine.store.names import stored_name
 from bayes_engine.store.type_hints import fits
 from bayes_engine.store.validation import check_answers, check_look_up
-from bayes_engine.store.values import MOST_TEXTS, ValueReader, ValueWriter
+from bayes_engine.store.values import MOST_TEXTS, ValueReader, ValueWriter, stored_name
 
 
 def save_model(

@@ -40,7 +40,6 @@ from bayes_engine.stats.scatter import Scatter
 from bayes_engine.stats.terms import TermCounts, TextTerms
 from bayes_engine.stats.values import ColumnValues, Values
 from bayes_engine.store.container import DTYPES, Blob
-from bayes_engine.store.names import stored_name
 from bayes_engine.store.type_hints import field_hints, fits
 from bayes_engine.store.validation import check_record
 from bayes_engine.structure.graph import DAG
@@ -100,6 +99,8 @@ RECORDS: Mapping[str, type] = {
 """Everything with named fields that a file may hold, besides estimators, by its tag in files: nothing else can be
 rebuilt. A tag stays as it is when its class is renamed."""
 _TAGS: Mapping[type, str] = {cls: tag for tag, cls in RECORDS.items()}
+STORED: Mapping[str, Mapping[str, str]] = {"Search": {"decomposed_score": "bill"}}
+"""By tag: what an attribute that was renamed is called in files. Version 1 of the format began with none."""
 LONG = 64
 """A tuple of so many texts is stored outside the JSON."""
 MOST_TEXTS = 2**18
@@ -344,6 +345,15 @@ class ValueReader:
         "Collapse": _collapse,
         "IsotonicRegression": _curve,
     }
+
+
+def stored_name(tag: str, attribute: str) -> str:
+    """What an attribute of the record or estimator of this tag is called in files: as in the code, or by `STORED`.
+
+    >>> stored_name("CPT", "p"), stored_name("Search", "decomposed_score")
+    ('p', 'bill')
+    """
+    return STORED.get(tag, {}).get(attribute, attribute)
 
 
 def _misfit(where: str, record: type, field: str, value: Any) -> NoReturn:

@@ -61,12 +61,10 @@ def cuts_for(
     """
     checked_method(method, bins)
     if method == "mdlp":
-        return mdlp_cuts(x, codes, n_classes, weight)
-    return (
-        equal_width_cuts(_counted_values(x, weight), bins)
-        if method == "equal-width"
-        else quantile_cuts(x, bins, weight)
-    )
+        return accepted_cuts(mdlp_trace(x, codes, n_classes, weight))
+    if method == "equal-width":
+        return equal_width_cuts(_counted_values(x, weight), bins)
+    return quantile_cuts(x, bins, weight)
 
 
 def checked_method(method: str, bins: int) -> None:
@@ -104,7 +102,7 @@ def quantile_cuts(x: ArrayLike, bins: int, weight: ArrayLike | None = None) -> t
     >>> quantile_cuts([1, 2, 3, 4, 5, 6], 3), quantile_cuts([0, 0, 0, 0, 0, 7], 3)
     ((2.5, 4.5), (3.5,))
     """
-    mass = _ones(x) if weight is None else np.asarray(weight, dtype=float)
+    mass = np.ones(np.shape(x)) if weight is None else np.asarray(weight, dtype=float)
     values, back = np.unique(_counted_values(x, mass), return_inverse=True)
     if len(values) < 2:
         return ()
@@ -115,15 +113,6 @@ def quantile_cuts(x: ArrayLike, bins: int, weight: ArrayLike | None = None) -> t
     lower = (upper - 1).clip(min=0)
     nearest = np.unique(np.where(below[upper] - wanted <= wanted - below[lower], upper, lower))
     return _floats(_middles(values[nearest], values[nearest + 1]))
-
-
-def mdlp_cuts(x: ArrayLike, codes: ArrayLike, n_classes: int, weight: ArrayLike | None = None) -> tuple[float, ...]:
-    """The accepted cuts of `mdlp_trace`.
-
-    >>> mdlp_cuts([1, 2, 3, 4, 5, 6, 7, 8], [0, 0, 0, 1, 1, 1, 2, 2], 3)
-    (3.5, 6.5)
-    """
-    return accepted_cuts(mdlp_trace(x, codes, n_classes, weight))
 
 
 def accepted_cuts(trace: tuple[Split, ...]) -> tuple[float, ...]:
@@ -245,10 +234,6 @@ def _middles(low: Array, high: Array) -> Array:
         middle = (low + high) / 2
     middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
     return np.where((low <= middle) & (middle < high), middle, low)
-
-
-def _ones(x: ArrayLike) -> Array:
-    return np.ones(np.shape(x))
 
 
 def _counts(x: ArrayLike, weight: ArrayLike | None) -> NDArray[np.bool_]:

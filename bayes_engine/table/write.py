@@ -40,9 +40,17 @@ def write_csv(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
         out.write(text.getvalue().encode())
 
 
-def write_xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int) -> int:
-    """One sheet; texts stay texts whatever they look like. How many texts were cut, being longer than a cell's 32,767
-    characters.
+def _csv(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
+    if packed:
+        with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as file:
+            write_csv(file, blocks)  # type: ignore[arg-type]  # it can be written to
+    else:
+        write_csv(out, blocks)
+    return 0
+
+
+def _xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
+    """One sheet; texts stay texts whatever they look like. Those longer than a cell's 32,767 characters are cut.
 
     Raises TableError, before anything is written, where these `rows` do not fit a sheet.
     """
@@ -53,7 +61,7 @@ def write_xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int) -> int
     return sheet.cut
 
 
-def write_parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
+def _parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
     """A row group a block; texts as strings, numbers as doubles, empty where they are NaN.
 
     Raises TableError where pyarrow is not there.
@@ -71,23 +79,6 @@ def write_parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
                                    from_pandas=True)
                        for (_, column), kind in zip(block.items(), kinds, strict=True)]  # fmt: skip
             writer.write_table(arrow.table(columns, schema=schema))
-
-
-def _csv(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
-    if not packed:
-        write_csv(out, blocks)
-        return 0
-    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as file:
-        write_csv(file, blocks)  # type: ignore[arg-type]  # it can be written to
-    return 0
-
-
-def _xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
-    return write_xlsx(out, blocks, rows)
-
-
-def _parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
-    write_parquet(out, blocks)
     return 0
 
 

@@ -26,7 +26,6 @@ from bayes_engine.table.discretize import (
     cuts_for,
     equal_width_cuts,
     interval_names,
-    mdlp_cuts,
     mdlp_trace,
     quantile_cuts,
 )
@@ -50,7 +49,7 @@ PENGUINS = {  # with cells missing
 def test_mdlp_makes_the_published_cuts(load: Any, published: Any) -> None:
     X, y = load(return_X_y=True)
     for column, cuts in zip(X.T, published, strict=True):
-        assert mdlp_cuts(column, y, 3) == pytest.approx(cuts, rel=1e-12)
+        assert cuts_for("mdlp", column, y, 3) == pytest.approx(cuts, rel=1e-12)
 
 
 def test_mdlp_passes_over_missing_cells() -> None:
@@ -59,7 +58,7 @@ def test_mdlp_passes_over_missing_cells() -> None:
     for name, cuts in PENGUINS.items():
         x = frame[name].to_numpy(dtype=float)
         assert np.isnan(x).any()
-        assert mdlp_cuts(x, codes, 3) == pytest.approx(cuts, rel=1e-12)
+        assert cuts_for("mdlp", x, codes, 3) == pytest.approx(cuts, rel=1e-12)
 
 
 # by hand ------------------------------------------------------------------------------------------------------------
@@ -75,7 +74,7 @@ def test_the_criterion_by_hand() -> None:
     assert (split.cut, split.n, split.accepted) == (3.5, 8.0, False)
     assert split.gain == pytest.approx(gain) == pytest.approx(0.5487949)
     assert split.threshold == pytest.approx((math.log2(7) + delta) / 8) == pytest.approx(0.6323212)
-    assert mdlp_cuts(x, codes, 2) == ()
+    assert cuts_for("mdlp", x, codes, 2) == ()
 
 
 def test_three_times_the_rows_pay_for_the_same_cut() -> None:
@@ -130,7 +129,7 @@ def test_of_equal_gains_the_lowest_cut_wins_in_any_order_of_the_rows() -> None:
 
 def test_many_classes_do_not_overflow() -> None:
     x = np.repeat(np.arange(700.0), 8)  # 3^700 is no float
-    assert len(mdlp_cuts(x, x.astype(int), 700)) > 100
+    assert len(cuts_for("mdlp", x, x.astype(int), 700)) > 100
 
 
 # a second implementation --------------------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def columns(draw: st.DrawFn, most: int = 40) -> tuple[np.ndarray, np.ndarray]:
 @given(columns())
 def test_the_cuts_are_those_of_brute_force(column: tuple[np.ndarray, np.ndarray]) -> None:
     x, codes = column
-    assert list(mdlp_cuts(x, codes, 3)) == reference(x.tolist(), codes.tolist())
+    assert list(cuts_for("mdlp", x, codes, 3)) == reference(x.tolist(), codes.tolist())
 
 
 @given(columns(), st.data())
@@ -228,7 +227,7 @@ def test_cuts_part_the_values_and_names_tell_the_intervals_apart(values: list[fl
 )  # fmt: skip
 def test_a_cut_between_floats_that_have_no_middle(low: float, high: float) -> None:
     x, codes = [low, low, high, high], [0, 0, 1, 1]
-    for cuts in (mdlp_cuts(x, codes, 2), quantile_cuts(x, 2)):
+    for cuts in (cuts_for("mdlp", x, codes, 2), quantile_cuts(x, 2)):
         assert np.searchsorted(cuts, x, side="left").tolist() == codes
 
 

@@ -14,7 +14,7 @@ from bayes_engine import AODE, SPODE, TAN, EstimationWarning, KDependence, Naive
 from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, TableError
 from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.stats.labels import Labels
-from bayes_engine.table.discretize import mdlp_cuts
+from bayes_engine.table.discretize import cuts_for
 
 MODELS = [SPODE, TAN, AODE, KDependence]
 every = pytest.mark.parametrize("model", MODELS)
@@ -66,7 +66,7 @@ def test_each_fold_finds_its_own_cuts(model: type[SemiNaive], mixed: Any, monkey
     monkeypatch.setattr(model, "_settle", settle)
     cross_val_predict(model(), X, y, cv=[(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))])
     for rows in (slice(0, 30), slice(30, 60)):
-        cuts = mdlp_cuts(X["sugar"][rows], (y[rows] == "b").to_numpy().astype(int), 2)
+        cuts = cuts_for("mdlp", X["sugar"][rows], (y[rows] == "b").to_numpy().astype(int), 2)
         assert (30.0, tuple(cuts)) in seen
 
 

@@ -61,7 +61,7 @@ from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import set_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.store import MOST_BYTES, names, pack, unpack, values
+from bayes_engine.store import MOST_BYTES, pack, unpack, values
 from bayes_engine.store.forms import FORMS
 from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
 from bayes_engine.structure.graph import DAG
@@ -440,7 +440,7 @@ class Coin:
 def test_a_renamed_field_is_written_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(values.RECORDS, "Penny", Coin)
     monkeypatch.setitem(values._TAGS, Coin, "Penny")
-    monkeypatch.setitem(names.STORED, "Penny", {"probability": "p"})
+    monkeypatch.setitem(values.STORED, "Penny", {"probability": "p"})
     written = ValueWriter(lambda value, writer, where: None).write(Coin(0.25, "tails"), "coin")
     assert written == {"Penny": {"p": 0.25, "side": "tails"}}
     assert ValueReader({}, {}).read(written) == Coin(0.25, "tails")
@@ -452,12 +452,12 @@ def test_a_renamed_field_is_written_as_before(monkeypatch: pytest.MonkeyPatch) -
 def test_a_renamed_attribute_of_an_estimator_is_written_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """The discretizer's file as if `cuts_` had been called `bounds_` when it was first stored."""
     model = fitted("discretizer")[0]
-    monkeypatch.setitem(names.STORED, "MDLPDiscretizer", {"cuts_": "bounds_"})
+    monkeypatch.setitem(values.STORED, "MDLPDiscretizer", {"cuts_": "bounds_"})
     data = save_model(model) or b""
     state = unpack(data, "model").content["MDLPDiscretizer"]["state"]
     assert "bounds_" in state and "cuts_" not in state
     assert load_model(data).cuts_ == model.cuts_
-    monkeypatch.delitem(names.STORED, "MDLPDiscretizer")
+    monkeypatch.delitem(values.STORED, "MDLPDiscretizer")
     with pytest.raises(StoreError, match="MDLPDiscretizer has no such 'cuts_'"):
         load_model(data)
 
