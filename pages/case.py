@@ -10,7 +10,7 @@ from pages import active
 from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import change, choose, current, finish
+from pages.runtime.state import choose, current, end_page, on_click
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision
 from pages.views.case.editor import back_to_table, case_in_use, exercise_banner
@@ -26,18 +26,18 @@ try:
 except BayesEngineError as error:  # an exercise that cannot be drawn, a model that cannot be fitted to this table
     st.warning(error.message.local(md))
     if current().seen(keys.EXERCISE):
-        st.button(_("Back to the table"), on_click=change, args=(back_to_table,))
-    finish()
+        st.button(_("Back to the table"), **on_click(back_to_table))
+    end_page()
 exercise_banner(one)
 views = {"decision": _("The decision"), "ask": _("What to ask next")}
 if choose(_("View"), keys.CASE_VIEW, views, titled=False) == "ask":
     ask.interview(one)
-    finish()
+    end_page()
 try:
     worked = case_working(one)
 except BayesEngineError as error:
     decision(one, error.message)
-    finish()
+    end_page()
 if worked.filling:
     fill_in.rows_to_count(one)
 else:

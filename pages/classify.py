@@ -10,7 +10,7 @@ from pages import active
 from pages.active import reading, required
 from pages.active.files import SECOND_FILE
 from pages.runtime.escape import md
-from pages.runtime.state import current, finish
+from pages.runtime.state import current, end_page
 from pages.views.classify import file_given, results, rows
 from pages.views.classify.judged import judge
 
@@ -27,14 +27,14 @@ upload = file_given.file_in_use()
 if upload is None:
     if SECOND_FILE.named(current()):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
-    finish()
+    end_page()
 file_given.offer_similar_columns(table, fitted, upload)
 try:
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
     reading.reading_choices(upload)
-    finish()
+    end_page()
 
 # what was decided, to be taken along
 result = results.Results(judged)

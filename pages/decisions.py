@@ -15,7 +15,7 @@ from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
+from pages.runtime.state import page_link
 from pages.views.decisions.consequences import choose_three, consequences
 from pages.views.decisions.refusal import refuse_by_error
 from pages.views.decisions.stories import stories

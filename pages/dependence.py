@@ -9,8 +9,7 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import required
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
-from pages.runtime.state import finish
+from pages.runtime.state import end_page, page_link
 from pages.views import dependence
 from pages.views.dependence import dial, double_counting
 
@@ -24,13 +23,13 @@ if texts := active.text_columns(table):
           "to look at the other columns.").format(column=md(table.column(texts[0]), 40))
     )  # fmt: skip
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
-    finish()
+    end_page()
 try:
     dependences = dependence.dependences(table)
 except BayesEngineError as error:
     st.error(error.message.local(md))
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
-    finish()
+    end_page()
 dependence.which_pairs_depend(table, dependences)
 matters = st.container()  # filled last: it takes the longest
 dependence.sections(

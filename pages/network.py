@@ -8,8 +8,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.links import page_link
-from pages.runtime.state import bound, choose, current, finish
+from pages.runtime.state import choose, control, current, end_page, page_link
 from pages.views.network import source
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs
@@ -33,7 +32,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             format_func=lambda name: clean(source.title_of(name), 60),
             label_visibility="collapsed",
             width=360,
-            **bound(keys.NET.widget, source.chosen_source(), source.with_source),
+            **control(keys.NET.widget, source.chosen_source(), source.with_source),
         )
     if source.is_file_missing():
         st.warning(
@@ -48,5 +47,5 @@ try:
 except BayesEngineError as error:
     st.error(error.message.local(md))
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
-    finish()
+    end_page()
 show(network)

@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.active import required
-from pages.runtime.state import finish
+from pages.runtime.state import end_page
 from pages.views.projection import projection
 from pages.views.projection.discriminants import sections
 from pages.views.projection.equivalence import equivalence
@@ -17,7 +17,7 @@ st.title(_("Onto which line do the classes come apart?"))
 if isinstance(opened, active.UnfittableTable):
     required.unfittable(opened)
     equivalence()
-    finish()
+    end_page()
 table: active.FittableTable = opened
 columns = projection.numeric_columns(table)
 if len(columns) < 2:
@@ -28,7 +28,7 @@ if len(columns) < 2:
         ).format(n=len(columns))
     )
     equivalence()
-    finish()
+    end_page()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     pair = projection.choose_columns(table, columns)
     line = projection.or_explain(lambda: projection.line_in_use(table, pair))

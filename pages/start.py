@@ -12,8 +12,7 @@ from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, explain_case, no_axes, region_plane
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
-from pages.runtime.state import change
+from pages.runtime.state import on_click, page_link
 
 opened = active.table_in_use()
 st.title(md(opened.question, 120) or _("What should be decided here?"))
@@ -46,5 +45,5 @@ for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
         with st.container():  # the buttons stand in one line beneath titles and questions of any length
             st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
             st.caption(md(info.text("question", current_language()), 90))
-        st.button(_("Open"), key=f"open_{name}", on_click=change, args=(lambda s, name=name: s.on_table(name),))
+        st.button(_("Open"), key=f"open_{name}", **on_click(lambda s, name=name: s.on_table(name)))
 page_link("pages/data.py", _("Upload my table"), ":material/upload_file:")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count
-from pages.runtime.state import State, bound
+from pages.runtime.state import State, control
 
 BY_LEVEL = {"none": 0.0, "laplace": 1.0, "jeffreys": 0.5}
 """The kinds that are an α with a name."""
@@ -77,7 +77,7 @@ def choose_kind(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off:
         format_func=lambda kind: kind_name(kind) if kind else _("as the other columns"),
         disabled=off,
         help=about or None,
-        **bound(key, stands, edit),
+        **control(key, stands, edit),
     )
 
 
@@ -91,7 +91,7 @@ def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) ->
             step=0.1,
             disabled=off,
             help=_("Pseudo-count of each level of a column, in every class."),
-            **bound(f"{key}_slider", float(value), lambda s, v: edit(s, round(v, 6))),
+            **control(f"{key}_slider", float(value), lambda s, v: edit(s, round(v, 6))),
         )
         return
     most, about_it = (20.0, _("Pseudo-counts for each class.")) if value[0] == "m" else (
@@ -103,7 +103,7 @@ def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) ->
         step=0.5,
         disabled=off,
         help=about_it,
-        **bound(f"{key}_{value[0]}", float(value[1]), lambda s, v: edit(s, (value[0], round(v, 6), *value[2:]))),
+        **control(f"{key}_{value[0]}", float(value[1]), lambda s, v: edit(s, (value[0], round(v, 6), *value[2:]))),
     )
 
 
@@ -118,7 +118,7 @@ def strength_input(
             bases,
             format_func=named.__getitem__,
             disabled=off,
-            **bound(f"{key}_base", value[2], lambda s, base: edit(s, (*value[:2], base))),
+            **control(f"{key}_base", value[2], lambda s, base: edit(s, (*value[:2], base))),
         )
         return
     alike = isinstance(value, tuple)
@@ -129,6 +129,6 @@ def strength_input(
         step=0.1,
         format="%g",
         disabled=off,
-        **bound(f"{key}_rows" if alike else key, float(value[1] if alike else value),
+        **control(f"{key}_rows" if alike else key, float(value[1] if alike else value),
                 lambda s, v: edit(s, ("ess", float(v or 0.0)) if alike else float(v or 0.0))),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from pages.active.files import ENCODINGS, READING, SECOND_FILE, File, Role, Uplo
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.state import State, bound_to, change, control, current, on_click
 
 SHORT = 6
 """How many notes are shown before the rest is folded."""
@@ -86,7 +86,7 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
             cells[0].selectbox(
                 _("Encoding"),
                 list(dict.fromkeys([recipe.encoding, *ENCODINGS])),
-                **bound(f"{key}_encoding", recipe.encoding, override("encoding")),
+                **control(f"{key}_encoding", recipe.encoding, override("encoding")),
             )
             delimiters = {
                 ",": _("comma ,"),
@@ -101,23 +101,23 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
                 _("Delimiter"),
                 list(dict.fromkeys([*delimiters, recipe.delimiter])),
                 format_func=lambda d: delimiters.get(d, d),
-                **bound(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
+                **control(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
             )
             cells[2].selectbox(
                 _("Cells are quoted with"),
                 list(dict.fromkeys(['"', "'", "", recipe.quote])),
                 format_func=lambda q: q or _("nothing"),
-                **bound(f"{key}_quote", recipe.quote, override("quote")),
+                **control(f"{key}_quote", recipe.quote, override("quote")),
             )
         else:
-            cells[0].selectbox(_("Sheet"), recipe.sheets, **bound(f"{key}_sheet", recipe.sheet, override("sheet")))
+            cells[0].selectbox(_("Sheet"), recipe.sheets, **control(f"{key}_sheet", recipe.sheet, override("sheet")))
         line = int(recipe.header)
         header = override("header")
         cells[3].selectbox(
             _("Names in line"),
             list(dict.fromkeys([0, *range(1, 11), line])),
             format_func=lambda n: str(n) if n else _("no names in the file"),
-            **bound(f"{key}_header", line, lambda s, n: header(s, n or False)),
+            **control(f"{key}_header", line, lambda s, n: header(s, n or False)),
         )
         if isinstance(upload.reading, Reading):
             _types(upload.reading, override)
@@ -128,11 +128,11 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
                 list(marks),
                 format_func=lambda m: marks[m],
                 width=240,
-                **bound(f"{key}_decimal", dict(upload.overrides).get("decimal", ""), override("decimal")),
+                **control(f"{key}_decimal", dict(upload.overrides).get("decimal", ""), override("decimal")),
             )
         st.checkbox(
             _("Leave out footers, comments, repeated names and a second table"),
-            **bound(f"{key}_trim", recipe.trim, override("trim")),
+            **control(f"{key}_trim", recipe.trim, override("trim")),
         )
         if recipe.format == "text":
             st.caption(_("The file as this encoding has it"))
@@ -147,7 +147,7 @@ def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], St
         _("Decimal mark"),
         [".", ","],
         format_func={".": _("point 1.5"), ",": _("comma 1,5")}.__getitem__,
-        **bound("read_decimal", recipe.decimal, override("decimal")),
+        **control("read_decimal", recipe.decimal, override("decimal")),
     )
     tokens = list(recipe.missing or ())
     usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
@@ -161,7 +161,7 @@ def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], St
             "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
             "in a column that holds numbers otherwise."
         ),
-        **bound("read_missing", tokens, lambda s, v: missing(s, tuple(v))),
+        **control("read_missing", tokens, lambda s, v: missing(s, tuple(v))),
     )
     names = list(reading.frame.columns)
     position = min(current().seen(keys.READ_COLUMN), len(names) - 1)
@@ -183,7 +183,7 @@ def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], St
         _("is read as"),
         list(kinds),
         format_func=kinds.__getitem__,
-        **bound("read_type", dict(recipe.types).get(position, "auto"), lambda s, kind: types(s, ((position, kind),))),
+        **control("read_type", dict(recipe.types).get(position, "auto"), lambda s, kind: types(s, ((position, kind),))),
     )
 
 
@@ -224,8 +224,8 @@ def reading_notes(report: Iterable[Note], upload: Upload[Read], then: Then[Read]
             offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
             for number, other in enumerate(offers):
                 st.button(other.label.local(_quoted), key=f"{key}_offer_{place}_{number}", type="tertiary",
-                          icon=":material/undo:", on_click=change,
-                          args=(partial(_again, upload=upload, name=other.keyword, value=other.value, then=then),)
+                          icon=":material/undo:",
+                          **on_click(partial(_again, upload=upload, name=other.keyword, value=other.value, then=then))
                           )  # fmt: skip
 
     with st.container(gap=None):

@@ -13,15 +13,14 @@ from bayes_engine.language import _
 from bayes_engine.ledger import prior_shift
 from pages import active
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
-from pages.runtime.state import change, finish
+from pages.runtime.state import end_page, on_click, page_link
 
 
 def fittable(table: active.TableInUse) -> active.FittableTable:
     """The table, where models can be fitted to it; else the page says why not and ends here."""
     if isinstance(table, active.UnfittableTable):
         unfittable(table)
-        finish()
+        end_page()
     return table
 
 
@@ -39,14 +38,14 @@ def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
     except BayesEngineError as error:
         st.error(error.message.local(md))
         page_link("pages/model.py", _("Change it on the page Model"), ":material/tune:")
-        finish()
+        end_page()
     try:
         use = active.prior_of_use(table) or fitted.prior
         prior_shift([fitted.prior[c] for c in table.classes], [use[c] for c in table.classes])
     except BayesEngineError as error:
         st.error(error.message.local(md))
-        st.button(_("Prior of use: as in the model"), on_click=change, args=(lambda s: replace(s, prior=()),))
-        finish()
+        st.button(_("Prior of use: as in the model"), **on_click(lambda s: replace(s, prior=())))
+        end_page()
     try:
         if asked:
             fitted.judging.explain(active.case_frame(table, active.case_values(table)))
@@ -54,5 +53,5 @@ def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
         st.error(error.message.local(md))
         page_link("pages/case.py", _("Change the case"), ":material/search:")
         page_link("pages/model.py", _("Change it on the page Model"), ":material/tune:")
-        finish()
+        end_page()
     return fitted

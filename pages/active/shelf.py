@@ -14,7 +14,7 @@ from pages import active
 from pages.active import prior_choice, words
 from pages.active.models import FAMILIES
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, bound, change, current
+from pages.runtime.state import Spec, State, control, current, on_click
 
 MOST = 6
 """How many models the shelf holds."""
@@ -147,8 +147,7 @@ def shelve_button(table: active.FittableTable, spec: Spec, label: str, *, key: s
         key=key,
         disabled=full,
         help=_("The shelf is full.") if full else about,
-        on_click=change,
-        args=(lambda s: replace(s, shelf=specs, active=specs.index(spec)),),
+        **on_click(lambda s: replace(s, shelf=specs, active=specs.index(spec))),
     )
 
 
@@ -168,7 +167,7 @@ def choose_model(table: active.FittableTable) -> Spec:
             required=True,
             wrap=True,
             format_func=lambda i: f"{i + 1} · {md(title(specs[i], table))}",
-            **bound("shelf", here, lambda s, i: replace(s, active=i)),
+            **control("shelf", here, lambda s, i: replace(s, active=i)),
         )
         st.button(
             _("Add a copy"),
@@ -176,16 +175,14 @@ def choose_model(table: active.FittableTable) -> Spec:
             key="shelf_add",
             disabled=len(specs) >= MOST,
             help=_("A copy of the active model, to change and to compare; up to six."),
-            on_click=change,
-            args=(lambda s: add_model(table, s),),
+            **on_click(lambda s: add_model(table, s)),
         )
         st.button(
             _("Remove"),
             icon=":material/close:",
             key="shelf_remove",
             disabled=len(specs) == 1,
-            on_click=change,
-            args=(lambda s: remove_model(table, s),),
+            **on_click(lambda s: remove_model(table, s)),
         )
     spec = specs[here]
     closed = unavailable_families(table)
@@ -196,7 +193,7 @@ def choose_model(table: active.FittableTable) -> Spec:
             [name for name in FAMILIES if name not in closed or name == spec.family],
             format_func=words.family,
             required=True,
-            **bound(
+            **control(
                 "family", spec.family, lambda s, name: edit_active_model(table, lambda old: of_family(old, name))(s)
             ),
         )
@@ -206,7 +203,7 @@ def choose_model(table: active.FittableTable) -> Spec:
                 list(PRESETS),
                 format_func=words.preset,
                 required=True,
-                **bound(
+                **control(
                     "preset", spec.preset, lambda s, p: edit_active_model(table, lambda old: with_preset(old, p))(s)
                 ),
             )

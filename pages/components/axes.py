@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pages.runtime.state import State, bound
+from pages.runtime.state import State, control
 from pages.runtime.view_keys import Setting, ViewKey
 
 
@@ -32,7 +32,7 @@ def choose_axes(
             list(options),
             format_func=options.__getitem__,
             width=width,
-            **bound(axis.widget, standing[axis], lambda s, to: turned(s, axis, to)),
+            **control(axis.widget, standing[axis], lambda s, to: turned(s, axis, to)),
         )
 
     for place, axis in zip(places, words, strict=False):

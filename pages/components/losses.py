@@ -23,7 +23,7 @@ from pages.components.component import component, is_number, last_message, read_
 from pages.components.plane import action_inks, class_inks
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.state import State, bound_to, change, control, current, on_click
 
 LARGEST = 1e9
 """No loss is larger."""
@@ -108,7 +108,7 @@ def case_amount(table: active.FittableTable) -> None:
         format="%.10g",
         width=240,
         help=_("It multiplies losses. Empty: that of the case's row, or of a typed case the median of the table."),
-        **bound("case_amount", amount, lambda s, v: replace(s, amount=-1.0 if v is None else float(v))),
+        **control("case_amount", amount, lambda s, v: replace(s, amount=-1.0 if v is None else float(v))),
     )
 
 
@@ -286,26 +286,23 @@ def _presets(table: active.FittableTable) -> None:
         st.button(
             _("0-1 loss"),
             key="preset_zero_one",
-            on_click=change,
-            args=(lambda s: replace(s, losses=(), extra="", fixed=()),),
+            **on_click(lambda s: replace(s, losses=(), extra="", fixed=())),
         )
         story = active.story_losses(table)
         if story:
             st.button(
                 _("The story's losses"),
                 key="preset_story",
-                on_click=change,
-                args=(lambda s: replace(s, losses=story[0], extra=story[1], fixed=()),),
+                **on_click(lambda s: replace(s, losses=story[0], extra=story[1], fixed=())),
             )
         if len(rows) > k:
             st.button(
                 _("Without «{name}»").format(name=md(table.action(name), 18)),
                 key="refuse_off",
-                on_click=change,
-                args=(
+                **on_click(
                     lambda s: replace(
                         s, losses=rows[:k], extra="", fixed=tuple(cell for cell in s.fixed if cell[0] < k)
-                    ),
+                    )
                 ),
             )
         else:
@@ -316,10 +313,9 @@ def _presets(table: active.FittableTable) -> None:
             st.button(
                 _("Allow refusing"),
                 key="refuse_on",
-                on_click=change,
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                args=(
-                    lambda s: replace(s, losses=(*rows, refusal), extra=active.refusal(table), fixed=(*s.fixed, *sums)),
+                **on_click(
+                    lambda s: replace(s, losses=(*rows, refusal), extra=active.refusal(table), fixed=(*s.fixed, *sums))
                 ),
             )
         st.toggle(

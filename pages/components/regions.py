@@ -23,8 +23,7 @@ from pages.components.plane import Case, PlaneView, Points, Side, action_inks, c
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
-from pages.runtime.state import State, bound, change, choose, current
+from pages.runtime.state import State, change, choose, control, current, page_link
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample; the browser stays quick and the plane legible."""
@@ -90,14 +89,14 @@ def region_controls(table: active.FittableTable, axes: Axes) -> None:
         _("x axis"),
         positions,
         format_func=label,
-        **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, keys.AXIS_X, i)),
+        **control("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, keys.AXIS_X, i)),
     )
     if axes.y is not None:
         up.selectbox(
             _("y axis"),
             positions,
             format_func=label,
-            **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, keys.AXIS_Y, i)),
+            **control("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, keys.AXIS_Y, i)),
         )
 
 

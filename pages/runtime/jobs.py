@@ -34,7 +34,7 @@ from bayes_engine.progress import watched, watching
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.private import connected, running
-from pages.runtime.state import Finished, use_session_language
+from pages.runtime.state import PageEnded, use_session_language
 
 GRACE = 1.0
 """Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
@@ -77,7 +77,7 @@ class Job:
     begun: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
-    far: tuple[float, int] | None = None
+    progress: tuple[float, int] | None = None
     own: float = 0.0  # until when it need not give way
     result: Any = None
     error: BaseException | None = None
@@ -119,7 +119,7 @@ class Job:
                 time.sleep(max(_doors[0] - time.monotonic(), 0.001))
 
     def report(self, done: float, total: int) -> None:
-        self.far = (done, total)
+        self.progress = (done, total)
 
     def ahead(self) -> int:
         """How many long jobs come before this one may go on; 0 while it runs."""
@@ -328,7 +328,7 @@ def showing_progress() -> Iterator[None]:
                 yield
         except UnderWay as there:
             progress_box(there)
-    except Finished:
+    except PageEnded:
         _only(asked)
         raise
     else:
@@ -389,12 +389,12 @@ def progress_box(there: UnderWay, key: str = "job") -> None:
         if job.done.is_set() or job.key in _declined():
             st.rerun()
         with st.container(border=True, width=640):
-            _far(job, key)
+            _progress_bar(job, key)
 
     looking()
 
 
-def _far(job: Job, key: str) -> None:
+def _progress_bar(job: Job, key: str) -> None:
     seconds = f"{time.monotonic() - job.begun:.0f}"
     head = _("{what} …").format(what=job.activity.local(md))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -406,7 +406,7 @@ def _far(job: Job, key: str) -> None:
         words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n)
         st.progress(0.0, words.format(n=n))
         return
-    done, total = job.far or (0.0, 0)
+    done, total = job.progress or (0.0, 0)
     share = done / total if total else 0.0
     st.progress(min(max(share, 0.0), 1.0), f"{share:.0%}" if total else _("under way"))
 

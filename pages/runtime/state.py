@@ -97,14 +97,14 @@ START = State()
 
 def encode(state: State) -> str:
     """The token of a state: "" for the start."""
-    changed = plain(state)
+    changed = changed_fields(state)
     if not changed:
         return ""
     packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
     return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
-def plain(state: State) -> dict[str, Any]:
+def changed_fields(state: State) -> dict[str, Any]:
     """What of a state differs from the start, as JSON can write it."""
     changed = {
         f.name: getattr(state, f.name) for f in fields(State) if getattr(state, f.name) != getattr(START, f.name)
@@ -127,11 +127,11 @@ def decode(token: str) -> State | None:
         raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
     except (ValueError, TypeError, zlib.error):
         return None
-    return restored(raw)
+    return state_from_json(raw)
 
 
-def restored(text: str | bytes) -> State | None:
-    """The state that JSON says by what differs from the start, the inverse of `plain`; None where that is no state."""
+def state_from_json(text: str | bytes) -> State | None:
+    """The state of JSON text that `changed_fields` made; None where it is none."""
     try:
         values = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         values["shelf"] = [
@@ -221,6 +221,11 @@ def change(edit: Callable[[State], State]) -> None:
     use_session_language()
 
 
+def on_click(edit: Callable[..., State]) -> dict[str, Any]:
+    """Keyword arguments of a button that edits the state: `st.button(_("Undo"), **on_click(lambda s: …))`."""
+    return {"on_click": change, "args": (edit,)}
+
+
 def use_session_language() -> None:
     """Set the language of this run from the session: callbacks and fragments start from the context's default."""
     set_language(current().language or preferred(st.context.locale))
@@ -292,13 +297,24 @@ def dark() -> bool:
     return bool(st.context.theme.type == "dark")
 
 
-class Finished(Exception):
-    """No error: raised by `finish`, it ends a page but not the run; the router catches it."""
+class PageEnded(Exception):
+    """No error: raised by `end_page`, it ends a page but not the run; the router catches it."""
 
 
-def finish() -> NoReturn:
+def end_page() -> NoReturn:
     """End the page here. After `st.stop()` no call reaches the browser any more, so the URL would not be written."""
-    raise Finished
+    raise PageEnded
+
+
+def query_params() -> dict[str, str]:
+    """The query parameters of a link that keeps the state."""
+    token = link_token()
+    return {"s": token} if token else {}
+
+
+def page_link(file: str, label: str, icon: str | None = None) -> None:
+    """A link to another page that carries the state."""
+    st.page_link(file, label=label, icon=icon, query_params=query_params())
 
 
 # widgets as views -----------------------------------------------------------------------------------------------
@@ -316,10 +332,10 @@ def selected(key: str, part: str) -> list[Any]:
     return list((widget_message(key, "selection") or {}).get(part, ()))
 
 
-def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:
+def control(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of the state: it shows `value`, and a change of it edits the state.
 
-    `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
+    `st.slider(_("α"), 0.0, 5.0, **control("alpha", spec.alpha, lambda s, v: …))`
     """
     state, mounted = current(), st.session_state.setdefault("mounted", {})
     unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
@@ -351,7 +367,7 @@ def bound_to(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting]
     def edit(state: State, entered: Any) -> State:
         return state.showing(key.to(key.default if entered is None else entered), *also)
 
-    return bound(key.widget, list(shown) if isinstance(shown, tuple) else shown, edit)
+    return control(key.widget, list(shown) if isinstance(shown, tuple) else shown, edit)
 
 
 def within_limits(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting] = ()) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pages.active.files import TABLE
 from pages.active.tables import upload_in
 from pages.runtime import private
 from pages.runtime.escape import md
-from pages.runtime.state import bound, change, current
+from pages.runtime.state import control, current, on_click
 from pages.shell import workspace
 
 _STYLE = private.style("""
@@ -119,7 +119,7 @@ def _model_chip(table: active.FittableTable) -> None:
         _("Active model"),
         range(len(specs)),
         format_func=lambda i: md(words.spec(specs[i])),
-        **bound("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)),
+        **control("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)),
     )
 
 
@@ -129,12 +129,12 @@ def _table_chip(table: active.TableInUse) -> None:
         _("Data set"),
         dataset_names(),
         format_func=lambda n: dataset_info(n).text("title", current_language()),
-        **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s),
+        **control("chip_table", here, lambda s, name: s.on_table(name) if name else s),
     )
     if table.info:
         st.toggle(
             _("Labels as they are in the file"),
-            **bound("chip_labels", current().labels == "file", lambda s, on: replace(s, labels="file" if on else "")),
+            **control("chip_labels", current().labels == "file", lambda s, on: replace(s, labels="file" if on else "")),
         )
 
 
@@ -144,7 +144,7 @@ def _case_chip(table: active.FittableTable) -> None:
         1,
         len(table.parts.X),
         step=1,
-        **bound("chip_row", _row(table), lambda s, n: pick_row(s, table, n)),
+        **control("chip_row", _row(table), lambda s, n: pick_row(s, table, n)),
     )
 
 
@@ -166,24 +166,21 @@ def _losses_chip(table: active.FittableTable) -> None:
         _("0-1 loss"),
         key="chip_zero_one",
         width="stretch",
-        on_click=change,
-        args=(lambda s: replace(s, losses=(), extra="", fixed=()),),
+        **on_click(lambda s: replace(s, losses=(), extra="", fixed=())),
     )
     if story := active.story_losses(table):
         st.button(
             _("The data set's story"),
             key="chip_story",
             width="stretch",
-            on_click=change,
-            args=(lambda s: replace(s, losses=story[0], extra=story[1], fixed=()),),
+            **on_click(lambda s: replace(s, losses=story[0], extra=story[1], fixed=())),
         )
     st.button(
         _("Prior of use: as in the model"),
         key="chip_prior",
         width="stretch",
         disabled=not current().prior,
-        on_click=change,
-        args=(lambda s: replace(s, prior=()),),
+        **on_click(lambda s: replace(s, prior=())),
     )
 
 
@@ -195,7 +192,7 @@ def language() -> None:
         format_func=LANGUAGES.__getitem__,
         label_visibility="collapsed",
         required=True,
-        **bound("language", current_language(), lambda s, code: replace(s, language=code)),
+        **control("language", current_language(), lambda s, code: replace(s, language=code)),
     )
 
 

@@ -15,8 +15,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages.runtime import jobs, logs, private, sessions
-from pages.runtime.links import query_params
-from pages.runtime.state import Finished, read_url, write_url
+from pages.runtime.state import PageEnded, query_params, read_url, write_url
 from pages.shell import chips, classroom, workspace
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
@@ -99,7 +98,7 @@ def run_app() -> None:
             workspace.notice(here, frozenset(pages))
             chips.warnings()
             page.run()
-    except Finished:
+    except PageEnded:
         pass
     finally:
         _ROUTED.reset(token)

@@ -132,7 +132,7 @@ def share(app: AppTest) -> str:
 
 def test_a_page_says_how_far_it_is_and_is_drawn_once_it_is_done(slow: Slow) -> None:
     app = at_work(state())
-    until(lambda: job().far is not None and job().far[0] > 0.6 * AT_LEAST)
+    until(lambda: job().progress is not None and job().progress[0] > 0.6 * AT_LEAST)
     app.run()
     assert 30 <= int(share(app).rstrip("%")) <= 100
     slow.go.set()
@@ -315,7 +315,7 @@ def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None
     before = opened("data")
     app = dropped("data", "upload_file", FILE)
     assert table(app) == table(before) and app.subheader[0].value == before.subheader[0].value
-    until(lambda: job().far is not None and job().far[0] > 0.6 * AT_LEAST)
+    until(lambda: job().progress is not None and job().progress[0] > 0.6 * AT_LEAST)
     assert 30 <= int(share(app.run()).rstrip("%")) <= 100
     slow_table.go.set()
     read = job()

@@ -81,7 +81,7 @@ def test_no_page_names_a_setting_by_a_string() -> None:
             verb = ast.unparse(call.func).rpartition(".")[2] if ast.unparse(call.func) != "seen" else "of a component"
             first = call.args[0] if call.args else None
             if isinstance(first, ast.Constant):
-                told = verb in ("seen", "seen_among", "bound_to") or (verb == "bound" and first.value in widgets)
+                told = verb in ("seen", "seen_among", "bound_to") or (verb == "control" and first.value in widgets)
             else:
                 told = verb == "showing" and (call.keywords or any(isinstance(a, ast.Tuple) for a in call.args))
             if told:

@@ -3,9 +3,9 @@
     content   {"form": 1, "program": "0.1.0", "page": "model", "state": {…}, "files": {role: {"name", "digest"}}}
     blobs     role: the bytes of the file, unless it was left out
 
-`state` holds what differs from the start (`pages.runtime.state.plain`), and is read by the rules for links. A role is
-"table" (the table in use), "second" (the file to classify) or "network" (a BIF file); a file is there only where the
-state speaks of it. `digest` is the beginning of its SHA-256.
+`state` holds what differs from the start (`pages.runtime.state.changed_fields`), and is read by the rules for links. A
+role is "table" (the table in use), "second" (the file to classify) or "network" (a BIF file); a file is there only
+where the state speaks of it. `digest` is the beginning of its SHA-256.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bayes_engine.errors import StoreError
 from bayes_engine.store import MOST_BYTES, pack, unpack
 from pages.active.files import NETWORK, SECOND_FILE, TABLE, Role, digest
 from pages.runtime.escape import clean
-from pages.runtime.state import State, plain, restored
+from pages.runtime.state import State, changed_fields, state_from_json
 
 FORM = 1
 """The version of the content."""
@@ -81,7 +81,7 @@ def write(workspace: Workspace, *, limit: int = MOST_BYTES) -> bytes:
         "form": FORM,
         "program": workspace.program,
         "page": workspace.page,
-        "state": plain(workspace.state),
+        "state": changed_fields(workspace.state),
         "files": {role: {"name": given.name, "digest": given.digest} for role, given in workspace.files.items()},
     }
     blobs = {role: given.content for role, given in workspace.files.items() if given.content is not None}
@@ -131,7 +131,7 @@ def _state(values: Any) -> State:
             "the workspace holds '{name}', which this program does not know; was it saved by a newer one?",
             name=clean(unknown[0], 40),
         )
-    state = restored(json.dumps(values))
+    state = state_from_json(json.dumps(values))
     if state is None:
         raise StoreError("the workspace holds a state that no page makes; it was changed after it was saved")
     return state

@@ -27,7 +27,7 @@ from pages.components.chart import chart
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound, bound_to, change, choose, current
+from pages.runtime.state import State, bound_to, choose, control, current, on_click
 from pages.runtime.state import dark as theme_is_dark
 from pages.views.case.editor import CaseInUse
 
@@ -197,8 +197,7 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
             key="answer_unknown",
             icon=":material/help:",
             help=_("It stays open and is not asked again."),
-            on_click=change,
-            args=(_answering(j, None),),
+            **on_click(_answering(j, None)),
         )
         _take_back(talk)
 
@@ -217,8 +216,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 md(codes[code], 40),
                 key=f"answer_{code}",
                 width="stretch",
-                on_click=change,
-                args=(_answering(j, code),),
+                **on_click(_answering(j, code)),
             )
             text.markdown(_leads_to(talk, outcome))
     else:
@@ -228,7 +226,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 _("Answer"),
                 list(shown),
                 format_func=shown.__getitem__,
-                **bound("answer", None, lambda s, c: _with_answer(s, j, c)),
+                **control("answer", None, lambda s, c: _with_answer(s, j, c)),
             )
         else:
             info = talk.one.table.info
@@ -241,7 +239,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 step=1.0 if variable.kind == "count" else None,
                 format="%.10g",
                 placeholder=_("type the answer"),
-                **bound("answer", None, lambda s, v: s if v is None else _with_answer(s, j, float(v))),
+                **control("answer", None, lambda s, v: s if v is None else _with_answer(s, j, float(v))),
             )
         _intervals(talk, variable, results, codes)
     if question.error:
@@ -312,16 +310,14 @@ def _take_back(talk: Interview) -> None:
         key="ask_back",
         icon=":material/undo:",
         disabled=not talk.answers,
-        on_click=change,
-        args=(lambda s: _with_answers(s, s.seen(keys.TOLD)[:-1]),),
+        **on_click(lambda s: _with_answers(s, s.seen(keys.TOLD)[:-1])),
     )
     st.button(
         _("Start again"),
         key="ask_restart",
         icon=":material/restart_alt:",
         disabled=not talk.answers,
-        on_click=change,
-        args=(lambda s: _with_answers(s, ()),),
+        **on_click(lambda s: _with_answers(s, ())),
     )
 
 
@@ -399,7 +395,7 @@ def _own_costs(talk: Interview) -> None:
                 value=None,
                 format="%g",
                 placeholder=f"{current().seen(keys.ASK_COST):g}",
-                **bound(f"ask_cost_{j}", own.get(j), _set_cost(j)),
+                **control(f"ask_cost_{j}", own.get(j), _set_cost(j)),
             )
 
 
@@ -460,9 +456,8 @@ def _history(talk: Interview) -> None:
         _("Open as the case"),
         key="ask_open",
         icon=":material/open_in_full:",
-        on_click=change,
-        args=(
-            lambda s: replace(s, case=codes, row=-1).showing(keys.CASE_VIEW.to("decision"), keys.LEFT_OUT.to(False)),
+        **on_click(
+            lambda s: replace(s, case=codes, row=-1).showing(keys.CASE_VIEW.to("decision"), keys.LEFT_OUT.to(False))
         ),
     )
 
@@ -477,7 +472,7 @@ def _play(talk: Interview, now: Inquiry) -> None:
         1,
         len(rows),
         step=1,
-        **bound(keys.ASK_ROW.widget, n + 1, lambda s, v: _with_answers(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
+        **control(keys.ASK_ROW.widget, n + 1, lambda s, v: _with_answers(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
     )
     best = now.best
     with st.container(horizontal=True, gap="small"):
@@ -486,16 +481,14 @@ def _play(talk: Interview, now: Inquiry) -> None:
             key="ask_step",
             icon=":material/skip_next:",
             disabled=best is None,
-            on_click=change,
-            args=(lambda s: _from_row(s, talk, n, 1),),
+            **on_click(lambda s: _from_row(s, talk, n, 1)),
         )
         st.button(
             _("To the end"),
             key="ask_play",
             icon=":material/fast_forward:",
             disabled=best is None,
-            on_click=change,
-            args=(lambda s: _from_row(s, talk, n, len(talk.features)),),
+            **on_click(lambda s: _from_row(s, talk, n, len(talk.features))),
         )
     if talk.answers and best is None:
         truth = md(table.class_(table.parts.y.iloc[n]), 24)

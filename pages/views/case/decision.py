@@ -9,7 +9,7 @@ from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.components import pixels
 from pages.runtime.escape import md
-from pages.runtime.state import finish
+from pages.runtime.state import end_page
 from pages.views.case import pixel_case, text_message
 from pages.views.case.editor import CaseInUse, case_editor, case_listed, own_row
 from pages.views.case.flip_margins import flip_margins
@@ -38,7 +38,7 @@ def decision(one: CaseInUse, exact: Working | Message) -> None:
             text_message.typed_case(one, exact if isinstance(exact, Working) else None)
         if isinstance(exact, Message):
             st.warning(exact.local(md))
-            finish()
+            end_page()
         if large:
             contributions(one, exact, drawn=True)
         else:

@@ -35,7 +35,7 @@ from pages.active import shelf, words
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, change, choose, current
+from pages.runtime.state import State, bound_to, choose, current, on_click
 from pages.views.case.editor import CaseInUse, another_exercise
 
 MOST_CLASSES = 4
@@ -123,8 +123,9 @@ def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
         unasked = _("The terms of this model are no counts that could be filled in.") if working.additive else None
         st.toggle(_("Let me fill in"), disabled=working.additive, help=unasked, **bound_to(keys.FILL, filling))
         if not one.seed:
-            st.button(_("Another exercise"), key="exercise", icon=":material/exercise:", on_click=change,
-                      args=(another_exercise,), help=_("Rows drawn anew from this table, a made-up case."))  # fmt: skip
+            st.button(_("Another exercise"), key="exercise", icon=":material/exercise:",
+                      help=_("Rows drawn anew from this table, a made-up case."), **on_click(another_exercise)
+                      )  # fmt: skip
         if not filling:
             choose(_("Digits"), keys.DIGITS, kinds, titled=False)
     spec = one.fitted.spec
@@ -153,8 +154,8 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
             for cell, k in zip(cells[1:], columns, strict=True):
                 with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
-                    st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True, on_click=change,
-                              args=(_open(i, k, closing=(i, k) == (opened, of)),))  # fmt: skip
+                    st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True,
+                              **on_click(_open(i, k, closing=(i, k) == (opened, of))))  # fmt: skip
                     _badges(notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), []))
             if i == opened and of in columns:
                 with st.container(border=True, key="opened"):

@@ -26,7 +26,7 @@ from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, current
+from pages.runtime.state import State, bound_to, control, current, on_click
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _fields(table: active.FittableTable, values: Mapping[str, Any], drawn: Colle
         value=None,
         step=1,
         placeholder=_("typed"),
-        **bound(
+        **control(
             "case_row",
             current().row + 1 if 0 <= current().row < n else None,
             lambda s, row: _fresh(pick_row(s, table, row)),
@@ -145,7 +145,11 @@ def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> Non
         return state if i is None else _fresh(replace(state, case=asked[i], row=-1, amount=cases[i].amount))
 
     st.pills(
-        _("Worked cases"), list(asked), format_func=names.__getitem__, wrap=True, **bound("case_worked", here, take)
+        _("Worked cases"),
+        list(asked),
+        format_func=names.__getitem__,
+        wrap=True,
+        **control("case_worked", here, take),
     )
     if here is not None:
         _note(cases[here], language)
@@ -171,7 +175,7 @@ def _field(table: active.FittableTable, variable: Variable, values: Mapping[str,
             label,
             options,
             format_func=lambda i: missing if i is None else levels[i],
-            **bound(key, code, _typed(table, name)),
+            **control(key, code, _typed(table, name)),
         )
         return
     read = read_as(table, variable)
@@ -181,7 +185,7 @@ def _field(table: active.FittableTable, variable: Variable, values: Mapping[str,
         if stands is not None and stands not in numbers:
             numbers.append(stands)
         st.selectbox(label, [None, *numbers], format_func=lambda x: missing if x is None else f"{x:.10g}",
-                     **bound(key, stands, _typed(table, name)))  # fmt: skip
+                     **control(key, stands, _typed(table, name)))  # fmt: skip
     else:
         counts = read.likelihood == "poisson" or variable.kind == "count"
         st.number_input(
@@ -191,7 +195,7 @@ def _field(table: active.FittableTable, variable: Variable, values: Mapping[str,
             step=1.0 if counts else _step(table, name),
             format="%.10g",
             placeholder=_("missing"),
-            **bound(key, None if value is None else float(value), _typed(table, name)),
+            **control(key, None if value is None else float(value), _typed(table, name)),
         )
 
 
@@ -299,5 +303,5 @@ def exercise_banner(one: CaseInUse) -> None:
     )
     words, again, back = st.columns([6, 1.6, 1.6], vertical_alignment="center")
     words.info(text, icon=":material/exercise:")
-    again.button(_("Another exercise"), key="exercise", on_click=change, args=(another_exercise,), width="stretch")
-    back.button(_("Back to the table"), key="exercise_back", on_click=change, args=(back_to_table,), width="stretch")
+    again.button(_("Another exercise"), key="exercise", **on_click(another_exercise), width="stretch")
+    back.button(_("Back to the table"), key="exercise_back", **on_click(back_to_table), width="stretch")

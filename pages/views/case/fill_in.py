@@ -15,7 +15,7 @@ from bayes_engine.workbench.derivation.derive import Working, rounded
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, current
+from pages.runtime.state import State, control, current
 from pages.views.case import derivation
 from pages.views.case.derivation import (
     MOST_ROWS,
@@ -107,7 +107,7 @@ def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: floa
         placeholder="?",
         icon=MARKS.get(given_mark),
         max_chars=LONGEST,
-        **bound(f"fill_{key}", text, entered),
+        **control(f"fill_{key}", text, entered),
     )
     return given_mark
 

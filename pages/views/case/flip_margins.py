@@ -29,7 +29,7 @@ from pages.components.losses import LARGEST
 from pages.components.tables import table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, change, current
+from pages.runtime.state import State, bound_to, current, on_click
 from pages.views.case.editor import CaseInUse
 
 TALLEST = 400
@@ -175,8 +175,7 @@ def _try(table: active.FittableTable, implied: ImpliedLosses, way: Flip, value: 
         _("Set to {value}").format(value=shown),
         key=key,
         width="stretch",
-        on_click=change,
-        args=(_set_prior(table, implied, way, value) if way.action is None else _set_loss(table, way, value),),
+        **on_click(_set_prior(table, implied, way, value) if way.action is None else _set_loss(table, way, value)),
     )
 
 

@@ -20,7 +20,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound_to, change, choose, current, dark
+from pages.runtime.state import bound_to, choose, current, dark, on_click
 from pages.views.case.editor import CaseInUse
 
 DRAWN = 2000
@@ -101,8 +101,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
                 help=_("{n} models drawn from the posterior of all parameters, with the seed {seed}.").format(
                     n=DRAWN, seed=seed
                 ),
-                on_click=change,
-                args=(lambda s: s.showing(keys.DRAWS.to((seed + 1) % SEEDS)),),
+                **on_click(lambda s: s.showing(keys.DRAWS.to((seed + 1) % SEEDS))),
             )
         st.caption(_reading(one, models, key, spec, case, order, use is not None, dotted=line is not None))
 

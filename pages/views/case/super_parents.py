@@ -18,7 +18,7 @@ from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, control, current, on_click
 from pages.views.case.derivation import cells_of_line, class_heads, shown_classes
 from pages.views.case.editor import CaseInUse
 
@@ -73,7 +73,7 @@ def choose_super_parent(one: CaseInUse, under: AveragedWorking) -> None:
         format_func=names.__getitem__,
         help=_("The factors of one super-parent are filled in at a time."),
         width=420,
-        **bound(keys.SUPER_PARENT.widget, under.mean.parents.index(under.chosen), entered),
+        **control(keys.SUPER_PARENT.widget, under.mean.parents.index(under.chosen), entered),
     )
 
 
@@ -104,8 +104,7 @@ def overview(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int
                     type="tertiary",
                     wrap=True,
                     icon=":material/arrow_drop_down:" if opened else ":material/arrow_right:",
-                    on_click=change,
-                    args=(_opening(i),),
+                    **on_click(_opening(i)),
                 )
                 st.markdown(f":gray[{_('{n} rows').format(n=count(parent.frequency))}]", width="content")
             if parent.why == "rare":

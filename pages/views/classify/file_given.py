@@ -16,7 +16,7 @@ from pages.active import files, reading
 from pages.active.files import SECOND_FILE, Upload
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import change, current
+from pages.runtime.state import change, current, on_click
 
 
 def file_drop() -> None:
@@ -111,6 +111,5 @@ def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, up
         st.button(
             _("Leave them out") if taken else _("Take them"),
             key="alike",
-            on_click=change,
-            args=(lambda state: state.showing(keys.SECOND_ALIKE.to(not taken)),),
+            **on_click(lambda state: state.showing(keys.SECOND_ALIKE.to(not taken))),
         )

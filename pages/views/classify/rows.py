@@ -14,8 +14,7 @@ from bayes_engine.workbench.incoming.second_table import Incoming
 from pages import active
 from pages.active import words
 from pages.runtime.escape import clean, md
-from pages.runtime.links import page_link
-from pages.runtime.state import State, change, keep_out_of_links, selected
+from pages.runtime.state import State, change, keep_out_of_links, page_link, selected
 from pages.views.classify.judged import Judged
 from pages.views.classify.reasons import cell_problems, reasons
 

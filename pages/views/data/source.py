@@ -14,7 +14,7 @@ from pages.active import files, reading
 from pages.active.files import TABLE, UPLOADED_TABLE, Upload
 from pages.active.tables import embedded
 from pages.runtime.escape import md
-from pages.runtime.state import State, change, current
+from pages.runtime.state import State, change, current, on_click
 
 
 def file_drop() -> None:
@@ -52,7 +52,7 @@ def _card(name: str) -> None:
     title = f"**{md(info.text('title', current_language()))}**"
     chosen = current().table == name
     st.button(f":primary[{title} :material/check:]" if chosen else title, key=f"use_{name}", type="tertiary",
-              on_click=change, args=(lambda state: state.on_table(name),))  # fmt: skip
+              **on_click(lambda state: state.on_table(name)))  # fmt: skip
     st.caption(md(info.text("question", current_language()), 120))
     size = _("{n} rows × {d} columns").format(n=f"{frame.shape[0]:,}", d=frame.shape[1])
     st.caption(f"{frame.shape[0]:,} × {frame.shape[1]}",

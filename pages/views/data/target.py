@@ -8,8 +8,7 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.runtime.escape import clean, md
-from pages.runtime.links import page_link
-from pages.runtime.state import State, bound
+from pages.runtime.state import State, control, page_link
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused
 
@@ -22,7 +21,7 @@ def choose_target(table: active.TableInUse) -> None:
     st.selectbox(
         _("Target: what is to be decided"), range(len(names)), format_func=lambda j: clean(table.column(names[j])),
         placeholder=_("choose the column that holds the classes"),
-        **bound("target", position, _with_target),
+        **control("target", position, _with_target),
     )  # fmt: skip
     if isinstance(table, active.FittableTable):
         st.caption("  \n".join(note.local(md) for note in table.parts.notes))

@@ -16,7 +16,7 @@ from bayes_engine.numerals import plain
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound_to, change
+from pages.runtime.state import State, bound_to, on_click
 
 
 def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
@@ -60,8 +60,7 @@ def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
         st.button(
             _("Set the refusal to it"),
             key="refuse_target",
-            on_click=change,
-            args=(lambda s: _refusing(s, table, plain_loss, cost),),
+            **on_click(lambda s: _refusing(s, table, plain_loss, cost)),
         )
 
 

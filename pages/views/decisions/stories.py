@@ -14,7 +14,7 @@ from bayes_engine.table.schema import Variable
 from pages import active
 from pages.components.losses import shares_of
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, current
+from pages.runtime.state import State, control, current
 
 STORIES = {"hospital": "breast-cancer", "loan": "german-credit", "spam": "spam-words", "watermelon": "watermelon3a"}
 """The data set of each story."""
@@ -39,7 +39,7 @@ def stories(table: active.TableInUse) -> None:
         offered,
         format_func=names.__getitem__,
         label_visibility="collapsed",
-        **bound("story", here, lambda s, name: with_story(s, name) if name else s),
+        **control("story", here, lambda s, name: with_story(s, name) if name else s),
     )
     if here:
         info = dataset_info(STORIES[here])

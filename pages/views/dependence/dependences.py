@@ -15,7 +15,7 @@ from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, change, current
+from pages.runtime.state import Spec, State, current, on_click
 from pages.views.dependence.discretization import cut_method, uncut, with_cut, with_cut_method
 
 NAMED = 8
@@ -103,7 +103,7 @@ def why_no_pair(table: active.FittableTable, tested: Dependences) -> None:
             ).format(columns=first_names(table, whole)),
             icon=":material/info:",
         )
-        st.button(_("Cut into quarters"), key="into_quarters", type="primary", on_click=change, args=(_quarters,))
+        st.button(_("Cut into quarters"), key="into_quarters", type="primary", **on_click(_quarters))
         return
     st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
     columns_left_out(table, tested)

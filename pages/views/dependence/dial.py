@@ -25,7 +25,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark, selected
+from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, selected
 from pages.views.dependence.discretization import cut_method, with_cut
 
 DEGREES = (1, 2, 3)
@@ -129,7 +129,7 @@ def _controls(
                 "one of its own (TAN), on each in turn and averaged (AODE), on up to k others (k-DB; k = 0 is naive "
                 "Bayes). Turning the dial puts that model on the shelf, as the active one."
             ),
-            **bound("dial", here, lambda s, place: with_dial_model(table, specs, place)(s) if place else s),
+            **control("dial", here, lambda s, place: with_dial_model(table, specs, place)(s) if place else s),
         )
         st.number_input(
             "α",

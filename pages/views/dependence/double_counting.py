@@ -45,7 +45,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import run
-from pages.runtime.state import Spec, bound_to, change, current, dark
+from pages.runtime.state import Spec, bound_to, current, dark, on_click
 from pages.views.dependence.dial import dial_models, shared_settings
 
 MOST_PAIRS = 8
@@ -205,8 +205,7 @@ def _worst(table: active.FittableTable, specs: Mapping[str, Spec]) -> None:
         ),
         icon=":material/search:",
         key="twice_worst",
-        on_click=change,
-        args=(lambda s: replace(s, case=codes, row=row, amount=-1.0),),
+        **on_click(lambda s: replace(s, case=codes, row=row, amount=-1.0)),
     )
 
 

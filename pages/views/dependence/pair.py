@@ -18,7 +18,7 @@ from pages.components.tables import Choice, Head, Tint, word_table
 from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, change, current, dark
+from pages.runtime.state import change, control, current, dark
 from pages.views.dependence.dependences import Dependences, column_name, edge_name, is_overall
 
 MOST = 8
@@ -83,7 +83,7 @@ def _which_class(table: active.FittableTable, cells: Contingency, k: int) -> int
         list(named_by),
         format_func=named_by.__getitem__,
         width=320,
-        **bound("pair_class", k, lambda s, c: s.showing(keys.PAIR_CELL.to((c, *_cell(cells)[1:])))),
+        **control("pair_class", k, lambda s, c: s.showing(keys.PAIR_CELL.to((c, *_cell(cells)[1:])))),
     )
     return chosen
 

@@ -9,7 +9,7 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound, choose, current
+from pages.runtime.state import choose, control, current
 from pages.views.dependence.cells import draw_list, draw_map
 from pages.views.dependence.dependences import Dependences, chosen_pair, is_overall, is_tree, why_no_pair
 from pages.views.dependence.discretization import choose_cut_method
@@ -31,7 +31,7 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
     shown = current().seen_among(keys.DEPENDENCE_TAB, drawn)
     tabs = st.tabs(
         [titles[name] for name in drawn],
-        **bound(
+        **control(
             keys.DEPENDENCE_TAB.widget,
             titles[shown],
             lambda s, title: s.showing(keys.DEPENDENCE_TAB.to(by_title[title])),

@@ -15,7 +15,7 @@ from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import bound_to, change, current, dark, finish, sets, within_limits
+from pages.runtime.state import bound_to, change, current, dark, end_page, sets, within_limits
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import HiddenLabels
 from pages.views.hidden.player import Scene, player
@@ -35,7 +35,7 @@ def some_labels_hidden(table: active.FittableTable) -> None:
     except BayesEngineError as error:
         controls.engine_message(error.message)
         st.caption(_("Show a label more, share the variances between the classes, or take another seed."))
-        finish()
+        end_page()
     steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
     classes = controls.classes(table)
     player(
@@ -201,7 +201,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
         film, rows = fits.supervised_film(table, run)
     except BayesEngineError as error:
         controls.engine_message(error.message)
-        finish()
+        end_page()
     columns[3].button(
         _("Hide them all and run EM"),
         key="em_hide_all",

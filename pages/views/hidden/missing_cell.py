@@ -12,7 +12,7 @@ from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import bound, bound_to, current, dark, finish
+from pages.runtime.state import bound_to, control, current, dark, end_page
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import FilledCell
 
@@ -29,7 +29,7 @@ def show(table: active.FittableTable) -> None:
         1,
         len(table.parts.X),
         step=1,
-        **bound(keys.EM_ROW.widget, row + 1, lambda s, n: s.showing(keys.EM_ROW.to(n - 1))),
+        **control(keys.EM_ROW.widget, row + 1, lambda s, n: s.showing(keys.EM_ROW.to(n - 1))),
     )
     columns[1].selectbox(
         _("Cell taken as missing"),
@@ -44,7 +44,7 @@ def show(table: active.FittableTable) -> None:
         cell = fits.fill_cell(table, row, column, run.k, run.form)
     except BayesEngineError as error:
         controls.engine_message(error.message)
-        finish()
+        end_page()
     _draw(table, cell, row, column)
 
 

@@ -17,7 +17,7 @@ from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, bound_to, change, choose, current, dark, finish, sets, within_limits
+from pages.runtime.state import State, bound_to, change, choose, control, current, dark, end_page, sets, within_limits
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import MixtureRun
 from pages.views.hidden.player import Scene, player
@@ -39,7 +39,7 @@ def show(table: active.FittableTable) -> None:
         film, rows = fits.mixture_film(table, run)
     except BayesEngineError as error:
         controls.engine_message(error.message)
-        finish()
+        end_page()
     known = current().seen(keys.EM_TRUTH)
     player(
         Scene(
@@ -131,7 +131,7 @@ def _more(table: active.FittableTable, run: MixtureRun, names: tuple[str, str]) 
                 f"{k + 1} · {md(names[axis], 20)}",
                 step=fits.axis_step(table, axis),
                 format="%g",
-                **bound(f"em_point_{k}_{axis}", float(point[axis]), _with_point(points, k, axis)),
+                **control(f"em_point_{k}_{axis}", float(point[axis]), _with_point(points, k, axis)),
             )
 
 

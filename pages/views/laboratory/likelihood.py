@@ -13,7 +13,7 @@ from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, bound, choose, current, dark, sets, within_limits
+from pages.runtime.state import State, choose, control, current, dark, sets, within_limits
 
 LEVELS = ("a", "b", "c")
 
@@ -127,8 +127,8 @@ def _multinomial(n: int, seed: int) -> None:
     theta = (first, second, 1.0 - first - second)
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
     low, high = keys.LAB_THETA_A.limits
-    one.slider("θ_a", low, high, step=0.01, **bound(keys.LAB_THETA_A.widget, first, _first))
-    two.slider("θ_b", low, high, step=0.01, **bound(keys.LAB_THETA_B.widget, second, partial(_second, first)))
+    one.slider("θ_a", low, high, step=0.01, **control(keys.LAB_THETA_A.widget, first, _first))
+    two.slider("θ_b", low, high, step=0.01, **control(keys.LAB_THETA_B.widget, second, partial(_second, first)))
     climbed = multinomial(counts, theta)
     half = [(t + b) / 2.0 for t, b in zip(theta, climbed.best, strict=True)]
     with three.container(horizontal=True, gap="small"):

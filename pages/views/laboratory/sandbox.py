@@ -16,7 +16,7 @@ from pages.components.chart import chart
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, bound_to, choose, current, dark, sets, within_limits
+from pages.runtime.state import State, bound_to, choose, control, current, dark, sets, within_limits
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from pages.views.laboratory.canvas import draw, pen
@@ -165,7 +165,7 @@ def _bound_to_cell(setup: Setup, at: int, key: str) -> dict[str, Any]:
         weights = (*setup.cells[:at], float(value or 0.0), *setup.cells[at + 1 :])
         return state.showing(keys.LAB_CELLS.to(weights))
 
-    return bound(key, float(setup.cells[at]), edit)
+    return control(key, float(setup.cells[at]), edit)
 
 
 # beneath --------------------------------------------------------------------------------------------------------------

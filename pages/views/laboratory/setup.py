@@ -14,7 +14,7 @@ from bayes_engine.language import _
 from bayes_engine.priors import with_share
 from bayes_engine.workbench.laboratory.truth import Truth, from_drawn, from_ellipses, table_of
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, bound, bound_to, current, sets
+from pages.runtime.state import State, bound_to, control, current, sets
 
 Part = tuple[int, float, float, float, float, float, float]
 """A Gaussian: its class, its weight within the class, its mean, its standard deviations along its own two axes, and by
@@ -236,7 +236,7 @@ def choose(setup: Setup) -> None:
             list(SCENES),
             format_func=scene_name,
             width=230,
-            **bound(keys.LAB_SCENE.widget, setup.scene, _to_scene),
+            **control(keys.LAB_SCENE.widget, setup.scene, _to_scene),
         )
         st.select_slider(_("Rows in a sample, n"), keys.LAB_N.options, width=210, **bound_to(keys.LAB_N))
         st.button(
@@ -274,7 +274,7 @@ def _choose_priors(setup: Setup) -> None:
             0.99,
             step=0.01,
             width=180,
-            **bound(
+            **control(
                 "lab_prior",
                 round(setup.priors[0], 2),
                 lambda s, p: s.showing(keys.LAB_PRIORS.to((round(p, 2), round(1 - p, 2)))),
@@ -289,7 +289,7 @@ def _choose_priors(setup: Setup) -> None:
             step=0.05,
             format="%.2f",
             width=112,
-            **bound(f"lab_prior_{k}", round(prior, 2), partial(_with_prior, setup, k)),
+            **control(f"lab_prior_{k}", round(prior, 2), partial(_with_prior, setup, k)),
         )
 
 
@@ -318,7 +318,7 @@ def _choose_losses(setup: Setup) -> None:
                 min_value=-1e6,
                 max_value=1e6,
                 label_visibility="collapsed",
-                **bound(f"lab_loss_{i}_{j}", float(setup.losses[i][j]), partial(_with_loss, setup, i, j)),
+                **control(f"lab_loss_{i}_{j}", float(setup.losses[i][j]), partial(_with_loss, setup, i, j)),
             )
     k = len(setup.priors)
     with st.container(horizontal=True):

@@ -42,7 +42,7 @@ from pages.components.tables import Bar, Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark
+from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark
 from pages.views.model import likelihoods, weights_and_selection
 
 BARS = 40
@@ -253,7 +253,7 @@ def _choose_level(table: active.FittableTable, domain: Domain, stands: Any) -> N
         range(len(values)),
         format_func=shown.__getitem__,
         width=180,
-        **bound(f"held_{position}", values.index(stands), hold),
+        **control(f"held_{position}", values.index(stands), hold),
     )
 
 

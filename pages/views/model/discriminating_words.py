@@ -19,7 +19,7 @@ from pages.active.text_terms import quoted, shown
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import State, bound, current, dark
+from pages.runtime.state import State, control, current, dark
 
 OF_TWO = 12
 """So many words are drawn for each of two classes,"""
@@ -97,7 +97,7 @@ def word_search(table: active.FittableTable, word_table: WordTable) -> None:
 
     st.text_input(_("Look up a word"), max_chars=TYPED, placeholder=_("any word"), icon=":material/search:",
                   help=_("Read as the texts are read: of several words the longest run that is a term."),
-                  **bound("look_up", typed if isinstance(typed, str) else "", take))  # fmt: skip
+                  **control("look_up", typed if isinstance(typed, str) else "", take))  # fmt: skip
     if asked is not None:
         st.markdown(_word_in_words(table, word_table, asked))
     elif isinstance(typed, str) and typed.strip():

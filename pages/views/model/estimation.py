@@ -29,7 +29,7 @@ from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, State, bound, current, dark
+from pages.runtime.state import Spec, State, control, current, dark
 from pages.views.model import likelihoods
 from pages.views.model.class_conditionals import BARS
 
@@ -110,7 +110,7 @@ def _prior(table: active.FittableTable, spec: Spec, position: int) -> None:
     cells = st.columns([1.6, 1.9, 1, 1.1], gap="small", vertical_alignment="bottom")
     with cells[0]:
         st.segmented_control(_("Prior of"), list(whose), format_func=whose.__getitem__, required=True,
-                             **bound(keys.PRIOR_OF.widget, "one" if alone else "all", scope))  # fmt: skip
+                             **control(keys.PRIOR_OF.widget, "one" if alone else "all", scope))  # fmt: skip
     with cells[1]:
         prior_choice.choose_kind("column_kind", stands, kinds if alone else (*prior_choice.KINDS, *zeros), choose,
                           about=prior_choice.kinds_help(zeros=bool(zeros)))  # fmt: skip

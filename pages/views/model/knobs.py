@@ -32,7 +32,7 @@ from pages.active.shelf import (
 )
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, State, bound, bound_to, change, finish
+from pages.runtime.state import Spec, State, bound_to, control, end_page, on_click
 
 BINNED = ("equal-width", "quantile")
 """The ways to cut numbers that are told how many intervals."""
@@ -89,7 +89,7 @@ def choose_fitted_model(table: active.FittableTable) -> active.Fitted:
     except BayesEngineError as error:
         _panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
         st.error(error.message.local(md))
-        finish()
+        end_page()
     _panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
     return fitted
 
@@ -210,7 +210,7 @@ def _turned(
     def turn(state: State, entered: Any) -> State:
         return edit_active_model(table, lambda old: with_knob(old, name, read(entered)))(state)
 
-    return bound(f"knob_{widget or name}", value, turn)
+    return control(f"knob_{widget or name}", value, turn)
 
 
 def _select(
@@ -380,7 +380,7 @@ def _selected_by(table: active.FittableTable, spec: Spec) -> None:
     )
     if isinstance(stands, tuple) and score("risk") != stands:
         anew = edit_active_model(table, lambda old: with_knob(old, "criterion", score("risk")))
-        st.button(_("Select anew under the present losses"), key="knob_reselect", on_click=change, args=(anew,),
+        st.button(_("Select anew under the present losses"), key="knob_reselect", **on_click(anew),
                   help=_("The losses have changed since."))  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound, change, current, dark
+from pages.runtime.state import State, change, control, current, dark
 from pages.views.model import discriminating_words
 
 WORDS = 20
@@ -86,7 +86,7 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
             format_func=words.likelihood,
             width=330,
             help=words.likelihood_help(stands),
-            **bound("column_likelihood", stands, take),
+            **control("column_likelihood", stands, take),
         )
         if refused:
             names = _(", ").join(words.likelihood(name) for name in refused)
@@ -246,7 +246,7 @@ def _rows_looked_up(table: active.FittableTable, word_table: WordTable, asked: L
     most = max(_span(word_table), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
     k = current().seen_among(keys.LOOK_CLASS, _span(word_table), most)
     names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(word_table.classes)}
-    chosen = bound(keys.LOOK_CLASS.widget, k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j)))
+    chosen = control(keys.LOOK_CLASS.widget, k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j)))
     st.pills(_("Class"), list(names), format_func=names.__getitem__, wrap=True, label_visibility="collapsed", **chosen)
     _rows(table, word_table, k, asked.term)
 

@@ -20,7 +20,7 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound, change, current, dark, sets
+from pages.runtime.state import change, control, current, dark, on_click, sets
 from pages.views.network import source as sources
 from pages.views.network.draw import Marks, choose_node, draw, is_wide, shown_levels
 from pages.views.network.source import Source
@@ -154,7 +154,7 @@ def _target(source: Source, posteriors: Beliefs, target: str) -> None:
         _("Its finding"),
         range(-1, len(levels)),
         format_func=lambda k: _("not observed") if k < 0 else clean(source.level(target, levels[k]), 40),
-        **bound("net_finding", seen, lambda s, k: sources.with_evidence(s, place, None if k < 0 else k)),
+        **control("net_finding", seen, lambda s, k: sources.with_evidence(s, place, None if k < 0 else k)),
     )
 
 
@@ -172,8 +172,7 @@ def _evidence(source: Source, posteriors: Beliefs) -> None:
                 icon=":material/close:",
                 key=f"net_clear_{place}",
                 help=_("Clear this finding"),
-                on_click=change,
-                args=(lambda s, j=place: sources.with_evidence(s, j, None),),
+                **on_click(lambda s, j=place: sources.with_evidence(s, j, None)),
             )
         if len(posteriors.evidence) > 1:
             st.button(
@@ -250,8 +249,7 @@ def _impossible(source: Source, conflict: Conflict) -> None:
                     key=f"net_conflict_{place}",
                     icon=":material/close:",
                     type="primary",
-                    on_click=change,
-                    args=(lambda s, j=place: sources.with_evidence(s, j, None),),
+                    **on_click(lambda s, j=place: sources.with_evidence(s, j, None)),
                 )
 
 

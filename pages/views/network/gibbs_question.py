@@ -13,7 +13,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, soft
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import bound, bound_to, current
+from pages.runtime.state import bound_to, control, current
 from pages.views.network import source as sources
 from pages.views.network.beliefs import observe_story, target_of
 from pages.views.network.source import Source
@@ -83,7 +83,7 @@ def question(source: Source) -> Question:
             placeholder=_("one node or several"),
             help=_("Several nodes ask for their joint probability."),
             width=330,
-            **bound(
+            **control(
                 keys.NET_G_QUERY.widget,
                 _options(asked),
                 lambda s, chosen: s.showing(keys.NET_G_QUERY.to(_pairs(chosen))),
@@ -95,7 +95,9 @@ def question(source: Source) -> Question:
             format_func=words,
             placeholder=_("nothing is observed"),
             width=330,
-            **bound("net_g_given", _options(given), lambda s, chosen: s.showing(keys.NET_EVIDENCE.to(_pairs(chosen)))),
+            **control(
+                "net_g_given", _options(given), lambda s, chosen: s.showing(keys.NET_EVIDENCE.to(_pairs(chosen)))
+            ),
         )
         if zeros:
             st.select_slider(

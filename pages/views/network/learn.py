@@ -15,8 +15,7 @@ from pages import active
 from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
-from pages.runtime.state import bound_to, choose, use_session_language
+from pages.runtime.state import bound_to, choose, page_link, use_session_language
 from pages.views.network import learn_run
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film

@@ -12,7 +12,7 @@ from bayes_engine.structure.search import SearchResult
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, bound_to, change, current, sets
+from pages.runtime.state import State, bound_to, change, control, current, sets
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import arcs, drawing_height, layout_columns, move_table, nodes_of, places_by_hand
 from pages.views.network.learn_search import (
@@ -129,7 +129,7 @@ def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
             index=None,
             format_func=names.__getitem__,
             placeholder=_("choose a column"),
-            **bound("learn_from", pair[0] if pair else None, lambda s, i: _paired(s, i, *pair[1:])),
+            **control("learn_from", pair[0] if pair else None, lambda s, i: _paired(s, i, *pair[1:])),
         )
     with right:
         st.selectbox(
@@ -139,7 +139,7 @@ def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
             format_func=names.__getitem__,
             placeholder=_("choose a column"),
             disabled=not pair,
-            **bound("learn_to", pair[1] if len(pair) == 2 else None, lambda s, i: _paired(s, pair[0], i)),
+            **control("learn_to", pair[1] if len(pair) == 2 else None, lambda s, i: _paired(s, pair[0], i)),
         )
     if len(pair) < 2:
         st.caption(_("With two columns chosen, the bill of every change between them stands here before it is made."))

@@ -8,7 +8,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, current, sets, within_limits
+from pages.runtime.state import State, bound_to, control, current, sets, within_limits
 from pages.views.network import learn_words as said
 from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, LearningData, SearchTask
 
@@ -116,14 +116,14 @@ def _constraints(here: LearningData, asked: SearchTask) -> None:
             _("From"),
             list(names),
             format_func=names.__getitem__,
-            **bound("learn_bound_from", a, lambda s, i: s.showing(keys.LEARN_BOUND.to((i, b if i != b else a)))),
+            **control("learn_bound_from", a, lambda s, i: s.showing(keys.LEARN_BOUND.to((i, b if i != b else a)))),
         )
     with right:
         st.selectbox(
             _("To"),
             list(names),
             format_func=names.__getitem__,
-            **bound("learn_bound_to", b, lambda s, i: s.showing(keys.LEARN_BOUND.to((a if i != a else b, i)))),
+            **control("learn_bound_to", b, lambda s, i: s.showing(keys.LEARN_BOUND.to((a if i != a else b, i)))),
         )
 
     with st.container(horizontal=True, gap="small"):
@@ -158,7 +158,7 @@ def _constraints(here: LearningData, asked: SearchTask) -> None:
             [i for i in names if i not in elsewhere],
             format_func=names.__getitem__,
             placeholder=_("no column"),
-            **bound(f"learn_tier_{k}", list(tiers[k]), settle),
+            **control(f"learn_tier_{k}", list(tiers[k]), settle),
         )
     try:
         here.constraints(asked)

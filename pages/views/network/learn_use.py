@@ -9,8 +9,7 @@ from bayes_engine.structure.graph import DAG
 from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
-from pages.runtime.links import page_link
-from pages.runtime.state import Spec, State, change, sets
+from pages.runtime.state import Spec, State, on_click, page_link, sets
 from pages.views.network.learn_knobs import AT_END
 from pages.views.network.learn_search import LearningData, SearchTask
 from pages.views.network.source import TABLE, Source, with_arcs, with_source
@@ -26,8 +25,7 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
             icon=":material/check:" if taken else ":material/arrow_forward:",
             key="learn_ask",
             help=_("The tabs ask and Gibbs then speak of this graph, its tables estimated from the rows."),
-            on_click=change,
-            args=(lambda s: with_network(here, s, graph),),
+            **on_click(lambda s: with_network(here, s, graph)),
         )
         about = _("It predicts the class through its Markov blanket.")
         shelf.shelve_button(here.table, spec, _("On the shelf as a classifier"), key="learn_shelve", about=about)

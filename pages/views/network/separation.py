@@ -17,7 +17,7 @@ from bayes_engine.structure.separation import separation as separate
 from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, bound_to, change, choose, current
+from pages.runtime.state import State, bound_to, change, choose, control, current
 from pages.views.network.beliefs import node_in_use, target_of
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 from pages.views.network.source import Source
@@ -163,14 +163,14 @@ def _pickers(source: Source, now: SeparationQuery) -> None:
             words,
             [-1, *(j for j, n in enumerate(names) if n != other)],
             format_func=lambda j: "–" if j < 0 else clean(source.name(names[j]), 30),
-            **bound(key.widget, names.index(mine) if mine else -1, end(key)),
+            **control(key.widget, names.index(mine) if mine else -1, end(key)),
         )
     st.multiselect(
         _("Given the set"),
         [j for j, n in enumerate(names) if n not in (now.a, now.b)],
         format_func=lambda j: clean(source.name(names[j]), 30),
         placeholder=_("nothing: click nodes, or choose"),
-        **bound(keys.NET_SEP_GIVEN.widget, given, lambda s, v: put(s, keys.NET_SEP_GIVEN.to(tuple(sorted(v))))),
+        **control(keys.NET_SEP_GIVEN.widget, given, lambda s, v: put(s, keys.NET_SEP_GIVEN.to(tuple(sorted(v))))),
     )
 
 

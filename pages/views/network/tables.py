@@ -13,7 +13,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import change, sets, widget_message, within_limits
+from pages.runtime.state import change, on_click, sets, widget_message, within_limits
 from pages.views.network import source as sources
 from pages.views.network.beliefs import beliefs_or_none, node_in_use, toggle
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
@@ -113,8 +113,7 @@ def _bad(source: Source, cpt: CPT, numbers: Numbers, bad: BadRow) -> None:
             _("Normalize this row"),
             key=f"net_normalize_{bad.row}",
             help=_("Divide its numbers by their sum."),
-            on_click=change,
-            args=(lambda s, k=bad.row: sources.with_cpt(s, source.place(cpt.name), normalized(cpt, numbers, k)),),
+            **on_click(lambda s, k=bad.row: sources.with_cpt(s, source.place(cpt.name), normalized(cpt, numbers, k))),
         )
 
 
@@ -125,8 +124,7 @@ def _resets(source: Source, place: int, edits: dict[int, Numbers]) -> None:
                 _("Reset this table"),
                 icon=":material/restart_alt:",
                 key="net_reset",
-                on_click=change,
-                args=(lambda s: sources.with_cpt(s, place, None),),
+                **on_click(lambda s: sources.with_cpt(s, place, None)),
             )
         if len(edits) > (place in edits):
             st.button(

@@ -24,7 +24,7 @@ from pages.components.component import component, is_number, last_message, read_
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, bound_to, change, current
+from pages.runtime.state import bound_to, change, control, current
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample."""
@@ -105,7 +105,7 @@ def choose_direction(line: Line) -> None:
             "Fisher: the largest J. PCA: the largest spread of all rows, whatever their class. LDA: "
             "$\\Sigma^{-1}(\\mu_i - \\mu_j)$, with more than two classes for the two that are hardest to tell apart."
         ),
-        **bound(keys.LINE.widget, line.direction or None, lambda s, d: s.showing(keys.LINE.to(d)) if d else s),
+        **control(keys.LINE.widget, line.direction or None, lambda s, d: s.showing(keys.LINE.to(d)) if d else s),
     )
     scaled = bool((line.projection.scale != 1).any())
     st.toggle(

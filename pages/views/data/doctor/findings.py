@@ -20,7 +20,7 @@ from pages.active import words
 from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, control, current, on_click
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused, try_edit, why_refused
 from pages.views.data.doctor import edits, wording
@@ -269,9 +269,9 @@ def _role_and_kind(table: active.TableInUse, position: int) -> None:
     kinds = list(dict.fromkeys([*columns.KINDS, variable.kind]))
     with st.container(horizontal=True, gap="small"):
         st.selectbox(_("Role"), columns.ROLES, format_func=words.role, width=180,
-                     **bound(f"role_{position}", variable.role, edit(columns.with_role)))  # fmt: skip
+                     **control(f"role_{position}", variable.role, edit(columns.with_role)))  # fmt: skip
         st.selectbox(_("Kind"), kinds, format_func=words.kind, width=180,
-                     **bound(f"kind_{position}", variable.kind, edit(columns.with_kind)))  # fmt: skip
+                     **control(f"kind_{position}", variable.kind, edit(columns.with_kind)))  # fmt: skip
 
 
 def _findings_of_column(table: active.TableInUse, examination: Examined, name: str) -> None:
@@ -285,8 +285,7 @@ def _findings_of_column(table: active.TableInUse, examination: Examined, name: s
                 key="unpick",
                 type="tertiary",
                 icon=":material/close:",
-                on_click=change,
-                args=(lambda state: with_column_picked(state, None),),
+                **on_click(lambda state: with_column_picked(state, None)),
             )
         _role_and_kind(table, table.schema.position[name])
         if not own:

@@ -11,8 +11,7 @@ from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.links import page_link
-from pages.runtime.state import change, choose
+from pages.runtime.state import choose, on_click, page_link
 from pages.views.model.compare import calibration, discriminative, scores
 from pages.views.model.compare.calibration import calibrator_name
 from pages.views.model.compare.curves import curves
@@ -59,7 +58,6 @@ def _controls(table: active.FittableTable) -> None:
                 help=_("To the shelf: {models}.").format(
                     models=_(", ").join(md(shelf.title(s, table)) for s in missing)
                 ),
-                on_click=change,
-                args=(lambda s: with_rivals(table, s),),
+                **on_click(lambda s: with_rivals(table, s)),
             )
         page_link("pages/decisions.py", _("Losses and prior of use"), ":material/balance:")

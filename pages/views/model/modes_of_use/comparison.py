@@ -18,7 +18,7 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import Spec, change, current, dark
+from pages.runtime.state import Spec, current, dark, on_click
 
 RATIOS = tuple(10 ** (k / 10) for k in range(-20, 31))
 """Predictions for each row that comes, from one in a hundred to a thousand."""
@@ -70,8 +70,7 @@ def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
         icon=":material/timer:",
         key="ways_time",
         help=_("Each is done five times on these rows, and the median is shown; reading cells is not timed."),
-        on_click=change,
-        args=(lambda s: s.showing(keys.TIMED.to(timed + 1)),),
+        **on_click(lambda s: s.showing(keys.TIMED.to(timed + 1))),
     )
     figure, same = st.columns([5, 6], gap="medium")
     with figure:

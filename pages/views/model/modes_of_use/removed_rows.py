@@ -23,7 +23,7 @@ from pages.components.tables import with_screen_names
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import Spec, bound, change, current
+from pages.runtime.state import Spec, control, current, on_click
 from pages.views.model.modes_of_use.comparison import posteriors
 
 MOST = 20
@@ -103,7 +103,7 @@ def _choose(table: active.FittableTable, away: tuple[int, ...]) -> None:
             max(place),
             step=1,
             width=120,
-            **bound(
+            **control(
                 keys.AWAY_ROW.widget,
                 int(parts.rows[here]) + 1,
                 lambda s, n: s.showing(keys.AWAY_ROW.to(_nearest(place, int(n or 1)))),
@@ -114,16 +114,14 @@ def _choose(table: active.FittableTable, away: tuple[int, ...]) -> None:
             icon=":material/remove:",
             key="away_take",
             disabled=here in away or len(away) >= min(MOST, len(parts.X) - 1),
-            on_click=change,
-            args=(lambda s: s.showing(keys.AWAY.to((*away, here))),),
+            **on_click(lambda s: s.showing(keys.AWAY.to((*away, here)))),
         )
         st.button(
             _("Put back"),
             icon=":material/add:",
             key="away_back",
             disabled=here not in away,
-            on_click=change,
-            args=(lambda s: s.showing(keys.AWAY.to(tuple(at for at in away if at != here))),),
+            **on_click(lambda s: s.showing(keys.AWAY.to(tuple(at for at in away if at != here)))),
         )
     rows = list(dict.fromkeys([here, *away]))
     whole = put(parts.X.iloc[rows], {parts.target.name: parts.y.iloc[rows]})
