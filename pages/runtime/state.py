@@ -384,7 +384,7 @@ def sets(*settings: Setting) -> dict[str, Any]:
 
     `st.button(_("Draw again"), key="lab_again", **sets(keys.LAB_SEED.to(seed + 1)))`
     """
-    return {"on_click": change, "args": (lambda state: state.showing(*settings),)}
+    return on_click(lambda state: state.showing(*settings))
 
 
 def choose(
