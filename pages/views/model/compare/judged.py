@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -40,6 +40,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, State, current
 
+T = TypeVar("T")
 COUNTERPART = "lr"
 AS_THEY_ARE = keys.CALIBRATOR.default
 
@@ -125,16 +126,13 @@ def judge(table: active.FittableTable) -> Judged:
     with st.spinner(_("calibrating …")):
         for name, one in raw.items():
             try:
-                held[name] = _as_asked(table, specs, name, one, asked[name])
+                as_it_is = asked[name] == AS_THEY_ARE
+                held[name] = one if as_it_is else calibrated(table, specs, name, one, asked[name])
             except BayesEngineError as error:  # no rows to learn a calibrator from
                 faults[name] = error
-    return Judged(
-        table, specs, raw, held, faults, repr((key, method)), active.losses(table), active.prior_of_use(table)
-    )
-
-
-def _as_asked(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
-    return held if method == AS_THEY_ARE else calibrated(table, specs, name, held, method)
+    use = active.prior_of_use(table)
+    key = repr((key, method, tuple((use or {}).values())))
+    return Judged(table, specs, raw, held, faults, key, active.losses(table), use)
 
 
 def calibrated(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
@@ -167,43 +165,41 @@ def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
 # computed once for a state of the models, the losses and the prior of use --------------------------------------------
 
 
-def _asked(judged: Judged, *more: Any) -> str:
+@cached(max_entries=160, activity=Message("comparing the models"))
+def _computed(what: str, key: str, _judged: Judged, _compute: Callable[[], T]) -> T:
+    return _compute()
+
+
+def _under_losses(judged: Judged) -> str:
+    """The key of what hangs on the losses, too."""
     loss = judged.loss
     marked = None if loss.by_amount is None else loss.by_amount.tolist()
-    return repr((judged.key, loss.actions, loss.table.tolist(), marked, tuple((judged.use or {}).values()), *more))
+    return repr((judged.key, loss.actions, loss.table.tolist(), marked))
 
 
 def scores(judged: Judged) -> pd.DataFrame:
     """Accuracy, log-loss, Brier and so on of each model, on the rows that all have a posterior for."""
-    return _scores(repr((judged.key, tuple((judged.use or {}).values()))), judged)
-
-
-@cached(max_entries=32, activity=Message("comparing the models"))
-def _scores(key: str, _judged: Judged) -> pd.DataFrame:
-    return scoring.compare(_judged.held, prior_of_use=_judged.use)
+    return _computed("scores", judged.key, judged, lambda: scoring.compare(judged.held, prior_of_use=judged.use))
 
 
 def reports(judged: Judged) -> dict[str, RiskReport]:
     """The estimated risk of each model's decisions under the losses, with interval and confusion."""
-    return _reports(_asked(judged), judged)
 
+    def report(held: HeldOut) -> RiskReport:
+        return estimated_risk(held, judged.loss, prior_of_use=judged.use, amount=judged.amount)
 
-@cached(max_entries=32, activity=Message("comparing the models"))
-def _reports(key: str, _judged: Judged) -> dict[str, RiskReport]:
-    asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
-    return {name: estimated_risk(held, _judged.loss, **asked) for name, held in _judged.held.items()}
+    key = _under_losses(judged)
+    return _computed("reports", key, judged, lambda: {name: report(held) for name, held in judged.held.items()})
 
 
 def differences(judged: Judged, measure: str) -> pd.DataFrame:
     """Every two models compared."""
-    key = _asked(judged) if measure == "risk" else repr((judged.key, tuple((judged.use or {}).values())))
-    return _differences(repr((key, measure)), judged, measure)  # of the others no loss changes anything
 
+    def compute() -> pd.DataFrame:
+        return scoring.differences(judged.held, measure, judged.loss, prior_of_use=judged.use, amount=judged.amount)
 
-@cached(max_entries=32, activity=Message("comparing the models"))
-def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
-    asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
-    return scoring.differences(_judged.held, measure, _judged.loss, **asked)
+    key = _under_losses(judged) if measure == "risk" else judged.key  # of the others no loss changes anything
+    return _computed(f"differences of {measure}", key, judged, compute)
 
 
 @dataclass(frozen=True)
@@ -219,31 +215,27 @@ class ClassCurves:
 
 def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
     """The curves of each model for one class, on the rows it has a posterior for."""
-    return _of_class(_asked(judged, str(label)), judged, label)
+    loss, asked = judged.loss, {"prior_of_use": judged.use, "amount": judged.amount}
 
-
-@cached(max_entries=32, activity=Message("comparing the models"))
-def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, ClassCurves]:
-    loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
-    curves = {}
-    for name, held in _judged.held.items():
-        staked = None if _judged.amount is None else cost_weights(loss, held, _judged.amount)
-        seen = one_against_rest(held, _label, prior_of_use=_judged.use)
-        weighed = one_against_rest(held, _label, prior_of_use=_judged.use, amount=staked)
+    def curves(held: HeldOut) -> ClassCurves:
+        staked = None if judged.amount is None else cost_weights(loss, held, judged.amount)
+        seen = one_against_rest(held, label, prior_of_use=judged.use)
+        weighed = one_against_rest(held, label, prior_of_use=judged.use, amount=staked)
         swept = threshold_sweep(weighed)
-        steps = risk_by_threshold(held, loss, _label, **asked) if _label in loss.actions else None
-        curves[name] = ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
-    return curves
+        steps = risk_by_threshold(held, loss, label, **asked) if label in loss.actions else None
+        return ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
+
+    what, key = f"curves of {label}", _under_losses(judged)
+    return _computed(what, key, judged, lambda: {name: curves(held) for name, held in judged.held.items()})
 
 
 def brier_decomposition(judged: Judged) -> dict[str, BrierParts]:
     """The Brier score of each model, taken apart."""
-    return _brier(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
+    def compute() -> dict[str, BrierParts]:
+        return {name: brier_parts(held, judged.use) for name, held in judged.held.items()}
 
-@cached(max_entries=32, activity=Message("comparing the models"))
-def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
-    return {name: brier_parts(held, _judged.use) for name, held in _judged.held.items()}
+    return _computed("brier", judged.key, judged, compute)
 
 
 # the shelf -----------------------------------------------------------------------------------------------------------

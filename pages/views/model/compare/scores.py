@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from pages import active
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, change, choose, dark, selected
+from pages.runtime.state import change, choose, dark, selected
 from pages.views.model.compare.judged import COUNTERPART, Judged, brier_decomposition, differences, reports, scores
 
 ROWS_NAMED = 5
@@ -59,7 +59,7 @@ def scores_table(judged: Judged) -> None:
         if points and "point_index" in points[0]:
             name = names[int(points[0]["point_index"])]
             if name != COUNTERPART:
-                change(lambda s: _activate(judged, s, int(name)))
+                change(lambda s: replace(s, shelf=judged.specs, active=int(name)))
 
     st.plotly_chart(
         readings_figure(
@@ -71,10 +71,6 @@ def scores_table(judged: Judged) -> None:
         config={"displayModeBar": False},
         alt=_("risk, accuracy, log-loss, Brier score and calibration of each model"),
     )
-
-
-def _activate(judged: Judged, state: State, place: int) -> State:
-    return replace(state, shelf=judged.specs, active=place)
 
 
 def _measure_name(name: str) -> str:
@@ -133,14 +129,17 @@ def as_good_as_any(judged: Judged, name: str) -> bool:
     """Whether no model here has an error rate that is really lower."""
     if len(judged.held) < 2:
         return False
-    values = _values(judged, "error")
-    best = min(values, key=lambda n: (values[n], n))
+    best = _best(_values(judged, "error"))
     return name == best or not _against(differences(judged, "error"), best)[name][-1]
+
+
+def _best(values: Mapping[str, float]) -> str:
+    return min(values, key=lambda n: (values[n], n))
 
 
 def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     values = _values(judged, measure)
-    best = min(values, key=lambda n: (values[n], n))
+    best = _best(values)
     above = _against(compared, best)
     worse = [n for n, (_d, _l, _h, _p, real) in above.items() if real]
     alike = [n for n, (*_d, p, real) in above.items() if not real and not math.isnan(p)]
@@ -216,9 +215,7 @@ def _caption(judged: Judged) -> None:
 
 def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     table, priced, taken = scores(judged), reports(judged), brier_decomposition(judged)
-    values = _values(judged, measure)
-    best = min(values, key=lambda n: (values[n], n))
-    above = _against(scored, best)
+    above = _against(scored, _best(_values(judged, measure)))
     rows = []
     for name in judged.held:
         report, parts = priced[name], taken[name]
@@ -226,8 +223,7 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
             [
                 judged.title(name, clean),
                 f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
-                _above(above.get(name)),
-                _verdict(above.get(name)),
+                *_difference_and_verdict(above.get(name)),
                 share(float(table["balanced"][name])),
                 number(parts.miscalibration, 3),
                 number(parts.discrimination, 3),
@@ -257,20 +253,19 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     )
 
 
-def _above(row: Any) -> str:
-    if row is None:
-        return "0"
-    more, low, high, p, _real = row
-    return "–" if math.isnan(p) else f"{signed_difference(more)} [{signed_difference(low)}, {signed_difference(high)}]"
+def _with_interval(difference: float, low: float, high: float) -> str:
+    return f"{signed_difference(difference)} [{signed_difference(low)}, {signed_difference(high)}]"
 
 
-def _verdict(row: Any) -> str:
+def _difference_and_verdict(row: Any) -> tuple[str, str]:
+    """How far a model is above the best (None: it is the best), and whether that is real."""
     if row is None:
-        return _("the best")
-    *_rest, p, real = row
+        return "0", _("the best")
+    *difference, p, real = row
     if math.isnan(p):
-        return "–"
-    return (_("yes, p = {p}") if real else _("no, p = {p}")).format(p=f"{p:.3f}")
+        return "–", "–"
+    verdict = _("yes, p = {p}") if real else _("no, p = {p}")
+    return _with_interval(*difference), verdict.format(p=f"{p:.3f}")
 
 
 def _pairs(judged: Judged, compared: pd.DataFrame) -> None:
@@ -278,9 +273,7 @@ def _pairs(judged: Judged, compared: pd.DataFrame) -> None:
         [
             judged.title(row.one, clean),
             judged.title(row.other, clean),
-            "–"
-            if math.isnan(row.p)
-            else f"{signed_difference(row.difference)} [{signed_difference(row.low)}, {signed_difference(row.high)}]",
+            "–" if math.isnan(row.p) else _with_interval(row.difference, row.low, row.high),
             "–" if math.isnan(row.p) else f"{row.p:.3f}",
             _("yes") if row.real else _("no"),
         ]
