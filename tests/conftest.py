@@ -45,6 +45,9 @@ def crossed(*axes: Iterable[Any]) -> list[Any]:
     ]
 
 
+READ_SOURCES = ("tests/test_architecture", "tests/test_locale", "tests/test_surfaces", "tests/unit/test_view_keys")
+"""What the tests' names begin with that read all sources of the product."""
+
 WITHOUT_LIBRARY = f"""
 import sys
 sys.modules["bayes_engine"] = package = type(sys)("bayes_engine")
@@ -86,24 +89,27 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file goes to one process as a whole, and the browser tests do together: they share a server and a browser."""
+    """A file goes to one process as a whole. The browser tests go together, for they share a server and a browser, and
+    so do those that read the sources, for parsing them takes two seconds."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/browser" if nodeid.startswith("tests/browser/") else str(super()._split_scope(nodeid))
+            if nodeid.startswith("tests/browser/"):
+                return "tests/browser"
+            return "sources" if nodeid.startswith(READ_SOURCES) else str(super()._split_scope(nodeid))
 
     return Together(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests, those in a browser first: they take longest, and the others fill the time beside them."""
-    items.sort(key=lambda item: ROOT / "tests" / "browser" not in item.path.parents)
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))
     first: dict[type, object] = {}
     verdicts: dict[int, bool] = {}
     for item in items:
         for room in ("browser", "bench"):
-            if (ROOT / "tests" / room) in item.path.parents:
+            if item.nodeid.startswith(f"tests/{room}/"):
                 item.add_marker(room)
         if getattr(item, "originalname", "") == "test_check_estimator":
             estimator = item.callspec.params["estimator"]  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ functions: a helper whose parameter ends on a surface is a surface itself, so th
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -64,6 +64,14 @@ class Place(NamedTuple):
     file: str
     function: str
     expression: str
+
+
+Source = str | ast.Module
+"""A file's text, or its syntax."""
+
+
+def parsed(code: Source) -> ast.Module:
+    return ast.parse(code) if isinstance(code, str) else code
 
 
 class Scope:
@@ -122,8 +130,8 @@ def own(node: ast.AST) -> Iterator[ast.AST]:
 class Module:
     """A file's syntax, its scopes, and what its names mean."""
 
-    def __init__(self, path: str, code: str):
-        self.path, self.tree = path, ast.parse(code)
+    def __init__(self, path: str, code: Source):
+        self.path, self.tree = path, parsed(code)
         self.name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         self.imports: dict[str, tuple[str, str]] = {}  # alias → (module, name); name "" for a module itself
         for node in ast.walk(self.tree):
@@ -209,8 +217,8 @@ class Project:
 
     def __init__(
         self,
-        files: dict[str, str],
-        facts: Iterable[str] = (),
+        files: Mapping[str, Source],
+        facts: Iterable[Source] = (),
         guard: str = "md",
         shown: Callable[[Module, ast.AST], Iterable[ast.expr]] | None = None,
     ):
@@ -799,12 +807,12 @@ class Facts:
     name; `fields` the annotation of a class's field, or of what its method returns.
     """
 
-    def __init__(self, codes: Iterable[str]):
+    def __init__(self, codes: Iterable[Source]):
         numbers: dict[str, set[bool]] = {}
         returned: dict[str, set[bool]] = {}
         constants: dict[str, set[bool]] = {}
         self.fields: dict[tuple[str, str], ast.expr | None] = {}
-        for tree in map(ast.parse, codes):
+        for tree in map(parsed, codes):
             for node in tree.body:
                 match node:
                     case (
@@ -831,7 +839,7 @@ class Facts:
 
 
 @cache
-def facts_of(codes: tuple[str, ...]) -> Facts:
+def facts_of(codes: tuple[Source, ...]) -> Facts:
     """The facts of these files, read once."""
     return Facts(codes)
 

@@ -225,7 +225,7 @@ def test_parameters_are_counted() -> None:
 
 
 def test_a_page_begins_with_boot() -> None:
-    pages = {page.name: ast.parse(page.read_text(encoding="utf-8")).body[:2] for page in (ROOT / "pages").glob("*.py")}
+    pages = {page.name: sources()[f"pages/{page.name}"].body[:2] for page in (ROOT / "pages").glob("*.py")}
     begun = ["from pages.shell.router import boot", "boot()"]
     assert not [name for name, lines in pages.items() if [*map(ast.unparse, lines)] != begun]
 
@@ -236,7 +236,7 @@ def test_a_page_is_short() -> None:
 
 
 def test_a_model_states_two_verbs() -> None:
-    tree = ast.parse((ROOT / "bayes_engine/models/base.py").read_text(encoding="utf-8"))
+    tree = sources()["bayes_engine/models/base.py"]
     marked = [f.name for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.decorator_list
               and ast.unparse(f.decorator_list[0]) == "abstractmethod"]  # fmt: skip
     assert marked == ["_count", "_estimate"]

@@ -12,9 +12,9 @@ from functools import cache
 
 import pytest
 
+from tests.catalogue import sources
 from tests.surfaces import FIGURES, FORBIDDEN, PLAIN_OPTIONS, ROOT, Project, figure_texts
 
-SOURCES = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "bayes_engine").rglob("*.py")]
 BROWSER = sorted(p for kind in ("*.js", "*.css") for p in (ROOT / "pages").rglob(kind))
 
 OURS = "a class of the laboratory: A, B or C"
@@ -116,7 +116,7 @@ STYLES = {
 
 @cache
 def project(kind: str) -> Project:
-    codes = {p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in SOURCES}
+    codes = sources()
     written = (
         "bayes_engine/numerals.py",
         "bayes_engine/workbench/derivation/render.py",
@@ -212,10 +212,9 @@ def test_a_figure_given_a_bare_name_is_found() -> None:
 # calls that are not for data at all ---------------------------------------------------------------------------------
 
 
-def faults(path: str, code: str) -> list[str]:
+def faults(path: str, tree: ast.Module) -> list[str]:
     """What a file does that nothing may do with text from users."""
     found = []
-    tree = ast.parse(code)
     for part in tree.body:
         where = getattr(part, "name", "")
         for node in ast.walk(part):
@@ -241,9 +240,9 @@ def faults(path: str, code: str) -> list[str]:
 
 
 def test_no_call_that_interprets_html() -> None:
-    pages = [path.relative_to(ROOT).as_posix() for path in SOURCES if ROOT / "pages" in path.parents]
+    pages = {path: tree for path, tree in sources().items() if path.startswith("pages/")}
     assert len(pages) > 100
-    found = {path: faults(path, (ROOT / path).read_text(encoding="utf-8")) for path in pages}
+    found = {path: faults(path, tree) for path, tree in pages.items()}
     assert not {path: wrong for path, wrong in found.items() if wrong}
 
 
@@ -259,7 +258,7 @@ def test_no_call_that_interprets_html() -> None:
     ],
 )
 def test_what_may_not_be_is_found(code: str) -> None:
-    assert faults("pages/x.py", code)
+    assert faults("pages/x.py", ast.parse(code))
 
 
 INTERPRETS = re.compile(

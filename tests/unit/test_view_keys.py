@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +10,13 @@ import pytest
 from pages.runtime import view_keys
 from pages.runtime.state import State, decode, encode
 from pages.runtime.view_keys import KEYS, ViewKey, _place
+from tests.catalogue import sources
 
-PAGES = Path(__file__).parents[2] / "pages"
-TREES = {path: ast.parse(path.read_text()) for path in PAGES.rglob("*.py") if path.name != "view_keys.py"}
+
+def pages() -> dict[str, ast.Module]:
+    registry = "pages/runtime/view_keys.py"
+    return {path: tree for path, tree in sources().items() if path.startswith("pages/") and path != registry}
+
 
 FORGED = (
     None,
@@ -76,7 +79,7 @@ def test_entries_are_judged_alone_and_positions_together() -> None:
 
 def test_no_page_names_a_setting_by_a_string() -> None:
     named, widgets = [], {key.widget for key in KEYS.values()}
-    for path, tree in TREES.items():
+    for path, tree in pages().items():
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             verb = ast.unparse(call.func).rpartition(".")[2] if ast.unparse(call.func) != "seen" else "of a component"
             first = call.args[0] if call.args else None
@@ -85,12 +88,12 @@ def test_no_page_names_a_setting_by_a_string() -> None:
             else:
                 told = verb == "showing" and (call.keywords or any(isinstance(a, ast.Tuple) for a in call.args))
             if told:
-                named.append(f"{path.relative_to(PAGES)}:{call.lineno}")
+                named.append(f"{path}:{call.lineno}")
     assert not named
 
 
 def test_every_key_is_used_and_stands_in_the_registry_under_one_name() -> None:
-    used = {node.attr for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    used = {node.attr for tree in pages().values() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     named = {name: value for name, value in vars(view_keys).items() if isinstance(value, ViewKey)}
     assert not set(named) - used
     assert "DEMO" in used
