@@ -18,6 +18,10 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+"""There is a process a core already: BLAS with threads of its own would wait, spinning, for a core that is taken. Read
+when NumPy is imported, and by the servers that tests start."""
+
 collect_ignore_glob = ["oracles/make_*.py"]
 """What makes the stored oracles: it runs where the libraries are installed that they come from."""
 
