@@ -28,7 +28,7 @@ from pages.views.data import columns
 from pages.views.data.doctor import edits
 from tests.apptest.opened import opened, seen, sent_to, showing, uploaded
 from tests.conftest import PATIENCE, slowly
-from tests.unit.test_doctor_judged import skewed
+from tests.unit.test_doctor_claims import skewed
 
 
 def settled(at: AppTest) -> AppTest:

@@ -14,7 +14,7 @@ import pytest
 from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
 from tests.conftest import slowly
-from tests.unit.test_read_otherwise import BODY, PLAIN, said
+from tests.unit.test_inferred_reading import BODY, PLAIN, said
 
 NAMES = ["height", "weight", "city", "label"]
 GERMAN = "Stadt,Größe,Art\n" + "Köln,12.5,süß\nGießen,9.9,grün\nUlm,7.5,süß\n" * 4

@@ -21,8 +21,8 @@ from bayes_engine.table.read import read_table
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import FileForm, open_cells
 from tests.conftest import crossed
+from tests.unit.test_inferred_reading import said
 from tests.unit.test_read_hostile import packed
-from tests.unit.test_read_otherwise import said
 
 NAMES = ["height", "weight", "city", "label"]
 TOWN = ["Oslo", "Rome", "Lima", "Bonn"]

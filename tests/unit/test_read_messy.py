@@ -25,8 +25,8 @@ from bayes_engine.table.styles import Style, read_mixed
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from bayes_engine.workbench.incoming.second_table import FileTally, Reception
+from tests.unit.test_inferred_reading import offers, said, taken
 from tests.unit.test_read_hostile import book, packed
-from tests.unit.test_read_otherwise import offers, said, taken
 
 ROWS = "".join(f"{150 + 1.5 * i},{50 + i},{['Oslo', 'Rome', 'Lima'][i % 3]}\n" for i in range(9))
 
