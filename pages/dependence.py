@@ -10,8 +10,9 @@ from pages import active
 from pages.active import required
 from pages.runtime.escape import md
 from pages.runtime.state import end_page, page_link
-from pages.views import dependence
-from pages.views.dependence import dial, double_counting
+from pages.views.dependence import answer, dial, double_counting, parents
+from pages.views.dependence.dependences import dependences_of
+from pages.views.dependence.sections import pairs, sections
 
 st.title(_("Are the attributes independent, given the class, and does it matter?"))
 table = required.fittable(active.table_in_use())
@@ -25,17 +26,17 @@ if texts := active.text_columns(table):
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     end_page()
 try:
-    dependences = dependence.dependences(table)
+    dependences = dependences_of(table)
 except BayesEngineError as error:
     st.error(error.message.local(md))
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     end_page()
-dependence.which_pairs_depend(table, dependences)
+answer.which_pairs_depend(table, dependences)
 matters = st.container()  # filled last: it takes the longest
-dependence.sections(
+sections(
     {
-        "pairs": lambda: dependence.pairs(table, dependences),
-        "super-parents": lambda: dependence.super_parents(table, dependences),
+        "pairs": lambda: pairs(table, dependences),
+        "super-parents": lambda: parents.super_parents(table, dependences),
         "dial": lambda: dial.dial(table),
         "twice": lambda: double_counting.double_counting_of_case(table),
         "doubled": lambda: double_counting.duplicates(table),
@@ -44,6 +45,6 @@ dependence.sections(
 )
 if dependences.pairs:
     with matters:
-        dependence.cost(table)
+        answer.cost(table)
 for note in table.parts.notes:
     st.caption(":material/info: " + note.local(md))

@@ -10,6 +10,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import plain
+from bayes_engine.table.roles import put
 from pages import active
 from pages.components.component import component, last_message, read_message, read_position
 from pages.runtime.escape import clean
@@ -155,6 +156,15 @@ def _cell(value: Any, made: bool) -> str:
     if isinstance(value, float):
         return plain(value) if made else f"{value:.15g}"
     return str(value)
+
+
+def numbered_rows(table: active.FittableTable) -> pd.DataFrame:
+    """The rows that models are fitted to, with their class and weight, by their numbers in the table."""
+    parts = table.parts
+    whole = put(parts.X, {parts.target.name: parts.y})
+    if parts.weight is not None:
+        whole = put(whole, {str(parts.weight.name): parts.weight})
+    return whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
 
 
 def table_height(rows: int, most: int) -> int:

@@ -17,8 +17,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, current
 from pages.views.dependence import dial
-from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names
-from pages.views.dependence.discretization import is_fallback, uncut
+from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names, is_fallback, uncut
 
 
 def which_pairs_depend(table: active.FittableTable, dependences: Dependences) -> None:
@@ -70,7 +69,7 @@ def cost(table: active.FittableTable) -> None:
     """What naive Bayes loses on held-out rows against the tree, with its interval."""
     specs = dial.dial_models(table)
     try:
-        losses = _losses(table.key, (specs["naive-bayes"], specs["tan"]), current().prior, table)
+        losses = _losses(table, (specs["naive-bayes"], specs["tan"]), current().prior)
     except BayesEngineError as error:
         st.caption(error.message.local(md))
         return
@@ -104,8 +103,8 @@ def cost(table: active.FittableTable) -> None:
 
 
 @cached(max_entries=32)
-def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: active.FittableTable) -> pd.DataFrame:
+def _losses(table: active.FittableTable, specs: tuple[Spec, ...], prior: tuple[float, ...]) -> pd.DataFrame:
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
-    judged = active.held_out_refitted if active.is_tiny(_table) else active.held_out_rows
-    held = {spec.family: judged(_table, active.fit(_table, spec)) for spec in specs}
-    return compare(held, prior_of_use=active.prior_of_use(_table))
+    judged = active.held_out_refitted if active.is_tiny(table) else active.held_out_rows
+    held = {spec.family: judged(table, active.fit(table, spec)) for spec in specs}
+    return compare(held, prior_of_use=active.prior_of_use(table))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered, map_of, strongest
 from bayes_engine.workbench.figures.dependence import dependence_map
 from pages import active
+from pages.components.chart import chart
 from pages.components.tables import Choice, Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import change, current, dark, selected
+from pages.runtime.state import change, current, dark
 from pages.views.dependence.dependences import Dependences, columns_left_out, is_overall, with_pair
 
 MOST = 32
@@ -30,22 +34,13 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         chosen=drawn.place(chosen.edge),
         dark=dark(),
     )
-    key = "dependence_map"
 
-    def pick() -> None:
-        points = selected(key, "points")
-        i, j = points[0]["customdata"] if points else (-1, -1)
+    def pick(point: Mapping[str, Any]) -> None:
+        i, j = point["customdata"]
         if 0 <= j < i < len(names):
             change(with_pair(table, (names[i], names[j])))
 
-    st.plotly_chart(
-        figure,
-        key=key,
-        on_select=pick,
-        selection_mode="points",
-        config={"displayModeBar": False},
-        alt=_("how much every two columns say of each other"),
-    )
+    chart(figure, key="dependence_map", alt=_("how much every two columns say of each other"), on_pick=pick)
     tests = sum(p.of(overall).found.degrees > 0 for p in dependences.pairs)
     filled = (
         _("Filled: dependent at the {level} level. Hollow: not shown to be.")

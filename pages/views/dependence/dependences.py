@@ -1,4 +1,5 @@
-"""What the page Dependence speaks of: the dependences of the table, computed once, and what of them is looked at."""
+"""What the page Dependence speaks of: the dependences of the table, computed once; how numbers are cut, by MDLP, or
+into quarters of the rows where that leaves no pair; and what is looked at."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, current, on_click
-from pages.views.dependence.discretization import cut_method, uncut, with_cut, with_cut_method
+from pages.runtime.state import Spec, State, choose, current, sets
 
+INTERVALS = 4
+"""Quantiles cut a column of numbers into so many."""
 NAMED = 8
 """So many columns that are left out are named."""
 
@@ -35,14 +37,14 @@ class Dependences:
     silent: tuple[str, ...]
 
 
-def dependences(table: active.FittableTable) -> Dependences:
+def dependences_of(table: active.FittableTable) -> Dependences:
     """All that the page shows of the table, computed once."""
     fitted = active.fit(table, spec_of(table, "tan"))
-    return _study(table.key, fitted.spec, fitted)
+    return _study(table, fitted.spec, fitted)
 
 
 @cached(max_entries=16, activity=Message("measuring the dependences"))
-def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Dependences:
+def _study(table: active.FittableTable, spec: Spec, _fitted: active.Fitted) -> Dependences:
     model = _fitted.model
     assert isinstance(model, TAN)
     names = varying(model)
@@ -67,6 +69,52 @@ def column_name(table: active.FittableTable, name: str) -> str:
 
 def edge_name(table: active.FittableTable, edge: Sequence[str]) -> str:
     return " – ".join(column_name(table, name) for name in edge)
+
+
+# how numbers are cut --------------------------------------------------------------------------------------------------
+
+
+def cut_method(table: active.FittableTable) -> str:
+    """The way that was chosen; at first MDLP, or quarters where MDLP leaves no pair."""
+    return current().seen(keys.DEPENDENCE_CUT) or ("quantile" if uncut(table) else "mdlp")
+
+
+def is_fallback(table: active.FittableTable) -> bool:
+    """Whether the numbers are in quarters because MDLP leaves no pair, and nobody chose."""
+    return not current().seen(keys.DEPENDENCE_CUT) and bool(uncut(table))
+
+
+def uncut(table: active.FittableTable) -> tuple[str, ...]:
+    """The columns of numbers that MDLP does not cut, where it leaves no two columns of two values and more and quarters
+    may; () otherwise.
+
+    Raises what the fit raises.
+    """
+    if not any(v.numeric for v in table.features):
+        return ()
+    model = active.fit(table, Spec(family="tan")).model
+    assert isinstance(model, TAN)
+    names = varying(model)
+    whole = tuple(v.name for v in table.features if v.numeric and v.name not in names)
+    return whole if len(names) < 2 <= len(names) + len(whole) else ()
+
+
+def with_cut(spec: Spec, cut: str | None) -> Spec:
+    """The model, numbers cut so; None leaves them Gaussian."""
+    spec = shelf.with_knob(spec, "discretize", cut)
+    return shelf.with_knob(spec, "bins", INTERVALS) if cut == "quantile" else spec
+
+
+def choose_cut_method(table: active.FittableTable) -> None:
+    """The choice of the way."""
+    choose(
+        _("Numbers"),
+        keys.DEPENDENCE_CUT,
+        {"mdlp": _("cut by MDLP"), "quantile": _("quarters")},
+        otherwise=cut_method(table),
+        also=(keys.PAIR_CELL.to(()),),
+        about=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
+    )
 
 
 # what is looked at ----------------------------------------------------------------------------------------------------
@@ -103,14 +151,11 @@ def why_no_pair(table: active.FittableTable, tested: Dependences) -> None:
             ).format(columns=first_names(table, whole)),
             icon=":material/info:",
         )
-        st.button(_("Cut into quarters"), key="into_quarters", type="primary", **on_click(_quarters))
+        quarters = (keys.DEPENDENCE_CUT.to("quantile"), keys.PAIR_CELL.to(()))
+        st.button(_("Cut into quarters"), key="into_quarters", type="primary", **sets(*quarters))
         return
     st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
     columns_left_out(table, tested)
-
-
-def _quarters(state: State) -> State:
-    return with_cut_method(state, "quantile")
 
 
 def first_names(table: active.FittableTable, names: Sequence[str]) -> str:

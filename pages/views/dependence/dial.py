@@ -25,8 +25,8 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, selected
-from pages.views.dependence.discretization import cut_method, with_cut
+from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, within_limits
+from pages.views.dependence.dependences import cut_method, with_cut
 
 DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
@@ -133,12 +133,10 @@ def _controls(
         )
         st.number_input(
             "α",
-            0.01,
-            100.0,
             step=0.5,
             width=130,
             help=_("Smoothing, the same for all models here."),
-            **bound_to(keys.DIAL_ALPHA),
+            **within_limits(keys.DIAL_ALPHA),
         )
         if any(v.numeric for v in table.features):
             kinds = {"mdlp": _("cut by MDLP"), "quantile": _("quarters"), "gaussian": _("Gaussian")}
@@ -237,23 +235,18 @@ def _figure(
         ),
         MeasurePanel(_("MDL bill"), totals, [_("none") if math.isnan(v) else _bill(v) for v in totals]),
     ]
-    key = f"dial_figure_{here}"
 
-    def pick() -> None:
-        points = selected(key, "points")
-        if points and "point_index" in points[0]:
-            place = judged[int(points[0]["point_index"])]
-            change(with_dial_model(table, specs, place))
+    def pick(point: Mapping[str, Any]) -> None:
+        if "point_index" in point:
+            change(with_dial_model(table, specs, judged[int(point["point_index"])]))
 
-    st.plotly_chart(
-        dial_figure([name_of(p) for p in judged], readings, active=judged.index(here) if here in judged else -1,
-                    dark=dark()),
-        key=key,
-        on_select=pick,
-        selection_mode="points",
-        config={"displayModeBar": False},
+    at = judged.index(here) if here in judged else -1
+    chart(
+        dial_figure([name_of(p) for p in judged], readings, active=at, dark=dark()),
+        key=f"dial_figure_{here}",
         alt=_("accuracy, log-loss, calibration, risk and MDL bill of each model"),
-    )  # fmt: skip
+        on_pick=pick,
+    )
 
 
 def _words(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import certain, signed
-from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.derivation.double_counting import (
     DoubleCounting,
     Example,
@@ -45,7 +43,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import run
-from pages.runtime.state import Spec, bound_to, current, dark, on_click
+from pages.runtime.state import Spec, bound_to, current, dark, on_click, within_limits
 from pages.views.dependence.dial import dial_models, shared_settings
 
 MOST_PAIRS = 8
@@ -194,7 +192,7 @@ def _pairs(table: active.FittableTable, counts: DoubleCounting) -> None:
 
 def _worst(table: active.FittableTable, specs: Mapping[str, Spec]) -> None:
     """A way to the row that naive Bayes misjudges most."""
-    worst = _most(table.key, specs["naive-bayes"], specs["tan"], table.parts, table)
+    worst = _most(table, specs["naive-bayes"], specs["tan"])
     if worst is None or worst[1] < 0.005:
         return
     row, nats = worst
@@ -210,10 +208,12 @@ def _worst(table: active.FittableTable, specs: Mapping[str, Spec]) -> None:
 
 
 @cached(max_entries=32)
-def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.FittableTable) -> tuple[int, float] | None:
-    both = active.fit(_table, naive).model, active.fit(_table, tree).model
+def _most(table: active.FittableTable, naive: Spec, tree: Spec) -> tuple[int, float] | None:
+    both = active.fit(table, naive).model, active.fit(table, tree).model
     message = Message("looking for the row that is counted twice most")
-    return run(("most counted twice", key, naive, tree), lambda: most_counted_twice(*both, _parts.X), message)
+    return run(
+        ("most counted twice", table.key, naive, tree), lambda: most_counted_twice(*both, table.parts.X), message
+    )
 
 
 # two live examples ----------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def _example(
 ) -> None:
     st.markdown(f"**{title}**")
     text, control = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    control.slider(knob, 0.0, 1.0, step=0.05, **bound_to(key))
+    control.slider(knob, step=0.05, **within_limits(key))
     shown: Example = made(current().seen(key))
     text.markdown(sentence.format(overall=f"**{shown.overall:.4f}**", given=f"**{shown.given_class:.4f}**"))
     chart(example(shown, attributes, classes, dark=dark()), key=f"example_{key.name}", alt=title)
@@ -278,15 +278,13 @@ def duplicates(table: active.FittableTable) -> None:
             return
         column, times, beside = _controls(table, ledger)
         held = active.held_out_rows(table, fitted)
-        asked = repr((table.key, specs["naive-bayes"], tuple((use or {}).items())))
-        naive = _naive_scores(asked, column, held, fitted.model, table.parts, use)
+        asked = (specs["naive-bayes"], tuple((use or {}).items()))
+        naive = _naive_scores(table, asked, column, held, fitted.model, use)
         others = {}
         for place in ("tan", "aode") if beside else ():
             with st.spinner(_("{model}: learning with copies …").format(model=words.family(place))):
                 model, cells = active.fit(table, specs[place]).model, repr(case.iloc[0].tolist())
-                others[place] = [
-                    _refit(table.key, specs[place], column, k, cells, model, table.parts, case) for k in REFITTED
-                ]
+                others[place] = [_refit(table, specs[place], column, k, cells, model, case) for k in REFITTED]
     except BayesEngineError as error:
         st.warning(error.message.local(md))
         return
@@ -360,7 +358,7 @@ def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bo
         format_func=lambda i: clean(table.column(names[i]), 40),
         **bound_to(keys.COPIED, copied),
     )
-    two.slider(_("copies"), 0, MOST_COPIES, **bound_to(keys.COPIES))
+    two.slider(_("copies"), **within_limits(keys.COPIES))
     three.toggle(
         _("with TAN and AODE"),
         help=_("They are learnt anew with the copies; on a large table that takes a while."),
@@ -379,31 +377,36 @@ def _strongest_columns(ledger: Ledger, names: tuple[str, ...]) -> str:
 
 @cached(max_entries=32, activity=Message("judging the model on rows held out"))
 def _naive_scores(
-    key: str, column: str, _held: HeldOut, _model: NaiveBayes, _parts: Parts, _use: Mapping[Any, float] | None
+    table: active.FittableTable,
+    asked: tuple[Any, ...],
+    column: str,
+    _held: HeldOut,
+    _model: NaiveBayes,
+    _use: Mapping[Any, float] | None,
 ) -> dict[str, list[float]]:
     """Naive Bayes's scores at every number of copies."""
-    with _quietly():
-        alone = held_out_alone(_model, _rows(_parts), column).in_order(_held.classes)
+    with listen():  # what an estimate replaces is said where the model is shown
+        alone = held_out_alone(_model, _rows(table), column).in_order(_held.classes)
     scores = [score(held_out_with_copies(_held, alone, k), _use) for k in range(MOST_COPIES + 1)]
     return {name: [one[name] for one in scores] for name in scores[0]}
 
 
 @cached(max_entries=128, activity=Message("judging the model on rows held out"))
 def _refit(
-    key: str, spec: Spec, column: str, times: int, case: str, _model: GenerativeClassifier, _parts: Parts, _case: Any
+    table: active.FittableTable,
+    spec: Spec,
+    column: str,
+    times: int,
+    case: str,
+    _model: GenerativeClassifier,
+    _case: Any,
 ) -> tuple[Ledger, HeldOut]:
     """A model learnt with copies: what it says of the case and of rows held out."""
-    with _quietly():
-        ledger, held = refit_with_copies(_model, _rows(_parts), _case, column, times)
-    return ledger, held.in_order(_parts.target.levels)
-
-
-def _rows(parts: Parts) -> TrainingRows:
-    return TrainingRows(parts.X, parts.y, parts.groups, parts.weight)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """What an estimate replaces is said where the model is shown."""
     with listen():
-        yield
+        ledger, held = refit_with_copies(_model, _rows(table), _case, column, times)
+    return ledger, held.in_order(table.classes)
+
+
+def _rows(table: active.FittableTable) -> TrainingRows:
+    parts = table.parts
+    return TrainingRows(parts.X, parts.y, parts.groups, parts.weight)

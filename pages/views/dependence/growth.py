@@ -198,13 +198,8 @@ def _drawn(table: active.FittableTable, dependences: Dependences, step: int) -> 
     if with_class:
         middle = places[root][0]
         nodes.append(Node(CLASS, table.column(table.target.name), middle, 0.0, tone="class"))
-        edges += [Edge(CLASS, ids[n], tone="class") for n in _under_class(grown)]
+        edges += [Edge(CLASS, ids[n], tone="class") for n in (grown.names if len(grown.names) <= ARCS else grown.roots)]
     return nodes, edges
-
-
-def _under_class(grown: Growth) -> tuple[str, ...]:
-    """The columns that an arc from the class is drawn to: all, or of very many the roots."""
-    return grown.names if len(grown.names) <= ARCS else grown.roots
 
 
 def _places(grown: Growth) -> Places:

@@ -9,12 +9,11 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
 from bayes_engine.structure.chow_liu import Dependence
-from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.dependence import SPARSE, Contingency, Pair, contingency
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
-from pages.components.tables import Choice, Head, Tint, word_table
+from pages.components.tables import Choice, Head, Tint, numbered_rows, word_table
 from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -168,12 +167,7 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
 
 def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int, int]) -> None:
     """The very rows that a count has counted."""
-    parts = table.parts
-    whole = put(parts.X, {parts.target.name: parts.y})
-    if parts.weight is not None:
-        whole = put(whole, {str(parts.weight.name): parts.weight})
-    whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
-    rows = cells.rows(whole, *cell)
+    rows = cells.rows(numbered_rows(table), *cell)
     k, i, j = cell
     held = [_holds(table, cells.a, cells.levels_a[i]), _holds(table, cells.b, cells.levels_b[j])]
     if cells.classes[k] is not None:

@@ -11,8 +11,14 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, control, current
 from pages.views.dependence.cells import draw_list, draw_map
-from pages.views.dependence.dependences import Dependences, chosen_pair, is_overall, is_tree, why_no_pair
-from pages.views.dependence.discretization import choose_cut_method
+from pages.views.dependence.dependences import (
+    Dependences,
+    choose_cut_method,
+    chosen_pair,
+    is_overall,
+    is_tree,
+    why_no_pair,
+)
 from pages.views.dependence.growth import choose_root, tree_growth
 from pages.views.dependence.pair import contingency_tables
 
