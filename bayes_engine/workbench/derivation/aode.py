@@ -22,7 +22,7 @@ from bayes_engine.ledger import Ledger, prior_shift
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.table.encode import Table
-from bayes_engine.workbench.derivation.derive import Cell, Working, derive_from, in_order
+from bayes_engine.workbench.derivation.derive import Cell, Working, class_order, derive_from, in_order
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _read(
     """The case encoded, the model's factor, the order of classes, and what a prior of use adds to a log joint (C,)."""
     assert isinstance(model.factor_, AveragedFactor)
     labels = model.classes_.tolist()
-    order = [labels.index(c) for c in (labels if classes is None else classes)]
+    order = class_order(labels, classes)
     shift = np.zeros(len(labels))
     if prior_of_use is not None:
         own = model.prior_by_class

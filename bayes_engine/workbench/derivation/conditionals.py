@@ -38,24 +38,20 @@ from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, in_order, rows_behind
-from bayes_engine.workbench.derivation.likelihoods import Curves, Other, column_factors, likelihood
+from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, class_order, in_order, rows_behind
+from bayes_engine.workbench.derivation.likelihoods import ClassConditionals, Curves, Other, column_factors, likelihood
 
 
 @dataclass(frozen=True)
-class LevelConditionals:
+class LevelConditionals(ClassConditionals):
     """P(level | class) of a discrete column: one step of the working for each level, classes in the order of `classes`.
 
-    `missing` (C,) weight of the cells left out as unknown. A step whose value is None is the missing cell itself, read
+    A step whose value is None is the missing cell itself, read
     as a level. `given` are the cells of the column's other parents that all of it is conditioned on; `joint` says that
     it is P(class, level), as AODE has of a super-parent.
     """
 
-    variable: Variable
-    target: str
-    classes: tuple[Any, ...]
     steps: tuple[WorkingStep, ...]
-    missing: tuple[float, ...]
     given: tuple[Cell, ...] = ()
     joint: bool = False
 
@@ -91,19 +87,15 @@ class Smoothed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GaussianConditionals:
+class GaussianConditionals(ClassConditionals):
     """p(x | class) of a numeric column: a Gaussian for each class in the order of `classes`.
 
-    `step` is the working at the column's pivot; `missing` (C,) weight of the cells left out; `tied` says that the
+    `step` is the working at the column's pivot; `tied` says that the
     classes share one variance. `given` are the cells of the column's other parents; of each class `smoothed` then says
     what the rows there alone have, and what they are smoothed towards.
     """
 
-    variable: Variable
-    target: str
-    classes: tuple[Any, ...]
     step: WorkingStep
-    missing: tuple[float, ...]
     tied: bool
     given: tuple[Cell, ...] = ()
     smoothed: tuple[Smoothed, ...] = ()
@@ -153,7 +145,7 @@ def conditional(
     >>> [(step.value, step.sources[0].count, round(step.factors[0], 4)) for step in sound.steps]
     [('浊响', 6.0, 0.6364), ('沉闷', 2.0, 0.2727), ('清脆', 0.0, 0.0909)]
     """
-    order = _order(model, classes)
+    order = class_order(model.target_.levels, classes)
     named = tuple(model.target_.levels[k] for k in order)
     leaf: Any = _leaf_of(model, column, super_parent)
     if leaf.form not in ("table", "gaussian"):
@@ -168,7 +160,7 @@ def conditional(
         absent = np.full(len(order), absent.sum())
     joint = isinstance(leaf, JointLeaf)
     steps = _steps(model, leaf, [_code(variable, v) for v in values], values, order, held)
-    return LevelConditionals(variable, model.target_.name, named, steps, in_order(absent, order), held, joint)
+    return LevelConditionals(variable, model.target_.name, named, in_order(absent, order), steps, held, joint)
 
 
 def _gaussians(
@@ -182,14 +174,14 @@ def _gaussians(
     (step,) = _steps(model, leaf, [variable.pivot], [None], order, held)
     if leaf.cells is None:
         left_out = stats.class_weight[list(order)] - np.array([cast(Density, d).n for d in step.sources])
-        return GaussianConditionals(variable, target, classes, step, tuple(left_out.tolist()), leaf.rule.tied)
+        return GaussianConditionals(variable, target, classes, tuple(left_out.tolist()), step, leaf.rule.tied)
     (plain,) = _steps(model, leaf.alone, [variable.pivot], [None], order, ())
     of_class = [_as_its_own(d) for d in plain.sources]
     smoothed = tuple(_smoothed(leaf, leaf.cells, held, k, d) for k, d in zip(order, of_class, strict=True))
     densities = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
     absent = in_order(_left_out(stats, variable.name, held), order)
     return GaussianConditionals(
-        variable, target, classes, replace(step, sources=tuple(densities)), absent, False, held, smoothed
+        variable, target, classes, absent, replace(step, sources=tuple(densities)), False, held, smoothed
     )
 
 
@@ -275,7 +267,7 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
     >>> [(f.count, f.added, f.total) for f in prior_step(model, ["yes", "no"]).sources]
     [(2.0, 1.0, 3.0), (1.0, 1.0, 3.0)]
     """
-    order = _order(model, classes)
+    order = class_order(model.target_.levels, classes)
     prior = _prior(model)
     if isinstance(model.factor_, DirectedFactor) and model.factor_.above is not None:
         p = tuple(model.prior_by_class[model.target_.levels[k]] for k in order)
@@ -321,7 +313,7 @@ def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = Non
     above = model.factor_.above if isinstance(model.factor_, DirectedFactor) else None
     if above is None:
         return ()
-    order, steps = _order(model, classes), []
+    order, steps = class_order(model.target_.levels, classes), []
     row = Row(model.target_.name, model.target_.name, tuple(d.variable.name for d in above.parents), "prior")
     for values in product(*(choices(d) for d in above.parents)):
         held = tuple(Cell(d.variable, v) for d, v in zip(above.parents, values, strict=True))
@@ -609,11 +601,6 @@ def _at(table: Array, codes: Sequence[int]) -> Array:
     """(C,) the cells of `table` (C, …) at these codes."""
     where: Any = (slice(None), *codes)
     return np.asarray(table[where])
-
-
-def _order(model: GenerativeClassifier, classes: Sequence[Any] | None) -> list[int]:
-    own = list(model.target_.levels)
-    return [own.index(c) for c in (own if classes is None else classes)]
 
 
 def _steps(

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayes_engine.factors import LOG_2PI, normal_log_density
 from bayes_engine.logspace import Array, exp, log, log_sum
 
-LOG_2PI = float(log(2.0 * np.pi))
 STEPS = 18
 """Of a climb that is drawn."""
 
@@ -65,18 +65,8 @@ def posterior_curve(sensitivity: float, specificity: float, times: int = 1) -> t
 
 
 def log_gaussian(x: Array, mean: float, sd: float) -> Array:
-    """log N(x; μ, σ²) of each x.
-
-    >>> round(float(log_gaussian(np.array([0.0]), 0.0, 1.0)[0]), 6)
-    -0.918939
-    """
-    z = (x - mean) / sd
-    return -0.5 * z * z - log(sd) - 0.5 * LOG_2PI
-
-
-def gaussian(x: Array, mean: float, sd: float) -> Array:
-    """N(x; μ, σ²) of each x."""
-    return exp(log_gaussian(x, mean, sd))
+    """log N(x; μ, σ²) of each x."""
+    return normal_log_density(x, np.array(mean), np.array(sd) ** 2)
 
 
 class Climbed(NamedTuple):

@@ -200,7 +200,7 @@ def derive_from(
         own = model.prior_by_class if own is None else own
         ledger = ledger.at_prior(own, prior_of_use)
         sources = [*sources, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
-    order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
+    order = class_order(ledger.classes, classes)
     steps = tuple(
         WorkingStep(
             row,
@@ -224,6 +224,11 @@ def derive_from(
         loss=LossMatrix.zero_one([ledger.classes[k] for k in order]) if loss is None else loss,
         risk=(), position=-1, tied=False, ledger=ledger,
     ))  # fmt: skip
+
+
+def class_order(own: Sequence[Any], classes: Sequence[Any] | None) -> list[int]:
+    """The positions in a model's `own` classes of the classes in the order wanted; None: as they are."""
+    return [own.index(c) for c in (own if classes is None else classes)]
 
 
 def in_order(values: Array, order: Sequence[int]) -> tuple[float, ...]:

@@ -19,6 +19,7 @@ from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.numerals import number
 from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.conditionals import choices
+from bayes_engine.workbench.derivation.derive import class_order
 
 
 class Estimate(NamedTuple):
@@ -161,8 +162,7 @@ def _belief(
     belief = credible(plain_model(model), column).columns.get(column)
     if not isinstance(belief, DirichletPosterior | NormalPosterior):
         raise ParameterError("column '{column}' has neither a table nor a Gaussian in this model", column=column)
-    levels = model.target_.levels
-    return belief, [levels.index(c) for c in (levels if classes is None else classes)]
+    return belief, class_order(model.target_.levels, classes)
 
 
 def plain_model(model: GenerativeClassifier) -> GenerativeClassifier:

@@ -23,8 +23,8 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.likelihoods import Likelihood, possible
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
-from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.derivation.derive import class_order
 
 REACH = 4.0
 """A kernel density is drawn so many bandwidths beyond its last bumps."""
@@ -32,19 +32,26 @@ NODES = 257
 
 
 @dataclass(frozen=True)
-class Curves:
-    """p(x | class) by a kernel density: `values` (C, m) at the ascending `x` (m,), and for each class in the order of
-    `classes` its `bandwidth`, the training values it stands on with their weights, and the weight of its missing cells.
-    `precision` is Weka's, None of Silverman's."""
+class ClassConditionals:
+    """What a model believes of a column, `classes` in the order wanted; `missing` (C,) is the weight of the cells left
+    out as unknown."""
 
     variable: Variable
     target: str
     classes: tuple[Any, ...]
+    missing: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Curves(ClassConditionals):
+    """p(x | class) by a kernel density: `values` (C, m) at the ascending `x` (m,), and for each class in the order of
+    `classes` its `bandwidth` and the training values it stands on with their weights. `precision` is Weka's, None of
+    Silverman's."""
+
     x: Array
     values: Array
     bandwidth: tuple[float, ...]
     points: tuple[tuple[Array, Array], ...]
-    missing: tuple[float, ...]
     precision: float | None
     replaced: tuple[bool, ...]
     given: ClassVar[tuple[Any, ...]] = ()
@@ -77,24 +84,26 @@ class Curves:
 
 
 @dataclass(frozen=True)
-class Rates:
+class CountConditionals(ClassConditionals):
     """P(x | class) of a count: `values` (C, m) at the counts `x` = 0, 1, … (m,), beside the shares `observed` (C, m) of
-    the rows; of each class the rate, the rows and the sum it came from, and what smoothing added: (total + added ·
-    mean)/(n + added)."""
+    the `n` rows with a known cell."""
 
-    variable: Variable
-    target: str
-    classes: tuple[Any, ...]
     x: Array
     values: Array
     observed: Array
-    rate: tuple[float, ...]
     n: tuple[float, ...]
+    given: ClassVar[tuple[Any, ...]] = ()
+
+
+@dataclass(frozen=True)
+class Rates(CountConditionals):
+    """A Poisson: of each class the rate, the sum it came from, and what smoothing added: (total + added · mean)/(n +
+    added)."""
+
+    rate: tuple[float, ...]
     total: tuple[float, ...]
     added: tuple[float, ...]
     mean: float
-    missing: tuple[float, ...]
-    given: ClassVar[tuple[Any, ...]] = ()
     mark: ClassVar[str] = "λ"
 
     def mean_of(self, k: int) -> float:
@@ -103,20 +112,10 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Distributions:
-    """P(x | class) of a count by a registered likelihood: `values` (C, m) at `x` (m,), beside the shares `observed`
-    (C, m) of the rows; of each class the `parameters` by symbol, and the rows with a known cell."""
+class Distributions(CountConditionals):
+    """A registered likelihood: of each class the `parameters` by symbol."""
 
-    variable: Variable
-    target: str
-    classes: tuple[Any, ...]
-    x: Array
-    values: Array
-    observed: Array
     parameters: Mapping[str, tuple[float, ...]]
-    n: tuple[float, ...]
-    missing: tuple[float, ...]
-    given: ClassVar[tuple[Any, ...]] = ()
     mark: ClassVar[str] = "E x"
 
     def mean_of(self, k: int) -> float:
@@ -125,21 +124,17 @@ class Distributions:
 
 
 @dataclass(frozen=True)
-class WordTable:
+class WordTable(ClassConditionals):
     """P(term | class) of a text: (C, V) `counts`, how often each term stands in the texts of the class, `log_p`, and
     (C,) the `total` of all terms. Of a Bernoulli, in how many texts it stands, `log_absent` of those without it, and
     the `total` of all texts."""
 
-    variable: Variable
-    target: str
-    classes: tuple[Any, ...]
     terms: tuple[str, ...]
     counts: Array
     log_p: Array
     total: tuple[float, ...]
     log_absent: Array | None
     added: Array
-    missing: tuple[float, ...]
     given: ClassVar[tuple[Any, ...]] = ()
 
     @property
@@ -187,8 +182,8 @@ def likelihood(model: GenerativeClassifier, column: str, classes: Sequence[Any] 
     >>> likelihood(model, "text").discriminating(3)["term"].tolist()
     ['at', 'lunch', 'noon']
     """
-    own = list(model.target_.levels)
-    order = [own.index(c) for c in (own if classes is None else classes)]
+    own = model.target_.levels
+    order = class_order(own, classes)
     leaf = column_factors(model).get(column)
     form = None if leaf is None else _FORMS.get(leaf.form)
     if form is None:
@@ -200,10 +195,10 @@ def _words(model: GenerativeClassifier, leaf: TextLeaf, named: tuple[Any, ...], 
     total = leaf.counts.weight if leaf.presence else leaf.counts.sums.sum(axis=1)
     absent = None if leaf.terms.absent is None else leaf.terms.absent[order]
     shape = (*leaf.counts.sums.shape, *leaf.added.shape[2:])
-    return WordTable(leaf.variable, leaf.target, named, leaf.counts.names, leaf.counts.sums[order],
+    missing = in_class(model.stats_.class_weight - leaf.counts.weight, order)
+    return WordTable(leaf.variable, leaf.target, named, missing, leaf.counts.names, leaf.counts.sums[order],
                      leaf.terms.present[order], tuple(total[order].tolist()), absent,
-                     np.broadcast_to(leaf.added, shape)[order],
-                     in_class(model.stats_.class_weight - leaf.counts.weight, order))  # fmt: skip
+                     np.broadcast_to(leaf.added, shape)[order])  # fmt: skip
 
 
 def _curves(model: GenerativeClassifier, factor: KernelLeaf, named: tuple[Any, ...], order: list[int]) -> Curves:
@@ -211,35 +206,32 @@ def _curves(model: GenerativeClassifier, factor: KernelLeaf, named: tuple[Any, .
     ends = np.linspace(factor.points[0] - widest, factor.points[-1] + widest, NODES)
     x = np.union1d(ends, factor.points if len(factor.points) <= NODES else ends)
     points = tuple((factor.points[w > 0], w[w > 0]) for w in factor.weight[order])
-    return Curves(factor.variable, factor.target, named, x, exp(factor.at(x).T[order]),
-                  tuple(factor.bandwidth[order].tolist()), points, _missing(model, factor.variable.name, order),
-                  factor.precision, tuple(factor.replaced[k] for k in order))  # fmt: skip
+    return Curves(factor.variable, factor.target, named, _missing(model, factor.variable.name, order), x,
+                  exp(factor.at(x).T[order]), tuple(factor.bandwidth[order].tolist()), points, factor.precision,
+                  tuple(factor.replaced[k] for k in order))  # fmt: skip
 
 
-def _rates(model: GenerativeClassifier, factor: PoissonLeaf, named: tuple[Any, ...], order: list[int]) -> Rates:
-    column = model.stats_.values.columns[factor.variable.name]
-    x = np.arange(column.points[-1] + 2.0) if column.points[-1] < NODES else column.points
-    observed = _observed(column, x, order)
-    rate, n, sums, added = (tuple(a[order].tolist()) for a in (factor.rate, factor.n, factor.total, factor.added))
-    return Rates(factor.variable, factor.target, named, x, exp(factor.at(x).T[order]), observed, rate, n, sums, added,
-                 factor.mean, _missing(model, factor.variable.name, order))  # fmt: skip
-
-
-def _parametric(model: GenerativeClassifier, leaf: Leaf, named: tuple[Any, ...], order: list[int]) -> Distributions:
+def _counts(
+    model: GenerativeClassifier, leaf: Leaf, named: tuple[Any, ...], order: list[int]
+) -> tuple[Variable, str, tuple[Any, ...], tuple[float, ...], Array, Array, Array, tuple[float, ...]]:
+    """What `CountConditionals` has."""
     column = model.stats_.values.columns[leaf.variable.name]
     x = np.arange(column.points[-1] + 2.0) if column.points[-1] < NODES else column.points
-    parameters = {name: tuple(np.asarray(v, dtype=float)[order].tolist()) for name, v in leaf.estimated_parameters}
-    values = exp(cast(ValuesLeaf, leaf).at(x).T[order])
-    return Distributions(leaf.variable, leaf.target, named, x, values, _observed(column, x, order), parameters,
-                         tuple(column.total[order].tolist()), _missing(model, leaf.variable.name, order))  # fmt: skip
-
-
-def _observed(column: ColumnValues, x: Array, order: list[int]) -> Array:
-    """(C, m) the share of each class's rows at each of the ascending `x` (m,)."""
     total = column.total[order]
     observed = np.zeros((len(order), len(x)))
     observed[:, np.searchsorted(x, column.points)] = column.weight[order] / np.where(total > 0, total, 1.0)[:, None]
-    return observed
+    missing, values = _missing(model, leaf.variable.name, order), exp(cast(ValuesLeaf, leaf).at(x).T[order])
+    return leaf.variable, leaf.target, named, missing, x, values, observed, tuple(total.tolist())
+
+
+def _rates(model: GenerativeClassifier, leaf: PoissonLeaf, named: tuple[Any, ...], order: list[int]) -> Rates:
+    rate, sums, added = (tuple(a[order].tolist()) for a in (leaf.rate, leaf.total, leaf.added))
+    return Rates(*_counts(model, leaf, named, order), rate, sums, added, leaf.mean)
+
+
+def _parametric(model: GenerativeClassifier, leaf: Leaf, named: tuple[Any, ...], order: list[int]) -> Distributions:
+    parameters = {name: tuple(np.asarray(v, dtype=float)[order].tolist()) for name, v in leaf.estimated_parameters}
+    return Distributions(*_counts(model, leaf, named, order), parameters)
 
 
 _FORMS: Mapping[str, Callable[..., Other]] = {

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
+from bayes_engine.datasets import Erratum
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.workbench.derivation.derive import Working
 
 _NUMBER = re.compile(r"\d+(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
-
-
-class Misprint(Protocol):
-    """What a data set's erratum says: the number it belongs to, and the `right` text, which ends in that number."""
-
-    @property
-    def right(self) -> str: ...
-    @property
-    def column(self) -> str: ...
-    @property
-    def level(self) -> Any: ...
-    @property
-    def class_(self) -> Any: ...
-    @property
-    def step(self) -> str: ...
-
-
-M = TypeVar("M", bound=Misprint)
 
 
 class WorkingPlace(NamedTuple):
@@ -38,16 +21,15 @@ class WorkingPlace(NamedTuple):
     part: str
 
 
-def misprints(working: Working, errata: Iterable[M]) -> list[tuple[WorkingPlace, M]]:
+def misprints(working: Working, errata: Iterable[Erratum]) -> list[tuple[WorkingPlace, Erratum]]:
     """The errata that speak of a number of this working: same column, level and class, and the number is the right one.
 
-    >>> from types import SimpleNamespace as Erratum
     >>> import pandas as pd
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> from bayes_engine.workbench.derivation.derive import derive
     >>> X, y = pd.DataFrame({"navel": ["hollow", "hollow", "flat"]}), ["good", "bad", "bad"]
     >>> working = derive(NaiveBayes(smoothing="none").fit(X, y), X.iloc[[0]])
-    >>> slip = Erratum(right="1/2 = 0.5", column="navel", level="hollow", class_="bad", step="")
+    >>> slip = Erratum("p. 1", "1/3", "1/2 = 0.5", "", "", column="navel", level="hollow", class_="bad")
     >>> [place for place, _slip in misprints(working, [slip])]
     [WorkingPlace(step=1, k=0, part='factor')]
     """
@@ -84,7 +66,7 @@ def _numbers(working: Working) -> list[tuple[WorkingPlace, float]]:
     return numbers + [(WorkingPlace(None, k, "joint"), joint) for k, joint in enumerate(working.joint)]
 
 
-def _anchored(working: Working, place: WorkingPlace, misprint: Misprint) -> bool:
+def _anchored(working: Working, place: WorkingPlace, misprint: Erratum) -> bool:
     """Whether the erratum names this place; a level it does not name may be any."""
     part = {"": "factor", "density": "factor"}.get(misprint.step, misprint.step)
     if part != place.part or misprint.class_ not in ("", working.classes[place.k]):

@@ -13,7 +13,7 @@ from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.workbench.derivation.conditionals import GaussianConditionals, LevelConditionals, conditional
-from bayes_engine.workbench.derivation.likelihoods import Rates, likelihood
+from bayes_engine.workbench.derivation.likelihoods import Rates
 from bayes_engine.workbench.derivation.log_odds import LogOddsTerms
 
 FAR = 3.0
@@ -103,9 +103,7 @@ def class_images(
 
 def _believed(model: GenerativeClassifier, name: str, classes: Sequence[Any]) -> object:
     """What the model believes of a pixel; None where it has no factor for it."""
-    for ask in (conditional, likelihood):
-        try:
-            return ask(model, name, classes)
-        except ParameterError:
-            continue
-    return None
+    try:
+        return conditional(model, name, classes)
+    except ParameterError:
+        return None

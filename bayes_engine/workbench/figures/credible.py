@@ -14,6 +14,7 @@ from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import certain, number
 from bayes_engine.uncertainty.plausible import Plausible
 from bayes_engine.workbench.derivation.conditionals import thinned
+from bayes_engine.workbench.derivation.demonstrations import log_gaussian
 from bayes_engine.workbench.derivation.estimates import Estimate, Estimates
 from bayes_engine.workbench.figures.conditionals import LEGEND, STRIP
 from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of, sized
@@ -29,15 +30,16 @@ def estimate_marks(
     estimate under the prior in use as a dot on its credible interval."""
     figure = go.Figure()
     n, prior = len(classes), _("Jeffreys") if estimates.bare else _("prior in use")
+    marks = (
+        (estimates.likely, "circle-open", 11, _("maximum likelihood"), ""),
+        (estimates.laplace, "diamond-open", 8, "Laplace", ""),
+        (estimates.used, "circle", 7, prior, _(", with its 95 % interval")),
+    )
     for k, name in enumerate(classes):
         rows = [s + 0.8 * (k + 0.5) / n - 0.4 for s in range(len(levels))]
         colour = colour_of(k, dark)
         _bars(figure, estimates.used, k, rows, colour)
-        for estimate, symbol, size, what in (
-            (estimates.likely, "circle-open", 11, _("maximum likelihood")),
-            (estimates.laplace, "diamond-open", 8, "Laplace"),
-            (estimates.used, "circle", 7, prior),
-        ):
+        for estimate, symbol, size, what, _more in marks:
             figure.add_scatter(
                 x=estimate.value[k].tolist(),
                 y=rows,
@@ -49,13 +51,9 @@ def estimate_marks(
                 hovertext=[_hover(estimate, k, s, f"P({level} | {name})", what) for s, level in enumerate(levels)],
                 hovertemplate="%{hovertext}<extra></extra>",
             )
-    for symbol, size, what in (
-        ("circle-open", 11, _("maximum likelihood")),
-        ("diamond-open", 8, "Laplace"),
-        ("circle", 7, prior + _(", with its 95 % interval")),
-    ):
+    for _estimate, symbol, size, what, more in marks:
         mark = {"symbol": symbol, "size": size, "color": INK[dark], "line": {"width": 1.6, "color": INK[dark]}}
-        figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=what)
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=what + more)
     figure.update_layout(legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"})
     figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
     places = list(range(len(levels)))
@@ -103,7 +101,7 @@ def gaussian_fans(
     x = np.linspace(low, high, POINTS)
     top = 1.9 * max(1.0 / s for _m, s in fitted) / np.sqrt(2 * np.pi)
     for k, (means, sds) in enumerate(drawn):
-        curves = [(x, _density(x, m, s)) for m, s in zip(means, sds, strict=True)]
+        curves = [(x, exp(log_gaussian(x, m, s))) for m, s in zip(means, sds, strict=True)]
         figure.add_scatter(
             x=[v for a, _p in curves for v in (*_short(a, high - low), None)],
             y=[v for _a, p in curves for v in (*_short(p, top), None)],
@@ -116,7 +114,7 @@ def gaussian_fans(
     for k, (mean, sd) in enumerate(fitted):
         colour = colour_of(k, dark)
         curve = {"mode": "lines", "line": {"width": 2.6, "color": colour}, "name": classes[k]}
-        figure.add_scatter(x=x.tolist(), y=_density(x, mean, sd).tolist(), hoverinfo="skip", **curve)
+        figure.add_scatter(x=x.tolist(), y=exp(log_gaussian(x, mean, sd)).tolist(), hoverinfo="skip", **curve)
         marks = {"symbol": "line-ns-open", "size": 10, "color": colour, "line": {"width": 1.3}}
         shown = thinned(values[k], STRIP).tolist()
         beneath = [-(k + 1) * 0.055 * top] * len(shown)
@@ -137,10 +135,6 @@ def _short(values: Array, span: float) -> list[float]:
     """
     magnitude = int(f"{span:e}".rpartition("e")[2])
     return np.round(values, 5 - magnitude).tolist()  # type: ignore[no-any-return]
-
-
-def _density(x: Array, mean: float, sd: float) -> Array:
-    return np.asarray(exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)))
 
 
 def bands(

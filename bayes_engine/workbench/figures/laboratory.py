@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bayes_engine.language import _
-from bayes_engine.logspace import Array
-from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow, gaussian, log_gaussian
+from bayes_engine.logspace import Array, exp
+from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow, log_gaussian
 from bayes_engine.workbench.figures.theme import (
     EXTRA_COLOURS,
     GROUND,
@@ -217,9 +217,9 @@ def density_over_rows(
     for (mean, sd), name, colour, width, dash in (
         (best, words[1], EXTRA_COLOURS[1][dark], 2.5, "dash"), (here, words[0], colour_of(0, dark), 3.5, "solid"),
     ):  # fmt: skip
-        figure.add_scatter(x=x, y=gaussian(x, mean, sd), mode="lines", name=name, hoverinfo="skip",
+        figure.add_scatter(x=x, y=exp(log_gaussian(x, mean, sd)), mode="lines", name=name, hoverinfo="skip",
                            line={"color": colour, "width": width, "dash": dash})  # fmt: skip
-    own = gaussian(np.asarray(rows), *here)
+    own = exp(log_gaussian(np.asarray(rows), *here))
     stems_x = [v for row in rows for v in (row, row, None)]
     stems_y = [v for p in own.tolist() for v in (0.0, p, None)]
     figure.add_scatter(x=stems_x, y=stems_y, mode="lines", showlegend=False, hoverinfo="skip",

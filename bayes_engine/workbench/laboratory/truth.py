@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,37 +46,6 @@ class Risk(NamedTuple):
     value: float
     error: float
     how: str
-
-
-class Truth(Protocol):
-    """Known classes: `classes` (K,) and `priors` (K,)."""
-
-    @property
-    def classes(self) -> tuple[Any, ...]: ...
-    @property
-    def priors(self) -> Array: ...
-
-    def log_joint(self, X: Any) -> Array:
-        """(n, K) log P(c) p(x|c)."""
-
-    def sample(self, n: int, seed: int | np.random.Generator = 0) -> tuple[Any, NDArray[Any]]:
-        """n rows and their classes."""
-
-    def population(self) -> tuple[Any, NDArray[Any], Array]:
-        """Rows, classes and weights that stand for endlessly many rows: their moments, or shares, are the truth's."""
-
-    def measure(self, size: int) -> Measure:
-        """What turns a rule into its risk."""
-
-    def closed_form(self, loss: LossMatrix) -> float | None:
-        """The Bayes risk, where a formula gives it."""
-
-
-class Measure(Protocol):
-    """What is computed once of a truth, so that the risk of each rule takes one look at it."""
-
-    def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
-        """The risk of a rule; its error is NaN where it need not be `stated` and would take time."""
 
 
 # mixtures of Gaussians ------------------------------------------------------------------------------------------------
@@ -170,7 +139,7 @@ class GaussianTruth:
                 of.append(np.full(len(grid), k))
         return np.concatenate(X), np.asarray(self.classes)[np.concatenate(of)], np.concatenate(weights)
 
-    def measure(self, size: int = SIZE) -> Measure:
+    def measure(self, size: int = SIZE) -> _Scan | _Simulation:
         """Quadrature in one or two dimensions, simulation in more."""
         return _Scan(self, size) if self.dimension <= 2 else _Simulation(self)
 
@@ -356,23 +325,18 @@ class TableTruth:
         cell, of = np.nonzero(joint)
         return self._frame(cell), np.asarray(self.classes)[of], ROWS * joint[cell, of]
 
-    def measure(self, size: int = SIZE) -> Measure:
-        """The sum over all cells; `size` has no say."""
-        return _Sum(self)
-
-    def closed_form(self, loss: LossMatrix) -> float | None:
-        """None: the exact sum is one."""
-        return None
-
-
-class _Sum(NamedTuple):
-    truth: TableTruth
+    def measure(self, size: int = SIZE) -> TableTruth:
+        """What has the risk of a rule: the table itself, whatever the `size`."""
+        return self
 
     def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
-        loss = loss.for_classes(self.truth.classes)
-        action = decide(exp(log_normalize(rule(self.truth.cells))), loss).position
-        value = float((self.truth.joint * loss.table[action]).sum())
-        return Risk(round(value, 15), 0.0, "exact sum")
+        """The sum over all cells."""
+        loss = loss.for_classes(self.classes)
+        action = decide(exp(log_normalize(rule(self.cells))), loss).position
+        return Risk(round(float((self.joint * loss.table[action]).sum()), 15), 0.0, "exact sum")
+
+
+Truth = GaussianTruth | TableTruth
 
 
 # the risk of a rule under a density -----------------------------------------------------------------------------------
@@ -436,6 +400,7 @@ class _Scan:
         return np.stack([parts[:, self.of == k].sum(axis=1) for k in range(len(self.classes))], axis=1)
 
     def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
+        """The risk of a rule; its error is NaN where it need not be `stated` and would take time."""
         table = loss.for_classes(self.classes).table
         logs = rule(self.nodes).reshape(len(self.y), len(self.x), -1)
         fine = self._risk_from(logs, table, 1, 0)
@@ -464,6 +429,10 @@ class _Scan:
         return total * (every if len(self.y) > 1 else 1)
 
 
+Measure = TableTruth | _Scan | _Simulation
+"""What is computed once of a truth, so that the risk of each rule takes one look at it."""
+
+
 def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
     """R* = E min_a Σ_c λ_ac P(c|x): in closed form, as a sum, or by quadrature (`size` steps a side).
 
@@ -475,8 +444,7 @@ def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
     >>> round(risk.value, 5), risk.error < 1e-5, risk.how
     (0.22669, True, 'quadrature')
     """
-    known = truth.closed_form(loss.for_classes(truth.classes))
-    if known is not None:
+    if isinstance(truth, GaussianTruth) and (known := truth.closed_form(loss)) is not None:
         return Risk(known, 0.0, "closed form")
     return truth.measure(size).risk(loss, truth.log_joint)
 
