@@ -87,17 +87,8 @@ def _without(seen: ExaminedTable, findings: list[Finding], codes: tuple[Code, ..
     return seen.once(f"without {names}", lambda: replace(seen, schema=schema)) if names else seen
 
 
-SILENCED = (
-    "leak",
-    "high-cardinality",
-    "outliers",
-    "skew",
-    "heavy-tails",
-    "not-normal",
-    "tiny-variance",
-    "text",
-    "codes",
-)
+SHAPES = ("skew", "heavy-tails", "not-normal")
+SILENCED = ("leak", "high-cardinality", "outliers", "tiny-variance", "text", "codes", *SHAPES)
 """What needs not be said of a column that names the row or is constant, or holds dates or numbers read as text."""
 
 
@@ -115,14 +106,14 @@ def _without_explained(findings: list[Finding]) -> list[Finding]:
             continue
         if first in misread and f.code in (*SILENCED, "identifier"):
             continue
-        if first in marked and f.code in ("skew", "heavy-tails", "not-normal", "tiny-variance"):
+        if first in marked and f.code in ("tiny-variance", *SHAPES):
             continue
-        if first in copied and f.code in ("tiny-variance", "skew", "heavy-tails", "not-normal", "codes"):
+        if first in copied and f.code in ("tiny-variance", "codes", *SHAPES):
             continue
         if first in telling and f.code in ("constant", "missing"):
             continue
         kept.append(f)
-    odd = {f.columns[0] for f in kept if f.code in ("skew", "heavy-tails", "not-normal")}
+    odd = {f.columns[0] for f in kept if f.code in SHAPES}
     return [replace(f, mends=tuple(_of_these(f.mends, odd))) if f.columns[:1] and f.columns[0] in odd else f
             for f in kept]  # fmt: skip
 

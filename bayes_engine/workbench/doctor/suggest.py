@@ -176,13 +176,9 @@ def _candidates(examined: ExaminedTable, findings: tuple[Finding, ...]) -> Itera
 def _texts(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
     text_columns = [(i, v.name) for i, v in enumerate(examined.features) if v.textual]
     if text_columns:
-        yield (
-            AddModel("naive-bayes"),
-            Message(
-                "'{column}' is a text, and naive Bayes adds up the evidence of its words, however many",
-                {"column": text_columns[0][1]},
-            ),
-        )
+        yield AddModel("naive-bayes"), Message(
+            "'{column}' is a text, and naive Bayes adds up the evidence of its words, however many",
+            {"column": text_columns[0][1]})  # fmt: skip
         likelihoods = tuple((i, "bernoulli") for i, _name in text_columns)
         yield AddModel("naive-bayes", knobs=(("likelihoods", likelihoods),)), Message(
             "in short texts, as in '{column}', it may matter whether a word is there, not how often",
@@ -270,39 +266,28 @@ def _average_of_numbers(
 def _other_shapes(examined: ExaminedTable, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
     """Numbers as densities of any shape, or as intervals; these first where the shapes are skew rather than odd, or
     where there are many rows."""
-    candidates = list(_shapes(examined, odd))
-    yield from (
-        sorted(candidates, key=lambda own: dict(own[0].knobs).get("discretize") is None) if cut_first else candidates
-    )
-
-
-def _shapes(examined: ExaminedTable, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
     names = examined.features.names
     kernel = tuple((names.index(name), "kernel") for name in (odd or examined.numbers))
-    d, n = len(examined.numbers), _rows(examined)
-    cut = AddModel("naive-bayes", knobs=(("discretize", "mdlp"),))
-    dense = AddModel("naive-bayes", knobs=(("likelihoods", kernel),))
+    facts = {"odd": len(odd), "d": len(examined.numbers), "n": _rows(examined), "column": odd[0] if odd else ""}
+    dense = Message("with {n:,} rows a kernel density can be kept for each of {d} column(s) of numbers, should they "
+                    "not be Gaussian", facts)  # fmt: skip
+    cut = Message("intervals of the {d} column(s) of numbers, cut where the classes change, need no shape and mind no "
+                  "outlier", facts)  # fmt: skip
     if len(odd) == 1:
-        if examined.class_rows.sum() <= KERNEL_ROWS:
-            yield dense, Message("1 column of numbers, '{column}', is not Gaussian within the classes: a kernel "
-                                 "density takes its shape from the {n:,} rows", {"column": odd[0], "n": n})  # fmt: skip
-        yield cut, Message("1 column of numbers, '{column}', is not Gaussian within the classes: intervals cut where "
-                           "the classes change need no shape", {"column": odd[0]})  # fmt: skip
-        return
-    if odd:
-        if examined.class_rows.sum() <= KERNEL_ROWS:
-            yield dense, Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as "
-                                 "'{column}': a kernel density takes their shape from the {n:,} rows",
-                                 {"odd": len(odd), "d": d, "column": odd[0], "n": n})  # fmt: skip
-        yield cut, Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as '{column}': "
-                           "intervals cut where the classes change need no shape",
-                           {"odd": len(odd), "d": d, "column": odd[0]})  # fmt: skip
-        return
-    yield cut, Message("intervals of the {d} column(s) of numbers, cut where the classes change, need no shape and "
-                       "mind no outlier", {"d": d})  # fmt: skip
+        dense = Message("1 column of numbers, '{column}', is not Gaussian within the classes: a kernel density takes "
+                        "its shape from the {n:,} rows", facts)  # fmt: skip
+        cut = Message("1 column of numbers, '{column}', is not Gaussian within the classes: intervals cut where the "
+                      "classes change need no shape", facts)  # fmt: skip
+    elif odd:
+        dense = Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as '{column}': a "
+                        "kernel density takes their shape from the {n:,} rows", facts)  # fmt: skip
+        cut = Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as '{column}': "
+                      "intervals cut where the classes change need no shape", facts)  # fmt: skip
+    candidates = [(AddModel("naive-bayes", knobs=(("discretize", "mdlp"),)), cut)]
     if examined.class_rows.sum() <= KERNEL_ROWS:
-        yield dense, Message("with {n:,} rows a kernel density can be kept for each of {d} column(s) of numbers, "
-                             "should they not be Gaussian", {"n": n, "d": d})  # fmt: skip
+        place = 1 if cut_first else 0
+        candidates.insert(place, (AddModel("naive-bayes", knobs=(("likelihoods", kernel),)), dense))
+    yield from candidates
 
 
 def _joined(examined: ExaminedTable, strong: tuple[DependentPair, ...]) -> Iterator[tuple[AddModel, Message]]:
@@ -310,21 +295,15 @@ def _joined(examined: ExaminedTable, strong: tuple[DependentPair, ...]) -> Itera
     if not strong:
         return
     (a, b), nats, _p = strong[0]
-    facts = {
-        "column": a,
-        "other": b,
-        "nats": nats,
-        "n": _rows(examined),
-        "cells": _cells(examined),
-        "pairs": len(strong),
-    }
+    n, cells = _rows(examined), _cells(examined)
+    facts = {"column": a, "other": b, "nats": nats, "n": n, "cells": cells, "pairs": len(strong)}
     tree = AddModel("tan"), Message(
         "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats), "
         "and {n:,} rows suffice for a tree's tables of {cells} cells or so", facts)  # fmt: skip
     averaged = AddModel("aode"), Message(
         "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
         "an average over parents needs no choice among them", facts)  # fmt: skip
-    if _rows(examined) >= ROWS_A_CELL * _cells(examined):
+    if n >= ROWS_A_CELL * cells:
         yield tree
     if len(examined.codes) >= 2:
         yield averaged
