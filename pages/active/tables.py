@@ -21,8 +21,7 @@ from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, put, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
 from bayes_engine.workbench.doctor.finding import Mended, Repair
-from bayes_engine.workbench.doctor.repair import repaired
-from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.incoming.second_table import Treatment
 from pages.active import files
 from pages.runtime.cache import cached

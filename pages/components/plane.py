@@ -23,7 +23,7 @@ import streamlit as st
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.workbench.figures.posterior_grid import NATS, log_steps
+from bayes_engine.workbench.figures.decisions import NATS, log_steps
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
 from pages.components.component import component, follower, is_number, last_message, packed, read_message
 from pages.runtime.escape import clean
@@ -184,7 +184,7 @@ def plane(
 
 
 def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
-    """The digest of the heavy part, and it: behind its head the grid as `figures.posterior_grid.log_steps` packs it, y
+    """The digest of the heavy part, and it: behind its head the grid as `figures.decisions.log_steps` packs it, y
     upwards."""
     _check(view)
     body = log_steps(view.posterior, view.possible)

@@ -17,7 +17,7 @@ from bayes_engine.errors import listen
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
 from bayes_engine.workbench.doctor.finding import label as label_of
-from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.repair import treatments
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import CellRules, Reception
 from pages import active

@@ -22,8 +22,7 @@ from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetRole
 from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within_correlations
-from bayes_engine.workbench.doctor.repair import repaired
-from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
 from tests.unit.test_doctor import N, check, examined, found, rng, sound, table
 

@@ -24,8 +24,7 @@ from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole, label
 from bayes_engine.workbench.doctor.outliers import outlying, sentinel
 from bayes_engine.workbench.doctor.pairs import dependences
-from bayes_engine.workbench.doctor.repair import parsed_dates, repaired
-from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.repair import parsed_dates, repaired, treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
 from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
 

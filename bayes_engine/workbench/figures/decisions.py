@@ -1,4 +1,5 @@
-"""What drawings of decisions need: the colours of the actions, and the held-out rows packed for a browser."""
+"""What drawings of decisions need: the colours of the actions, and held-out rows and grids of posteriors packed for a
+browser that decides itself."""
 
 from __future__ import annotations
 
@@ -7,10 +8,15 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_engine.decision.evaluate import HeldOut
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, log
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
+
+NATS = 30.0
+"""log P(c|x) is sent from −30 to 0 nats in 65535 steps. Logs, because between two grid points they are nearly straight
+where P is a step, and because a small P keeps its digits for a large λ."""
 
 
 def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark: bool = False) -> list[str]:
@@ -47,3 +53,17 @@ def packed_rows(held: HeldOut, amount: Array | None = None, most: int = 20_000) 
     body = [a.astype(f"<f{size}").tobytes() for a in floats] + [a.astype("<u2").tobytes() for a in whole]
     head = {"n": len(truth), "k": k, "size": size, "every": every, "priors": priors.tolist()}
     return head, b"".join(body)
+
+
+def log_steps(posterior: Array, possible: NDArray[np.bool_] | None = None) -> bytes:
+    """The posteriors (H, W, K) as −log P in little-endian uint16 steps of 30/65535 nats, in the same order, then one
+    byte for each of the H×W cells: 1 where there is no posterior (all zeros, or not `possible`).
+
+    >>> list(log_steps(np.array([[[1.0, 0.0]]])))
+    [0, 0, 255, 255, 0]
+    """
+    gone = ~(posterior.sum(axis=2) > 0)
+    if possible is not None:
+        gone |= ~possible
+    nats = np.clip(np.nan_to_num(-log(posterior), nan=NATS), 0.0, NATS)
+    return b"".join([np.rint(nats * (65535 / NATS)).astype("<u2").tobytes(), gone.astype(np.uint8).tobytes()])

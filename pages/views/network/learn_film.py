@@ -13,7 +13,7 @@ from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import Move
 from bayes_engine.structure.search import SearchResult
 from bayes_engine.workbench.figures.graph_layout import Places, circle, layered
-from bayes_engine.workbench.figures.search import score_curve
+from bayes_engine.workbench.figures.network import score_curve
 from pages.components.chart import chart
 from pages.components.film import film_bar, film_frame
 from pages.components.graph import Edge, EdgeTone, Node, graph
