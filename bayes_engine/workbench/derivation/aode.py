@@ -127,13 +127,6 @@ def derive_member(
     None that of naive Bayes, which judges a case without a super-parent.
 
     Raises ParameterError where the column is no super-parent of this case: it is missing there, or numeric.
-
-    >>> from bayes_engine.datasets import load_dataset
-    >>> melons = load_dataset("watermelon2")
-    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> working = derive_member(AODE().fit(X, y), X.iloc[[0]], "敲声", classes=["是", "否"])
-    >>> working.steps[0].sources[0].count, working.steps[0].sources[0].value == 7 / 23
-    (6.0, True)
     """
     table, factor, _order, _shift = _read(model, case, prior_of_use, classes)
     if super_parent is None:
@@ -200,13 +193,6 @@ def as_misprinted(
     """The joints by the misprinted formulas, each over the same super-parents; None where none takes part.
 
     With j = i the product gains P(x_i|c, x_i) = (n_ci + α)/(n_ci + α S_i); |D| + α S_i stands for |D| + α K S_i.
-
-    >>> from bayes_engine.datasets import load_dataset
-    >>> melons = load_dataset("watermelon2")
-    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> found = as_misprinted(AODE().fit(X, y), X.iloc[[0]], classes=["是", "否"])
-    >>> [f"{v:.4g}" for v in (*found.own_included, *found.older_denominator)]
-    ['0.01417', '0.0004763', '0.02072', '0.000792']
     """
     table, factor, order, shift = _read(model, case, prior_of_use, classes)
     if not factor.members:

@@ -233,13 +233,7 @@ def choices(domain: Domain) -> tuple[Any, ...]:
 
 def levels_of(model: GenerativeClassifier, case: pd.DataFrame) -> dict[str, Any]:
     """The level of each discrete column that a case (a frame of one row) is in, of a column of intervals the interval;
-    without the cells that are not known.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X = pd.DataFrame({"x": [1.0, 2.0, 7.0, 8.0], "z": list("abab")})
-    >>> levels_of(NaiveBayes(discretize="mdlp").fit(X, list("nnyy")), X.iloc[[2]])
-    {'x': '> 4.5', 'z': 'a'}
-    """
+    without the cells that are not known."""
     table = model._encode(case, "marginalize")
     codes = {v.name: int(table[v.name][0]) for v in table.schema if v.discrete}
     return {n: table.schema[n].levels[c - 1] for n, c in codes.items() if 1 <= c <= len(table.schema[n].levels)}
@@ -259,14 +253,7 @@ def best_cut(variable: Variable, x: pd.Series, y: pd.Series, weight: Any = None)
 
 def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> WorkingStep:
     """The class prior as a step of the working, with the classes in the order wanted; where the class has parents in a
-    network its marginal there, which is not counted but summed.
-
-    >>> import pandas as pd
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> model = NaiveBayes(priors="laplace").fit(pd.DataFrame({"x": ["a", "b", "b"]}), ["no", "yes", "yes"])
-    >>> [(f.count, f.added, f.total) for f in prior_step(model, ["yes", "no"]).sources]
-    [(2.0, 1.0, 3.0), (1.0, 1.0, 3.0)]
-    """
+    network its marginal there, which is not counted but summed."""
     order = class_order(model.target_.levels, classes)
     prior = _prior(model)
     if isinstance(model.factor_, DirectedFactor) and model.factor_.above is not None:
@@ -286,13 +273,6 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
     I = Σ_c P(c) E[log p(x|c)/p(x)], p(x) = Σ_c P(c) p(x|c): the evidence a known cell is expected to give for the true
     class; 0 where the class-conditionals are alike, at most the entropy of the prior. A sum over levels, or an integral
     by the trapezoid rule. A text is left out: its terms say each their own (`working.likelihoods`).
-
-    >>> import pandas as pd
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X = pd.DataFrame({"tells all": ["a", "b"] * 2, "tells nothing": ["a", "a", "b", "b"]})
-    >>> model = NaiveBayes(smoothing="none").fit(X, ["no", "yes"] * 2)
-    >>> {name: round(nats, 4) for name, nats in information(model).items()}
-    {'tells all': 0.6931, 'tells nothing': 0.0}
     """
     prior, *leaves = _parts(model)
     log_prior = log(prior.p)
@@ -302,14 +282,7 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
 
 def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[WorkingStep, ...]:
     """P(c | pa(c)) of a network's class with parents: a step for each of the parents' configurations, the last parent
-    running fastest; nothing where the class has none.
-
-    >>> from bayes_engine import BayesianNetworkClassifier
-    >>> X = pd.DataFrame({"a": list("xxyyxxyy")})
-    >>> model = BayesianNetworkClassifier([("a", "y")]).fit(X, pd.Series(list("nnyynnny"), name="y"))
-    >>> [(step.given[0].value, [round(p, 3) for p in step.factors]) for step in class_steps(model)]
-    [('x', [0.833, 0.167]), ('y', [0.333, 0.667])]
-    """
+    running fastest; nothing where the class has none."""
     above = model.factor_.above if isinstance(model.factor_, DirectedFactor) else None
     if above is None:
         return ()
@@ -384,11 +357,6 @@ def model_size(model: GenerativeClassifier) -> Size:
     a mean and a variance in each of K·ΠS_parents cells. A variance that the classes share is one; a full covariance of
     d columns has d(d + 1)/2 entries. A count has K rates; a text of V terms has K·(V − 1) free probabilities as a
     multinomial and K·V as a Bernoulli; a kernel density is the training rows themselves.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X = [[0.0, 1.0], [1.0, 5.0], [2.0, 4.0], [2.5, 4.5]]
-    >>> model_size(NaiveBayes().fit(X, ["a", "a", "b", "b"])).gaussian
-    8
     """
     k, factor, stats = len(model.target_.levels), model.factor_, model.stats_
     every = list(_parts(model)[1:])
@@ -464,12 +432,7 @@ def values_of(table: Conditional | Curves, X: pd.DataFrame, y: pd.Series) -> tup
 
 def curve(density: Density, low: float, high: float, points: int = 161) -> tuple[Array, Array]:
     """x and p(x|class) of one Gaussian from `low` to `high`, with most points near its mean so that a narrow one keeps
-    its peak.
-
-    >>> x, p = curve(Density(0.0, 9, 0.0, 9.0, 0, 1.0, False), -1.0, 4.0)
-    >>> float(x[0]), float(x[-1]), round(float(p.max()), 4)
-    (-1.0, 4.0, 0.3989)
-    """
+    its peak."""
     near = density.mean + density.sd * np.linspace(-4.5, 4.5, points)
     x = np.unique(np.concatenate([[low, high], near[(near > low) & (near < high)]]))
     return x, exp(normal_log_density(x, np.array(density.mean), np.array(density.variance)))
@@ -479,10 +442,6 @@ def histogram(values: Sequence[Array], low: float, high: float) -> tuple[Array, 
     """Edges of common bins from `low` to `high`, and each class's relative frequency per unit (its area is 1).
 
     As many bins as the square root of the number of values, at most 40.
-
-    >>> edges, (heights,) = histogram([np.array([0.0, 1.0, 1.5, 4.0])], 0.0, 4.0)
-    >>> edges.tolist(), heights.tolist()
-    ([0.0, 2.0, 4.0], [0.375, 0.125])
     """
     bins = min(max(int(np.sqrt(sum(map(len, values)))), 1), 40)
     edges = np.linspace(low, high, bins + 1)

@@ -56,14 +56,7 @@ class Pair(NamedTuple):
 
 
 def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
-    """Every two columns that take two values or more, from the largest I(x_i; x_j | y) down; equals by name.
-
-    >>> from bayes_engine.datasets import load_dataset
-    >>> melons = load_dataset("watermelon2")
-    >>> model = TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
-    >>> [(p.edge, round(p.given_class.found.information, 4)) for p in all_tested(model)[:2]]
-    [(('根蒂', '脐部'), 0.5975), (('纹理', '脐部'), 0.382)]
-    """
+    """Every two columns that take two values or more, from the largest I(x_i; x_j | y) down; equals by name."""
     computed = model.dependences()
     names = set(varying(model))
     edges = [e for e in computed.given_class if names.issuperset(e)]
@@ -105,12 +98,7 @@ class DependenceMap:
 
 
 def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> DependenceMap:
-    """The map of these columns in this order.
-
-    >>> one = PairTest(Dependence(0.7, 14.0, 1, 2e-4, 10.0), 2e-4)
-    >>> map_of([Pair(("a", "b"), one, one)], ["b", "a"]).nats.tolist()
-    [[nan, nan], [0.7, nan]]
-    """
+    """The map of these columns in this order."""
     d = len(names)
     drawn = DependenceMap(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
     most = 0.0
@@ -123,12 +111,7 @@ def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False
 
 
 def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[str]:
-    """At most so many of the names, in their order: those that a strong pair, given the class, has.
-
-    >>> one, two = (PairTest(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.2))
-    >>> strongest([Pair(("b", "c"), two, two), Pair(("a", "c"), one, one)], "abc", 2)
-    ['b', 'c']
-    """
+    """At most so many of the names, in their order: those that a strong pair, given the class, has."""
     kept = dict.fromkeys(name for p in sorted(pairs, key=lambda p: -p.given_class.found.information) for name in p.edge)
     chosen = set(list(kept)[:most])
     return [name for name in names if name in chosen]
@@ -136,12 +119,7 @@ def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[st
 
 def clustered(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> list[str]:
     """The names with those that say much of each other side by side: the leaves of average linkage, in their best
-    order (Bar-Joseph, Gifford & Jaakkola 2001).
-
-    >>> far, near = (PairTest(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.9))
-    >>> clustered([Pair(("a", "b"), far, far), Pair(("a", "c"), near, near), Pair(("b", "c"), far, far)], "abc")
-    ['b', 'c', 'a']
-    """
+    order (Bar-Joseph, Gifford & Jaakkola 2001)."""
     if len(names) < 3:
         return list(names)
     nats = map_of(pairs, names, overall=overall).nats
@@ -233,15 +211,7 @@ class Contingency:
 def contingency(
     model: SemiNaive, a: str, b: str, classes: Sequence[Any] | None = None, *, overall: bool = False
 ) -> Contingency:
-    """The contingency table of two discrete columns in each class, in the order wanted, or `overall`: one for all.
-
-    >>> from bayes_engine.datasets import load_dataset
-    >>> melons = load_dataset("watermelon2")
-    >>> model = TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
-    >>> found = contingency(model, "根蒂", "脐部", ["是", "否"])
-    >>> found.counts[0].tolist(), round(found.information, 4)
-    ([[5.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0]], 0.5975)
-    """
+    """The contingency table of two discrete columns in each class, in the order wanted, or `overall`: one for all."""
     stats, schema = model.stats_, model.schema_
     edge = in_order(schema, (a, b))
     first = 0 if model.missing == "category" else 1

@@ -302,13 +302,7 @@ def _closed(working: Working) -> Working:
 
 
 def bare(step: WorkingStep) -> WorkingStep:
-    """The step before its column's weight, where it has one: P(x_j|c) rather than P(x_j|c)^w.
-
-    >>> from bayes_engine.factors.sources import Fraction
-    >>> half = Power(-0.35, Fraction(1.0, 2.0, 0.0, 2), 0.5)
-    >>> bare(WorkingStep(Row("x", "x", ("y",), "score"), "a", (0.7,), (half,))).factors
-    (0.5,)
-    """
+    """The step before its column's weight, where it has one: P(x_j|c) rather than P(x_j|c)^w."""
     if not any(isinstance(s, Power) for s in step.sources):
         return step
     plain = tuple(s.base if isinstance(s, Power) else s for s in step.sources)
@@ -322,14 +316,7 @@ def rows_behind(frame: pd.DataFrame, target: str, step: WorkingStep, label: Any)
     """The rows of the training table that the factor of class `label` was counted from: for a probability the rows of
     the class with the case's value, for a density the rows of the class with a known one, for the prior the class (of
     a class with parents those where they are known); of a column that the class is no parent of from every class; all
-    with the case's values in the factor's other parents.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> table = pd.DataFrame({"wind": ["weak", "strong", "weak"], "play": ["yes", "yes", "no"]})
-    >>> working = derive(NaiveBayes().fit(table[["wind"]], table["play"]), table[["wind"]].iloc[[0]])
-    >>> rows_behind(table, "play", working.steps[1], "yes").index.tolist()
-    [0]
-    """
+    with the case's values in the factor's other parents."""
     mine: pd.DataFrame = frame if step.alike else frame.loc[frame[target] == label]
     if step.variable is None and (step.row.kind in ("prior", "constant") or not step.row.parents):
         for cell in step.given:
@@ -363,11 +350,6 @@ def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: 
     """A copy of the model that has forgotten these rows of its own: what it would say had it never seen them.
 
     Raises NotASubset where a row was never counted.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X, y = pd.DataFrame({"wind": ["weak", "strong", "weak"]}), pd.Series(["yes", "yes", "no"])
-    >>> without(NaiveBayes().fit(X, y), X.iloc[[0]], y.iloc[[0]]).stats_.class_weight.tolist()
-    [1.0, 1.0]
     """
     with listen():
         return copy.deepcopy(model).forget(X, y, weight)
@@ -402,16 +384,7 @@ def by_hand(value: float, digits: int = 3) -> float:
 
 
 def rounded(working: Working, digits: int = 3) -> Working:
-    """The same derivation as done by hand: every factor, mean and standard deviation rounded before it is used.
-
-    >>> from bayes_engine.datasets import load_dataset
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes, PRESETS
-    >>> melons = load_dataset("watermelon3")
-    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> exact = derive(NaiveBayes(**PRESETS["textbook"]).fit(X, y), X.iloc[[0]], classes=["是", "否"])
-    >>> round(exact.steps[7].factors[0], 3), rounded(exact).steps[7].factors[0]
-    (1.959, 1.963)
-    """
+    """The same derivation as done by hand: every factor, mean and standard deviation rounded before it is used."""
 
     def short(source: Source) -> Source:
         if isinstance(source, Density):

@@ -122,15 +122,7 @@ def counted_twice(
 
 def most_counted_twice(naive: NaiveBayes, tree: TAN, X: pd.DataFrame) -> tuple[int, float] | None:
     """The row of X of whose log-odds (likeliest class against the next) naive Bayes counts most twice, by the light of
-    the tree, and how many nats; the first of equals. None where no row has a posterior by both.
-
-    >>> from bayes_engine.datasets import load_dataset
-    >>> melons = load_dataset("watermelon2")
-    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> row, nats = most_counted_twice(NaiveBayes().fit(X, y), TAN().fit(X, y), X)
-    >>> row, round(nats, 4)
-    (12, 4.3709)
-    """
+    the tree, and how many nats; the first of equals. None where no row has a posterior by both."""
     naive_joint, tree_joint = (m.predict_joint_log_proba(X) for m in (naive, tree))
     order = np.argsort(-naive_joint, axis=1, kind="stable")[:, :2]
     odds = []
@@ -180,12 +172,7 @@ def _by_size(shared: tuple[SharedEvidence, ...]) -> tuple[SharedEvidence, ...]:
 
 
 def copied(X: pd.DataFrame, schema: Schema, column: str, copies: int) -> tuple[pd.DataFrame, Schema]:
-    """The rows and the schema with `copies` more columns that repeat one of them.
-
-    >>> frame = pd.DataFrame({"a": ["x", "y"]})
-    >>> copied(frame, Schema.from_dtypes(frame), "a", 2)[0].columns.tolist()
-    ['a', 'a 2', 'a 3']
-    """
+    """The rows and the schema with `copies` more columns that repeat one of them."""
     names = free_names([f"{column} {2 + i}" for i in range(copies)], set(schema.names))
     more = pd.DataFrame(dict.fromkeys(names, X[column])) if names else X[[]]
     variables = (*schema.variables, *(replace(schema[column], name=name) for name in names))
@@ -201,13 +188,7 @@ def posterior_with_copies(
     prior_of_use: Mapping[Any, float] | None = None,
 ) -> Array:
     """(C,) naive Bayes's posterior of a case when a column stands there `copies` more times: its term so many times
-    more, log P(c, x) + k log P(x_j|c); what a refit on the longer table gives, without one.
-
-    >>> X = pd.DataFrame({"a": list("xxyy"), "b": list("xyxy")})
-    >>> model = NaiveBayes().fit(X, list("nnyn"))
-    >>> posterior_with_copies(model, X.iloc[[2]], "a", 10).round(4).tolist()
-    [0.0065, 0.9935]
-    """
+    more, log P(c, x) + k log P(x_j|c); what a refit on the longer table gives, without one."""
     ledger = naive.explain(case).at_prior(naive.prior_by_class, prior_of_use)
     terms = [term for row, term in ledger.rows if row.child == column and row.parents]
     joint = ledger.joint() + (copies * sum(terms) if copies and terms else 0.0)
@@ -308,23 +289,13 @@ def _of_yes(joint: Array) -> Array:
 
 def weight_lifters(effect: float) -> Example:
     """Dependent overall, independent within the class: P(strong|lifter) = P(heavy|lifter) = ½ + ½·effect, and
-    ½ − ½·effect for the others; half of all people are lifters.
-
-    >>> example = weight_lifters(0.8)
-    >>> round(example.overall, 4), round(example.given_class, 4), bool(np.allclose(example.naive, example.exact))
-    (0.2218, 0.0, True)
-    """
+    ½ − ½·effect for the others; half of all people are lifters."""
     given = np.array([[1.0 + effect, 1.0 - effect], [1.0 - effect, 1.0 + effect]]) / 2.0  # [y, x]
     return Example(0.5 * given[:, :, None] * given[:, None, :])
 
 
 def two_switches(effect: float) -> Example:
     """Independent overall, dependent given the class: two switches of one lamp, each up half of the time; the lamp is
-    lit with ½ + ½·effect where they stand differently, ½ − ½·effect where alike.
-
-    >>> example = two_switches(0.8)
-    >>> example.overall, round(example.given_class, 4), example.naive.tolist()
-    (0.0, 0.3681, [[0.5, 0.5], [0.5, 0.5]])
-    """
+    lit with ½ + ½·effect where they stand differently, ½ − ½·effect where alike."""
     lit = np.array([[1.0 - effect, 1.0 + effect], [1.0 + effect, 1.0 - effect]]) / 2.0
     return Example(np.stack([1.0 - lit, lit]) / 4.0)

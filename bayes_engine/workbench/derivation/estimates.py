@@ -134,15 +134,7 @@ def plausible_gaussians(
     given: Mapping[str, Any] | None = None,
 ) -> tuple[Array, Array]:
     """(n,) means and (n,) standard deviations drawn from the posterior of one class's Gaussian: each of these curves
-    is as well founded as the fitted one. Raises as `estimates` does.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> import pandas as pd
-    >>> model = NaiveBayes().fit(pd.DataFrame({"x": [1.0, 2.0, 4.0, 7.0, 9.0, 8.0]}), list("aaabbb"))
-    >>> mean, sd = plausible_gaussians(model, "x", "b", n=20_000)
-    >>> bool(abs(np.median(mean) - 8) < 0.02), bool(abs(np.median(2 / sd**2) - 1.386) < 0.03)  # the median of χ²₂
-    (True, True)
-    """
+    is as well founded as the fitted one. Raises as `estimates` does."""
     belief, order = _belief(model, column, [label])
     if not isinstance(belief, NormalPosterior):
         raise ParameterError("column '{column}' is no Gaussian in this model", column=column)

@@ -33,12 +33,7 @@ POINTS = 200
 
 
 def row_of(network: Network, pairs: Iterable[tuple[int, int]]) -> Places:
-    """(d,) places from (node, level), both as positions.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> row_of(stuck_network(), [(2, 1)]).tolist()
-    [-1, -1, 1]
-    """
+    """(d,) places from (node, level), both as positions."""
     row = np.full(len(network.cpts), HIDDEN, dtype=np.intp)
     for node, level in pairs:
         row[node] = level
@@ -52,12 +47,7 @@ def has_zeros(network: Network) -> bool:
 
 def softened(network: Network, noise: float) -> Network:
     """The network without zeros: where a row of a table has some, they share the probability `noise` in equal parts,
-    and its other entries are (1 − noise) times what they were.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> bool((softened(stuck_network(), 0.1)["equal"].p == stuck_network(noise=0.1)["equal"].p).all())
-    True
-    """
+    and its other entries are (1 − noise) times what they were."""
     if noise == 0:
         return network
     cpts = []
@@ -70,13 +60,7 @@ def softened(network: Network, noise: float) -> Network:
 
 
 def exact(network: Network, evidence: Places, event: Places) -> float:
-    """P(Q = q | e). Raises ImpossibleEvidence where P(e) = 0, TooLarge where the sum is out of reach.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network()
-    >>> round(exact(network, network.places({"equal": "yes"}), network.places({"first": "heads"})), 12)
-    0.7
-    """
+    """P(Q = q | e). Raises ImpossibleEvidence where P(e) = 0, TooLarge where the sum is out of reach."""
     asked = event != HIDDEN
     free = np.flatnonzero(asked & (evidence == HIDDEN))
     names = [network.names[j] for j in free]
@@ -110,14 +94,7 @@ class Walk:
 
 
 def walk(network: Network, evidence: Places, event: Places, sweeps: int, seed: int) -> Walk:
-    """The textbook's chain of `compare_samplers` with this seed, as far as SHOWN updates go; whole sweeps.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network()
-    >>> shown = walk(network, network.places({"equal": "yes"}), network.places({"first": "heads"}), 50, seed=0)
-    >>> len(shown.updates), sorted(set(shown.hits.tolist()))  # it stays where it began
-    (100, [False])
-    """
+    """The textbook's chain of `compare_samplers` with this seed, as far as SHOWN updates go; whole sweeps."""
     rng = np.random.default_rng(seed)
     kernel = compile_gibbs(network, evidence, scan="textbook")
     first = kernel.places(start(kernel, rng, 1, "consistent"))[0]
@@ -205,14 +182,7 @@ def weighted(
     network: Network, evidence: Places, event: Places, n: int, rng: np.random.Generator
 ) -> WeightedRunningEstimate:
     """Likelihood weighting of an event: p̂ = Σ w 1[Q = q] / Σ w over the first 1, 2, … rows, with the standard error
-    √(Σ w² (1[Q = q] − p̂)²) / Σ w (delta method); NaN as long as every weight is 0.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network()
-    >>> places = network.places({"equal": "yes"}), network.places({"first": "heads"})
-    >>> round(weighted(network, *places, 20_000, np.random.default_rng(0)).estimate, 2)
-    0.7
-    """
+    √(Σ w² (1[Q = q] − p̂)²) / Σ w (delta method); NaN as long as every weight is 0."""
     x, log_w = weighted_sample(network, evidence, n, rng)
     asked = np.flatnonzero(event != HIDDEN)
     hit = (x[asked] == event[asked, None]).all(axis=0)

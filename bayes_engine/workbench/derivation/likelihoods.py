@@ -299,13 +299,7 @@ def _against(likelihood: Likelihood, variable: Variable, x: pd.Series, y: pd.Ser
 
 def rows_of_class(conditional: Other, frame: pd.DataFrame, label: Any, term: str | None = None) -> pd.DataFrame:
     """The rows of `frame` (features and target) behind the numbers of class `label`: those with a known cell; of a text
-    those in which `term` stands, where one is said, with how often it does in a column of that name.
-
-    >>> mails = pd.DataFrame({"text": ["a prize", "lunch"], "kind": ["spam", "ham"]})
-    >>> model = NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails[["text"]], mails["kind"])
-    >>> rows_of_class(likelihood(model, "text"), mails, "spam", "prize")["×"].tolist()
-    [1]
-    """
+    those in which `term` stands, where one is said, with how often it does in a column of that name."""
     name = conditional.variable.name
     rows: pd.DataFrame = frame.loc[(frame[conditional.target] == label) & frame[name].notna()]
     if not isinstance(conditional, WordTable) or term is None or conditional.variable.text is None:

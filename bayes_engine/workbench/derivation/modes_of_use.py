@@ -84,12 +84,7 @@ def without_rows(
     model: GenerativeClassifier, X: Any, y: Any, rows: Any, sample_weight: Any = None
 ) -> GenerativeClassifier:
     """Another model, from whose statistics the `rows` (positions, or a slice) of its table X, y are taken away: nothing
-    is counted again.
-
-    >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
-    >>> without_rows(NaiveBayes().fit(X, y), X, y, [2]).stats_.class_weight.tolist()
-    [1.0, 1.0]
-    """
+    is counted again."""
     weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
     with listen():
         return model.with_params().forget(X.iloc[rows], y.iloc[rows], weight)
@@ -127,15 +122,7 @@ def each_without(
 def moved_numbers(before: SufficientStatistics, after: SufficientStatistics) -> pd.DataFrame:
     """The numbers kept that differ between two statistics of one table, one a row: column (None: the class), entry
     ("count", "missing", and of a column of numbers "n", "mean" and "squares", the sum of squared deviations), level,
-    class, before, after.
-
-    >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
-    >>> model = NaiveBayes().fit(X, y)
-    >>> moved_numbers(model.stats_, without_rows(model, X, y, [2]).stats_)[["level", "class", "before", "after"]]
-      level class  before  after
-    0  None   bad     2.0    1.0
-    1  dull   bad     1.0    0.0
-    """
+    class, before, after."""
     classes = before.target.levels
     moved: list[tuple[Any, ...]] = []
 
@@ -165,13 +152,7 @@ def moved_numbers(before: SufficientStatistics, after: SufficientStatistics) -> 
 
 def work(costs: Sequence[Cost], ratios: Sequence[float]) -> tuple[str, dict[ModeOfUse, list[float]]]:
     """By mode, the work of one update and r predictions for every r in `ratios`; and its unit: "s" where all was
-    measured, otherwise "steps", cells read, entries estimated and terms added together.
-
-    >>> from bayes_engine.models.costs import costs
-    >>> X, y = [["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"]
-    >>> work(costs(NaiveBayes().fit(X, y), X, y), [0.0, 10.0])
-    ('steps', {'look-up': [18.0, 48.0], 'lazy': [2.0, 182.0], 'incremental': [12.0, 42.0]})
-    """
+    measured, otherwise "steps", cells read, entries estimated and terms added together."""
     measured = all(cost.seconds is not None for cost in costs)
 
     def of(cost: Cost) -> float:

@@ -78,14 +78,7 @@ def class_images(
     model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, names: Sequence[str], classes: Sequence[Any]
 ) -> ClassImages:
     """The classes as the model believes them: of a Gaussian or a rate its own mean and deviation (smoothing and floor
-    included); where the model has neither, those of the rows `X` of a class (ddof 0).
-
-    >>> from bayes_engine import NaiveBayes
-    >>> X = pd.DataFrame({"p0": [0.0, 2.0, 5.0, 7.0]})
-    >>> found = class_images(NaiveBayes().fit(X, list("nnyy")), X, pd.Series(list("nnyy")), ["p0"], ["n", "y"])
-    >>> found.mean.ravel().tolist(), found.sd.ravel().tolist(), found.inked
-    ([1.0, 6.0], [1.0, 1.0], None)
-    """
+    included); where the model has neither, those of the rows `X` of a class (ddof 0)."""
     rows = [X.loc[(y == label).to_numpy(), list(names)].astype(float) for label in classes]
     mean = np.array([of_class.mean().to_numpy() for of_class in rows])
     sd = np.array([of_class.std(ddof=0).to_numpy() for of_class in rows])

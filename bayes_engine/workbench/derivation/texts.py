@@ -179,17 +179,7 @@ def opened(
 def absent_terms(
     model: GenerativeClassifier, read: TextRead, for_: Any, against: Any, n: int = 12
 ) -> list[TermEvidence]:
-    """Of the terms that do not stand in a text the n that say most by that, where it counts that they do not.
-
-    >>> from bayes_engine import NaiveBayes
-    >>> from bayes_engine.workbench.derivation.derive import derive
-    >>> mails = pd.DataFrame({"text": ["win a prize", "lunch at noon", "a prize for you"]})
-    >>> model = NaiveBayes(likelihoods="bernoulli", text={"columns": ["text"]}).fit(mails, ["spam", "ham", "spam"])
-    >>> working = derive(model, pd.DataFrame({"text": ["a prize"]}), classes=["spam", "ham"])
-    >>> found = absent_terms(model, read_text(working.steps[1], 0, 1), "spam", "ham")
-    >>> found[0].term, round(found[0].nats, 4), len(found)
-    ('at', 0.8109, 6)
-    """
+    """Of the terms that do not stand in a text the n that say most by that, where it counts that they do not."""
     factor = column_factors(model).get(read.column)
     if factor is None or not factor.variable.textual or factor.terms.absent is None:
         return []
@@ -223,14 +213,6 @@ def look_up(words: WordTable, frame: pd.DataFrame, typed: str) -> LookedUp:
     """The term that a person typed, read as the texts are read: of several words the longest run that is a term.
 
     Raises ParameterError where no word is typed.
-
-    >>> from bayes_engine import NaiveBayes
-    >>> from bayes_engine.workbench.derivation.likelihoods import likelihood
-    >>> mails = pd.DataFrame({"text": ["a prize", "lunch", "Prize, prize?"], "kind": ["spam", "ham", "spam"]})
-    >>> model = NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails[["text"]], mails["kind"])
-    >>> table = likelihood(model, "text", ["spam", "ham"])
-    >>> look_up(table, mails, "Prize!"), look_up(table, mails, "dinner").place
-    (LookedUp(term='prize', place=2, texts=(2, 0), of=(2, 1)), -1)
     """
     rule = words.variable.text
     assert rule is not None
@@ -259,15 +241,7 @@ def holding(rule: TextRule, column: pd.Series, term: str) -> Array:
 
 def weights_of_evidence(words: WordTable) -> Array:
     """(C, V) log P(w|c) − log of the mean of the other classes' P(w|c'): how far a word moves the odds of c against
-    the others, alike in weight. Of two classes it is the log ratio and its negative; 0 where a term is 0 in all.
-
-    >>> from bayes_engine import NaiveBayes
-    >>> from bayes_engine.workbench.derivation.likelihoods import likelihood
-    >>> mails = pd.DataFrame({"text": ["a prize", "lunch"]})
-    >>> table = likelihood(NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails, ["spam", "ham"]), "text")
-    >>> weights_of_evidence(table).round(4).tolist()
-    [[-0.47, 0.9163, -0.47], [0.47, -0.9163, 0.47]]
-    """
+    the others, alike in weight. Of two classes it is the log ratio and its negative; 0 where a term is 0 in all."""
     others = log(np.array(len(words.log_p) - 1.0))
     rest = [log_sum(np.delete(words.log_p, k, axis=0), axis=0) - others for k in range(len(words.log_p))]
     return np.asarray(_difference(words.log_p, np.stack(rest), 1.0))
@@ -275,15 +249,7 @@ def weights_of_evidence(words: WordTable) -> Array:
 
 def discriminating_terms(words: WordTable, n: int) -> list[list[int]]:
     """For each class the places of the n terms that speak for it most, by what a text of the class gets from each on
-    average: P(w|c) times the weight of evidence. Rare words have large weights and seldom come; this is what tells.
-
-    >>> from bayes_engine import NaiveBayes
-    >>> from bayes_engine.workbench.derivation.likelihoods import likelihood
-    >>> mails = pd.DataFrame({"text": ["a prize", "lunch", "a prize"]})
-    >>> table = likelihood(NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails, list("shs")), "text")
-    >>> [[table.terms[v] for v in places] for places in discriminating_terms(table, 2)]
-    [['lunch'], ['a', 'prize']]
-    """
+    average: P(w|c) times the weight of evidence. Rare words have large weights and seldom come; this is what tells."""
     weight = weights_of_evidence(words)
     p = exp(words.log_p)
     with np.errstate(invalid="ignore"):

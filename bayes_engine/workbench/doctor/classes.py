@@ -121,13 +121,7 @@ def _misspelt(labels: tuple[Any, ...], rows: NDArray[np.intp]) -> NDArray[np.boo
 
 def errors_alone(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> int:
     """How many rows a column of codes decides wrongly by itself, each left out of the counts it is judged by: the most
-    frequent class among the other rows of its level, and among all others where there are none.
-
-    >>> errors_alone(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 2)
-    0
-    >>> errors_alone(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), 2)  # an identifier decides nothing
-    2
-    """
+    frequent class among the other rows of its level, and among all others where there are none."""
     n, rows = len(y), np.bincount(y, minlength=k)
     if not n:
         return 0
@@ -182,12 +176,7 @@ class ClassIntervals(NamedTuple):
 
 
 def class_intervals(x: Array, y: NDArray[np.intp]) -> ClassIntervals | None:
-    """The intervals of the classes on known numbers; None where two classes overlap.
-
-    >>> class_intervals(np.array([4.9, 5.1, 7.0, 3.0]), np.array([0, 1, 1, 0]))
-    ClassIntervals(codes=array([0, 1, 1, 0]), wrong=2)
-    >>> class_intervals(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]))
-    """
+    """The intervals of the classes on known numbers; None where two classes overlap."""
     order = np.argsort(x, kind="stable")
     values, classes = x[order], y[order]
     last = np.flatnonzero(np.diff(classes))
@@ -380,12 +369,6 @@ def _shape(by_class: list[Array]) -> ClassShapes:
 def _normal(n: int, skewness: float, kurtosis: float) -> float:
     """The p-value of D'Agostino and Pearson's K² = z₁² + z₂² (Biometrika 60, 1973), z₁ of the skewness as D'Agostino
     (1970), z₂ of the excess kurtosis as Anscombe and Glynn (1983): `scipy.stats.normaltest`, of moments that are known.
-
-    >>> from scipy import stats
-    >>> x = np.sqrt(np.arange(30.0))
-    >>> z = (x - x.mean()) / x.std()
-    >>> bool(np.isclose(_normal(30, (z**3).mean(), (z**4).mean() - 3.0), stats.normaltest(x).pvalue))
-    True
     """
     beta = 3.0 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2.0) * (n + 5) * (n + 7) * (n + 9))
     w2 = np.sqrt(2.0 * (beta - 1.0)) - 1.0

@@ -207,16 +207,7 @@ class WithinCorrelations(NamedTuple):
 
 
 def within_correlations(examined: ExaminedTable) -> WithinCorrelations | None:
-    """Correlations of the numbers within classes; None where there are fewer than two columns with any spread.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> iris = load_dataset("iris")
-    >>> seen = examined_table(iris.frame, iris.schema)
-    >>> found = within_correlations(seen)
-    >>> found.names[2:], round(float(found.pooled[2, 3]), 4)
-    (('petal length', 'petal width'), 0.4845)
-    """
+    """Correlations of the numbers within classes; None where there are fewer than two columns with any spread."""
     return examined.once("within", lambda: _within(examined))
 
 
@@ -253,15 +244,7 @@ class Collinear(NamedTuple):
 
 def inflation(examined: ExaminedTable) -> Collinear | None:
     """Variance inflation within classes, 1/(1 − R²) of each column on the others: the diagonal of the inverse of their
-    correlations. None where there are too few rows to tell (n − K < 2d).
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> iris = load_dataset("iris")
-    >>> seen = examined_table(iris.frame, iris.schema)
-    >>> inflation(seen).vif.round(2).tolist()
-    [2.87, 1.64, 2.74, 1.54]
-    """
+    correlations. None where there are too few rows to tell (n − K < 2d)."""
     correlations = within_correlations(examined)
     if correlations is None:
         return None
@@ -313,15 +296,7 @@ def _finite(value: float) -> float:
 
 def discriminable(examined: ExaminedTable) -> bool:
     """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing, and no covariances that
-    take long and much room.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> iris = load_dataset("iris")
-    >>> seen = examined_table(iris.frame, iris.schema)
-    >>> discriminable(seen)
-    True
-    """
+    take long and much room."""
     numbers = examined.numbers
     return (
         2 <= len(numbers) <= WIDE
@@ -346,16 +321,7 @@ class DependentPair(NamedTuple):
 def dependences(examined: ExaminedTable, least: float) -> tuple[tuple[DependentPair, ...], tuple[DependentPair, ...]]:
     """The pairs that share `least` nats given the class, `WEAK` or more, the strongest first: those with a column of
     levels, and those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two
-    numbers.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> iris = load_dataset("iris")
-    >>> seen = examined_table(iris.frame, iris.schema)
-    >>> _levels, numbers = dependences(seen, 0.2)
-    >>> [(shared.pair, round(shared.nats, 2)) for shared in numbers]
-    [(('sepal length', 'petal length'), 0.37), (('sepal length', 'sepal width'), 0.22)]
-    """
+    numbers."""
     pairs = examined.once("pairs", lambda: _pairs(examined))
     strong = sorted((s for s in pairs if s.p_value < LEVEL and s.nats >= least), key=lambda s: -s.nats)
     both = [all(name in examined.numbers for name in s.pair) for s in strong]

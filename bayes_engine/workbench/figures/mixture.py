@@ -277,12 +277,7 @@ def responsibility_bands(
 
 
 def only(given: Conditional, column: str) -> Conditional:
-    """Of the missing cells one alone.
-
-    >>> both = Conditional(("a", "b"), np.ones(1), np.array([[1.0, 2.0]]), np.array([[[4.0, 0.0], [0.0, 9.0]]]))
-    >>> only(both, "b").mean.tolist(), only(both, "b").sd.tolist()
-    ([2.0], [3.0])
-    """
+    """Of the missing cells one alone."""
     j = given.columns.index(column)
     return Conditional((column,), given.weights, given.means[:, j : j + 1], given.covariances[:, j : j + 1, j : j + 1])
 

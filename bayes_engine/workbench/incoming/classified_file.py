@@ -141,13 +141,7 @@ def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Sc
 
 
 def summed(model: Any, X: pd.DataFrame) -> Ledger:
-    """`model.explain(X).summed()` of n ≥ 1 rows, a block of them at a time.
-
-    >>> from bayes_engine import NaiveBayes
-    >>> X = pd.DataFrame({"sound": ["dull", "crisp", "dull"]})
-    >>> summed(NaiveBayes().fit(X, ["good", "bad", "good"]), X).posterior()[0].round(4).tolist()
-    [0.1818, 0.8182]
-    """
+    """`model.explain(X).summed()` of n ≥ 1 rows, a block of them at a time."""
     size = max(1, CELLS // X.shape[1])
     blocks: list[Ledger] = [model.explain(X.iloc[rows]).summed() for rows in slices(len(X), size)]
     joint, status = (np.concatenate(part) for part in zip(*((b.joint(), b.status) for b in blocks), strict=True))

@@ -103,14 +103,7 @@ def learning_curve(
 
 
 def fitted_to_population(truth: Truth, estimator: Any) -> Any:
-    """The estimator as endless rows would fit it; one that takes no weights gets a very large sample.
-
-    >>> from bayes_engine.models.classic import GaussianNB
-    >>> from bayes_engine.workbench.laboratory.truth import gaussians
-    >>> model = fitted_to_population(gaussians([[0.0], [3.0]], [[[1.0]], [[4.0]]]), GaussianNB())
-    >>> model.theta_.round(6).ravel().tolist()
-    [0.0, 3.0]
-    """
+    """The estimator as endless rows would fit it; one that takes no weights gets a very large sample."""
     estimator = clone(estimator)
     steps = getattr(estimator, "steps", None)  # a pipeline hands weights to its last step by name
     last, name = (estimator, "sample_weight") if steps is None else (steps[-1][1], f"{steps[-1][0]}__sample_weight")

@@ -64,12 +64,6 @@ class GaussianTruth:
     """Classes in d dimensions, each a mixture of Gaussians.
 
     Raises ParameterError where the priors or weights are no probabilities or a covariance is not positive definite.
-
-    >>> import numpy as np
-    >>> two = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
-    >>> risk = bayes_risk(two, LossMatrix.zero_one(two.classes))
-    >>> round(risk.value, 6), risk.how
-    (0.158655, 'closed form')
     """
 
     classes: tuple[Any, ...]
@@ -105,13 +99,7 @@ class GaussianTruth:
         return joint - 0.5 * self.dimension * LOG_2PI
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> tuple[Array, NDArray[Any]]:
-        """n rows (n, d) and their classes; the same seed, the same rows.
-
-        >>> import numpy as np
-        >>> X, y = gaussians([[-9.0], [9.0]], [np.eye(1), np.eye(1)]).sample(4, 1)
-        >>> bool(((X[:, 0] > 0) == (y == "2")).all())
-        True
-        """
+        """n rows (n, d) and their classes; the same seed, the same rows."""
         rng = np.random.default_rng(seed)
         of = rng.choice(len(self.classes), size=n, p=self.priors)
         X = np.empty((n, self.dimension))
@@ -185,12 +173,7 @@ def from_points(
 ) -> GaussianTruth:
     """Drawn points, (n_c, d) for each class, smoothed: a Gaussian at each, of standard deviation `bandwidth` on every
     axis, or by Scott's rule, Σ_c n_c^(−2/(d+4)) with the class's own covariance (Scott 1992, Multivariate Density
-    Estimation, sec. 6.5).
-
-    >>> truth = from_points([[[0.0, 0.0], [1.0, 0.0]], [[5.0, 5.0]]], bandwidth=0.5)
-    >>> truth.densities[0].means.shape, float(truth.densities[1].covariances[0, 0, 0])
-    ((2, 2), 0.25)
-    """
+    Estimation, sec. 6.5)."""
     parts = []
     for own in points:
         rows = np.asarray(own, dtype=float)
@@ -268,13 +251,7 @@ def _checked_shares(shares: Array, n: int) -> None:
 @dataclass(frozen=True, eq=False)
 class TableTruth:
     """Discrete columns: `tables` (K, S₁, …, S_d) hold P(x|c), each class's summing to 1. A row is a level of each
-    column, "0" to "S_j − 1"; X is a frame with the columns x1 … xd.
-
-    >>> import numpy as np
-    >>> truth = TableTruth(("no", "yes"), np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]]))
-    >>> bayes_risk(truth, LossMatrix.zero_one(truth.classes))
-    Risk(value=0.15, error=0.0, how='exact sum')
-    """
+    column, "0" to "S_j − 1"; X is a frame with the columns x1 … xd."""
 
     classes: tuple[Any, ...]
     priors: Array
