@@ -21,11 +21,10 @@ from bayes_engine.workbench.doctor.classes import class_intervals, covariances
 from bayes_engine.workbench.doctor.columns import compact_days
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
-from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
+from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole, label
 from bayes_engine.workbench.doctor.outliers import outlying, sentinel
 from bayes_engine.workbench.doctor.pairs import dependences
-from bayes_engine.workbench.doctor.repair import parsed_dates, repaired
-from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.repair import parsed_dates, repaired, treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
 from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
 
@@ -302,7 +301,7 @@ def test_what_is_written_for_unknown(value: float) -> None:
     [finding] = examined(*table(height=height)).findings
     assert (finding.code, finding.mends[0]) == ("sentinel", Repair("value-missing", "height", value))
     assert f"{value:.12g}" in str(finding.message)
-    assert f"{value:.12g}" in str(finding.mends[0].label)
+    assert f"{value:.12g}" in str(label(finding.mends[0]))
 
 
 def test_a_few_answers_and_a_number_for_none() -> None:
