@@ -25,12 +25,7 @@ ILL_CONDITIONED = 1e10
 
 def pooled(weight: Array, m2: Array, share: float, ddof: int = 0) -> Array:
     """(C, d, d) on Friedman's path from QDA (`share` λ = 0) to LDA (λ = 1): Σ_c(λ) = ((1 − λ) S_c + λ S)/((1 − λ) n_c
-    + λ n), with S = Σ_c S_c and n_c less `ddof` (Friedman, JASA 84, 1989, eq. 16).
-
-    >>> m2 = np.array([[[8.0]], [[2.0]]])
-    >>> [pooled(np.array([4.0, 2.0]), m2, share)[:, 0, 0].round(4).tolist() for share in (0.0, 0.5, 1.0)]
-    [[2.0, 1.0], [1.8, 1.5], [1.6667, 1.6667]]
-    """
+    + λ n), with S = Σ_c S_c and n_c less `ddof` (Friedman, JASA 84, 1989, eq. 16)."""
     degrees = np.maximum(np.where(weight > 0, weight - ddof, 0.0), 0.0)
     matrix = (1.0 - share) * m2 + share * m2.sum(axis=0)
     divisor = (1.0 - share) * degrees + share * degrees.sum()
@@ -40,11 +35,7 @@ def pooled(weight: Array, m2: Array, share: float, ddof: int = 0) -> Array:
 
 
 def shrunk(matrices: Array, amount: Array, target: Literal["diagonal", "spherical"]) -> Array:
-    """(C, d, d) (1 − γ_c) Σ_c + γ_c T_c, for `amount` γ (C,) from 0 to 1; T is the diagonal of Σ, or (tr Σ/d) I.
-
-    >>> shrunk(np.array([[[3.0, 1.0], [1.0, 1.0]]]), np.array([0.5]), "spherical").tolist()
-    [[[2.5, 0.5], [0.5, 1.5]]]
-    """
+    """(C, d, d) (1 − γ_c) Σ_c + γ_c T_c, for `amount` γ (C,) from 0 to 1; T is the diagonal of Σ, or (tr Σ/d) I."""
     if not amount.any():
         return matrices
     own = np.diagonal(matrices, axis1=-2, axis2=-1)
@@ -62,11 +53,7 @@ def correlations(m2: Array) -> Array:
 
 def oas_amounts(weight: Array, m2: Array) -> Array:
     """(C,) the share γ by which each class's correlations shrink to zero: oracle approximating shrinkage (Chen, Wiesel,
-    Eldar & Hero, IEEE TSP 58, 2010, eq. 23, as scikit-learn writes it), from the scatter alone.
-
-    >>> oas_amounts(np.array([40.0]), np.array([[[10.0, 5.0], [5.0, 10.0]]])).round(4).tolist()
-    [0.3171]
-    """
+    Eldar & Hero, IEEE TSP 58, 2010, eq. 23, as scikit-learn writes it), from the scatter alone."""
     r = correlations(m2)
     d = np.maximum((np.diagonal(r, axis1=-2, axis2=-1) > 0).sum(axis=-1), 1)
     mean_square = (r**2).sum(axis=(-2, -1)) / d**2
@@ -77,14 +64,7 @@ def oas_amounts(weight: Array, m2: Array) -> Array:
 
 def ledoit_wolf_amounts(scatter: Scatter, X: Array, labels: Labels) -> Array:
     """(C,) the share γ by which each class's correlations shrink to zero (Ledoit & Wolf, JMVA 88, 2004, sec. 3.2, of
-    the standardized class, as scikit-learn's discriminant analysis takes it). Σ_i ‖z_i‖⁴ needs the rows X (n, d).
-
-    >>> rng = np.random.default_rng(0)
-    >>> X, labels = rng.normal(size=(30, 4)), Labels(1, np.zeros(30, dtype=int))
-    >>> from bayes_engine.stats.scatter import scatter
-    >>> ledoit_wolf_amounts(scatter(tuple("abcd"), np.zeros(4), X, labels), X, labels).round(4).tolist()
-    [1.0]
-    """
+    the standardized class, as scikit-learn's discriminant analysis takes it). Σ_i ‖z_i‖⁴ needs the rows X (n, d)."""
     amounts = np.zeros(len(scatter.weight))
     for c, rows, w in labels.members():
         n, variance = scatter.weight[c], np.diagonal(scatter.m2[c]) / scatter.weight[c]

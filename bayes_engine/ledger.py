@@ -8,7 +8,7 @@ and the terms are expectations over it and one entropy, which still add up to lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
@@ -81,7 +81,7 @@ class Ledger:
     def contributions(self, for_: Any, against: Any) -> pd.DataFrame:
         """(n, rows) log p(x_j|for)/p(x_j|against) by row name: they add up to the log-odds. ±inf where one side is
         impossible, 0 where both are."""
-        i, j = self._position(for_), self._position(against)
+        i, j = (class_position(label, self.classes) for label in (for_, against))
         with np.errstate(invalid="ignore"):
             terms = np.stack([term[:, i] - term[:, j] for _, term in self.rows], axis=1)
         terms = np.nan_to_num(terms, nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -116,14 +116,16 @@ class Ledger:
         nowhere = (self.status == Status.OK) & np.isneginf(moved.joint()).all(axis=1)
         return replace(moved, status=np.where(nowhere, Status.IMPOSSIBLE, self.status).astype(np.int8))
 
-    def _position(self, label: Any) -> int:
-        if label not in self.classes:
-            raise ParameterError(
-                "there is no class '{label}'; the classes are {classes}",
-                label=str(label),
-                classes=", ".join(map(str, self.classes)),
-            )
-        return self.classes.index(label)
+
+def class_position(label: Any, classes: Sequence[Any]) -> int:
+    """Where a class stands. Raises ParameterError where there is none of that label."""
+    if label not in classes:
+        raise ParameterError(
+            "there is no class '{label}'; the classes are {classes}",
+            label=str(label),
+            classes=", ".join(map(str, classes)),
+        )
+    return classes.index(label)
 
 
 def prior_shift(model: Any, use: Any) -> Array:

@@ -151,14 +151,7 @@ def outcomes(
     amount: float | None = None,
 ) -> tuple[Outcome, ...]:
     """What each answer to one question would lead to: every level of a discrete feature, and the intervals between the
-    numbers at which the decision changes. Raises what `ask` raises, and ParameterError on a feature that is known.
-
-    >>> import pandas as pd
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
-    >>> [(o.action, o.high, round(o.probability, 6)) for o in outcomes(model, [[None]], "size")]
-    [('small', 3.0, 0.5), ('big', inf, 0.5)]
-    """
+    numbers at which the decision changes. Raises what `ask` raises, and ParameterError on a feature that is known."""
     case, losses = case_of(model, X, prior_of_use), _losses(model, loss, amount)
     if feature not in case.open:
         raise ParameterError("'{column}' cannot be asked: it is known already, or no feature", column=feature)
@@ -209,15 +202,7 @@ def decision_now(
     amount: float | None = None,
 ) -> Decision:
     """What would be decided of each of the rows X (n, d) as it stands, with every missing cell integrated out, also by
-    a model that reads a missing cell as a level of its own or refuses it. Raises LossError as `ask`.
-
-    >>> import pandas as pd
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X = pd.DataFrame({"spots": ["yes", "yes", "no", "no"], "age": ["old", "new", "old", "new"]})
-    >>> model = NaiveBayes(missing="error").fit(X, ["ill", "ill", "well", "well"])
-    >>> decision_now(model, pd.DataFrame({"spots": ["yes", "no"], "age": [None, None]})).action.tolist()
-    ['ill', 'well']
-    """
+    a model that reads a missing cell as a level of its own or refuses it. Raises LossError as `ask`."""
     frame, losses = as_frame(X), _losses(model, loss, amount)
     known = [frozenset(frame.columns[there]) for there in frame.notna().to_numpy()]
     return decide_ledger(ledger_of(model, frame, known, prior_of_use), losses)
@@ -232,15 +217,7 @@ def value_of_everything(
     amount: float | None = None,
 ) -> float | None:
     """What the answers to all open questions together are expected to lower the risk by, by enumeration; None where an
-    open question is a number, or there are more than 2,000 joint answers. Raises what `ask` raises.
-
-    >>> import pandas as pd
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X = pd.DataFrame({"spots": ["yes", "yes", "no", "no"], "age": ["old", "new", "old", "new"]})
-    >>> model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"])
-    >>> value_of_everything(model, pd.DataFrame({"spots": [None], "age": [None]}))
-    0.25
-    """
+    open question is a number, or there are more than 2,000 joint answers. Raises what `ask` raises."""
     case, losses = case_of(model, X, prior_of_use), _losses(model, loss, amount)
     sizes = [len(model.schema_[name].levels) for name in case.open]
     if any(model.schema_[name].numeric for name in case.open) or math.prod(sizes) > MOST_CASES:

@@ -111,23 +111,13 @@ def compare(
 
 def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
     """One model's `accuracy`, `balanced`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and
-    `ece`, as in `compare`.
-
-    >>> held = HeldOut(("a", "b"), log([[0.9, 0.1], [0.8, 0.2]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> {name: round(value, 4) for name, value in score(held).items()}
-    {'accuracy': 0.5, 'balanced': 0.5, 'confidence': 0.85, 'log_loss': 0.8574, 'brier': 0.65, 'ece': 0.35}
-    """
+    `ece`, as in `compare`."""
     judged = _judged({"": held}, prior_of_use)
     return _score(judged.posteriors[""], judged.truth, judged.weight, held.classes)
 
 
 def rows_held_impossible(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:
-    """The rows, from 0, whose true class was held impossible: each makes the log-loss infinite.
-
-    >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [1.0, 0.0]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> rows_held_impossible(sure).tolist(), score(sure)["log_loss"]
-    ([1], inf)
-    """
+    """The rows, from 0, whose true class was held impossible: each makes the log-loss infinite."""
     p, status = held.posterior(prior_of_use)
     class_position = np.maximum(held.truth, 0)
     impossible = p[np.arange(len(class_position)), class_position] == 0.0
@@ -180,12 +170,6 @@ def compare_risk(
     and how much `more` it is than the first model's on the rows that all have a posterior for, with its interval.
 
     Raises what `estimated_risk` raises.
-
-    >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [0.2, 0.8]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> unsure = HeldOut(("a", "b"), log([[0.6, 0.4]] * 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 5], [1, 0]])
-    >>> compare_risk({"sure": sure, "unsure": unsure}, loss)[["risk", "more", "more_low", "more_high"]].values.tolist()
-    [[0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 1.0]]
     """
     reports = {n: estimated_risk(h, loss, prior_of_use=prior_of_use, amount=amount, seed=seed) for n, h in held.items()}
     rows = np.logical_and.reduce([r.decision.position >= 0 for r in reports.values()])
@@ -224,13 +208,6 @@ def differences(
     for all pairs; `real`, p < 0.05. NaN, and not real, where one is infinite.
 
     Raises ParameterError for another measure, what `compare` and `estimated_risk` raise.
-
-    >>> p = np.tile([0.9, 0.2], 30)
-    >>> sure = HeldOut(("a", "b"), log(np.stack([p, 1 - p], 1)), np.ones((60, 2)) / 2, np.tile([0, 1], 30),
-    ...                np.ones(60), "")
-    >>> unsure = HeldOut(("a", "b"), log([[0.6, 0.4]] * 60), np.ones((60, 2)) / 2, np.tile([0, 1], 30), np.ones(60), "")
-    >>> differences({"sure": sure, "unsure": unsure})[["one", "other", "difference", "real"]].values.tolist()
-    [['sure', 'unsure', -0.5, True]]
     """
     checked_word("measure", measure, MEASURES)
     names = list(held)
@@ -281,12 +258,7 @@ def _two_sided(drawn: Array) -> Array:
 
 def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
     """How often a model is right where it is so sure: for each bin of the largest posterior that holds a row its mean
-    `confidence`, the share that is `right`, and its own `share` of the weight.
-
-    >>> held = HeldOut(("a", "b"), log([[0.9, 0.1], [0.7, 0.3]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> reliability(held).round(4).to_dict("list")
-    {'confidence': [0.7, 0.9], 'right': [0.0, 1.0], 'share': [0.5, 0.5]}
-    """
+    `confidence`, the share that is `right`, and its own `share` of the weight."""
     judged = _judged({"": held}, prior_of_use)
     p = judged.posteriors[""]
     return _bins(p.max(axis=1), _likeliest(p, held.classes) == judged.truth, judged.weight)

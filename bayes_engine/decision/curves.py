@@ -20,7 +20,7 @@ from bayes_engine.decision.compare import bins_for
 from bayes_engine.decision.evaluate import HeldOut, finite_amounts, weights_in_use
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.ledger import Status
+from bayes_engine.ledger import Status, class_position
 from bayes_engine.logspace import Array, log, log_sum, normalize
 from bayes_engine.progress import steps, tick
 
@@ -43,18 +43,8 @@ def one_against_rest(
     `estimated_risk`; with an `amount` (N,) a row weighs so much more: shares are then of the amount, not of the rows.
 
     Raises ParameterError where there is no such class, TableError where no row has a posterior or an amount has a gap.
-
-    >>> held = HeldOut(("a", "b"), log([[0.5, 0.5], [0.2, 0.8]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> one_against_rest(held, "b").score.round(4).tolist()
-    [0.0, 1.3863]
     """
-    if positive not in held.classes:
-        raise ParameterError(
-            "there is no class '{label}'; the classes are {classes}",
-            label=str(positive),
-            classes=", ".join(map(str, held.classes)),
-        )
-    c = held.classes.index(positive)
+    c = class_position(positive, held.classes)
     shifted, status = held.log_posterior_in_use(prior_of_use)
     rows = status == Status.OK
     if not rows.any():
@@ -160,12 +150,6 @@ def threshold_sweep(seen: OneAgainstRest) -> ThresholdSweep:
     """Every threshold at once: rows by descending log-odds, those with the same log-odds (to 1e-12) together.
 
     Raises TableError where one of the two sides has no weight.
-
-    >>> seen = OneAgainstRest(np.array([2.0, 1.0, -1.0]), np.array([0.88, 0.73, 0.27]), np.array([True, False, True]),
-    ...                       np.ones(3), np.ones(3, dtype=bool))
-    >>> found = threshold_sweep(seen)
-    >>> found.tpr.tolist(), found.fpr.tolist(), found.area
-    ([0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0], 0.5)
     """
     tick()
     order = np.argsort(-seen.score, kind="stable")
@@ -245,11 +229,6 @@ def cost_weights(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
 
     None where there is no such number: some cells are multiplied, and there are more than two classes, or a right
     decision costs something. Raises TableError where an amount is missing or infinite.
-
-    >>> held = HeldOut(("a", "b"), log(np.ones((2, 2)) / 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [5, 0]]).with_amount([("b", "a")])
-    >>> cost_weights(loss, held, [20.0, 30.0]).tolist()
-    [20.0, 1.0]
     """
     size = finite_amounts(amount)
     if loss.by_amount is None:
@@ -263,12 +242,7 @@ def cost_weights(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
 
 
 def best_point(swept: ThresholdSweep, priced: ErrorCosts) -> int:
-    """The position of the threshold of least risk on these rows; of equals the one that calls fewest positive.
-
-    >>> swept = ThresholdSweep(np.array([np.inf, 2.0, 1.0, -1.0]), np.array([0.0, 1, 1, 2]), np.array([0.0, 0, 1, 1]))
-    >>> best_point(swept, ErrorCosts(1.0, 5.0, 0.0)), best_point(swept, ErrorCosts(5.0, 1.0, 0.0))
-    (3, 1)
-    """
+    """The position of the threshold of least risk on these rows; of equals the one that calls fewest positive."""
     risk = priced.risk(swept)
     near = risk <= risk.min() + 1e-12 * (abs(priced.false_alarm) + abs(priced.miss))
     return int(near.argmax())
@@ -291,13 +265,7 @@ class RiskSteps(NamedTuple):
         return min(float(self.threshold[k]), 1.0), float(self.risk[k])
 
     def thinned(self, cells: int = 1000) -> RiskSteps:
-        """Fewer steps that look alike: of each of so many equal cells of the threshold the first, last, least and most.
-
-        >>> t = np.linspace(1.0, 0.0, 10001)
-        >>> few = RiskSteps(t, np.sin(40.0 * t)).thinned(100)
-        >>> len(few.risk) <= 404, float(few.risk.max()) == float(np.sin(40.0 * t).max())
-        (True, True)
-        """
+        """Fewer steps that look alike: of each of so many equal cells of the threshold first, last, least and most."""
         if len(self.risk) <= 4 * cells:
             return self
         cell = (self.threshold * cells).astype(np.intp)
@@ -320,11 +288,6 @@ def risk_by_threshold(
     actions, for every t at once; amounts and a prior of use as in `estimated_risk`.
 
     Raises ParameterError where the losses do not price that decision or no other is left; what `one_against_rest` does.
-
-    >>> held = HeldOut(("a", "b"), log([[0.9, 0.1], [0.4, 0.6]]), np.ones((2, 2)) / 2, np.array([0, 0]), np.ones(2), "")
-    >>> steps = risk_by_threshold(held, LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [5, 0]]), "a")
-    >>> steps.risk.tolist(), steps.at(0.5), steps.at(0.4)
-    ([5.0, 2.5, 0.0], 2.5, 0.0)
     """
     loss = loss.for_classes(held.classes)
     if positive not in loss.actions or len(loss.actions) < 2:
@@ -374,13 +337,7 @@ class CostCurve(NamedTuple):
 
 
 def cost_curve(swept: ThresholdSweep, points: int = 201) -> CostCurve:
-    """The cost curve of a sweep at so many equal steps of PC₊: FNR · PC₊ + FPR · (1 − PC₊).
-
-    >>> swept = ThresholdSweep(np.array([np.inf, 2.0, 1.0, -1.0]), np.array([0.0, 1, 1, 2]), np.array([0.0, 0, 1, 1]))
-    >>> found = cost_curve(swept, 3)
-    >>> found.pc.tolist(), found.best.tolist(), found.own.tolist()
-    ([0.0, 0.5, 1.0], [0.0, 0.25, 0.0], [0.0, 0.75, 0.0])
-    """
+    """The cost curve of a sweep at so many equal steps of PC₊: FNR · PC₊ + FPR · (1 − PC₊)."""
     pc = np.linspace(0.0, 1.0, points)
     fnr, fpr = 1.0 - swept.tpr, swept.fpr
     hull = swept.hull
@@ -404,12 +361,6 @@ def calibration(
     `low` and `high` (on the effective number of rows (Σw)²/Σw²); `rows`, how many; `share` of the weight; `least`,
     `most`, the ends of what was said. Without a class it is the largest posterior, and the share that is right. Rows
     with the same probability are in one bin, so there may be fewer.
-
-    >>> p = np.array([0.1, 0.2, 0.8, 0.9])
-    >>> held = HeldOut(("a", "b"), log(np.stack([p, 1 - p], 1)), np.ones((4, 2)) / 2, np.array([1, 1, 0, 1]),
-    ...                np.ones(4), "")
-    >>> calibration(held, "a", bins=2)[["said", "true", "rows"]].round(4).to_dict("list")
-    {'said': [0.15, 0.85], 'true': [0.0, 0.5], 'rows': [2, 2]}
     """
     if positive is None:
         posterior, status = held.posterior(prior_of_use)
@@ -475,12 +426,6 @@ def brier_parts(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) 
     For each class the probabilities are made as true as an increasing function can (isotonic regression); what the
     score falls by is miscalibration, what it then lies below that of the class shares is discrimination. Neither is
     negative. Sums over the classes, each against the rest.
-
-    >>> p = np.array([0.1, 0.2, 0.8, 0.9])
-    >>> held = HeldOut(("a", "b"), log(np.stack([p, 1 - p], 1)), np.ones((4, 2)) / 2, np.array([1, 1, 0, 0]),
-    ...                np.ones(4), "")
-    >>> [round(v, 4) for v in brier_parts(held)]
-    [0.05, 0.05, 0.5, 0.5]
     """
     parts = np.zeros(4)
     for label in held.classes:

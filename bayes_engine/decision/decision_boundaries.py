@@ -31,13 +31,7 @@ def decision_changes(
     start: Array, end: Array, table: Array, *, pieces: int = 8
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]]:
     """Where the decision changes along segments whose log P(c|x) go straight from `start` (n, K) to `end` (n, K):
-    (m,) the action before, the action after, the place as a share of the segment, and the segment.
-
-    >>> loss = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> before, after, t, of = decision_changes(np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]]), loss)
-    >>> before.tolist(), after.tolist(), t.round(6).tolist(), of.tolist()
-    ([0], [1], [0.5], [0])
-    """
+    (m,) the action before, the action after, the place as a share of the segment, and the segment."""
     start, end = np.maximum(start, -1e3), np.maximum(end, -1e3)  # −∞ has no straight line
     share = np.linspace(0.0, 1.0, pieces + 1)
     logs = start[:, None] + share[:, None] * (end - start)[:, None]

@@ -119,13 +119,6 @@ def posterior_plane(
 
     The other features are integrated out exactly (generative models can), or held at their values in `fixed`. An axis
     of numbers that the model counts (Poisson) becomes one of counts.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X = pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0], "mass": [3.0, 4.0, 4.5, 6.0]})
-    >>> model = NaiveBayes().fit(X, ["small", "small", "big", "big"])
-    >>> plane = posterior_plane(model, model.schema_, Axis("size", low=1.0, high=5.0), None, size=4)
-    >>> plane.posterior.shape, plane.posterior.argmax(axis=2).tolist()
-    ((1, 4, 2), [[1, 1, 0, 0]])
     """
     x, y = _as_read(model, x), None if y is None else _as_read(model, y)
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
@@ -151,13 +144,7 @@ def scatter(
     frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int, seed: int = 0
 ) -> tuple[list[float], list[float], list[int]]:
     """Positions of the rows on the plane, and which rows they are: a random sample of at most `most` of those with both
-    cells. On a side with levels they are spread inside the level's band; without a `y` side, over its height.
-
-    >>> table = pd.DataFrame({"sugar": [0.46, None, 0.26], "colour": ["green", "dark", "dark"]})
-    >>> xs, ys, rows = scatter(table, Axis("sugar"), Axis("colour", ("green", "dark")), most=10)
-    >>> xs, rows
-    ([0.46, 0.26], [0, 2])
-    """
+    cells. On a side with levels they are spread inside the level's band; without a `y` side, over its height."""
     rng = np.random.default_rng(seed)
     sides = [axis for axis in (x, y) if axis is not None]
     known = np.flatnonzero(frame[[axis.name for axis in sides]].notna().all(axis=1).to_numpy())

@@ -29,12 +29,7 @@ class BadRow(NamedTuple):
 
 
 def numbers_of(cpt: CPT) -> Numbers:
-    """The numbers of a table, row by row.
-
-    >>> from bayes_engine.table.schema import Variable
-    >>> numbers_of(CPT(Variable("rain", "categorical", ("no", "yes")), (), [0.8, 0.2]))
-    (0.8, 0.2)
-    """
+    """The numbers of a table, row by row."""
     return tuple(cpt.p.ravel().tolist())
 
 
@@ -60,13 +55,7 @@ def conditions(cpt: CPT) -> list[tuple[Level, ...]]:
 
 
 def bad_rows(cpt: CPT, numbers: Sequence[float]) -> tuple[BadRow, ...]:
-    """The rows of an edited table that do not sum to 1, or hold what is no probability.
-
-    >>> from bayes_engine.table.schema import Variable
-    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
-    >>> bad_rows(CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]]), (0.9, 0.1, 0.5, 0.8))
-    (BadRow(row=1, given=('yes',), total=1.3, wrong=False),)
-    """
+    """The rows of an edited table that do not sum to 1, or hold what is no probability."""
     bad = []
     size = cpt.p.shape[-1]
     for k, given in enumerate(conditions(cpt)):
@@ -80,12 +69,7 @@ def bad_rows(cpt: CPT, numbers: Sequence[float]) -> tuple[BadRow, ...]:
 
 def normalized(cpt: CPT, numbers: Sequence[float], row: int) -> Numbers:
     """The numbers with one row divided by its sum; what is negative or no number becomes 0, and a row without a
-    positive number uniform.
-
-    >>> from bayes_engine.table.schema import Variable
-    >>> normalized(CPT(Variable("rain", "categorical", ("no", "yes")), (), [0.8, 0.2]), (0.6, 0.6), 0)
-    (0.5, 0.5)
-    """
+    positive number uniform."""
     size = cpt.p.shape[-1]
     kept = [v if math.isfinite(v) and v > 0 else 0.0 for v in numbers[row * size : (row + 1) * size]]
     most = max(kept)

@@ -205,12 +205,6 @@ def log_kernel_density(
 
     Everything is relative to the nearest point's bump, so that no tail underflows; of each block of x only the points
     near enough to count are looked at.
-
-    >>> points, one = np.array([0.0, 1.0]), np.ones(2)
-    >>> log_kernel_density(np.array([0.5, 100.0]), points, one, 1.0).round(4).tolist()
-    [-1.0439, -4902.1121]
-    >>> log_kernel_density(np.array([0.5]), points, one, 1.0, precision=1e-3).round(4).tolist()
-    [-1.0439]
     """
     half = 0.0 if precision is None else 0.5 * precision / bandwidth
     bump: Callable[[Array, Array], Array] = _gaussian if precision is None else _averaged(half)

@@ -45,10 +45,6 @@ def box_m(scatter: Scatter) -> BoxM:
     that are not normal as well. Weights count as rows; classes without rows are left out.
 
     Raises TableError where a class has no more rows than columns, or columns that determine one another.
-
-    >>> m2 = np.array([[[9.0]], [[36.0]]])
-    >>> box_m(Scatter(("x",), np.zeros(1), np.array([10.0, 10.0]), np.zeros((2, 1)), m2)).df
-    1
     """
     some = scatter.weight > 0
     weight, m2, d = scatter.weight[some], scatter.m2[some], len(scatter.names)
@@ -72,10 +68,6 @@ def mardia(X: Array) -> Mardia:
     b₁ = Σ_ij (z_iᵀz_j)³/n², b₂ = Σ_i ‖z_i‖⁴/n for the whitened rows z.
 
     Raises TableError where there are no more rows than columns, or columns that determine one another.
-
-    >>> square = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
-    >>> (round(mardia(square).skewness, 6), round(mardia(square).kurtosis, 6))
-    (0.0, 4.0)
     """
     n, d = X.shape
     _enough_rows(float(n), d)

@@ -191,11 +191,6 @@ def matrix_moments(X: Matrix, labels: Labels) -> Moments:
 
     The sums of a block's classes are products with the one-hot labels, and all blocks are merged at once:
     M2 = Σ_b M2_b + w_b (mean_b − mean)².
-
-    >>> from bayes_engine.table.schema import Schema, Variable
-    >>> rows = Matrix(Schema((Variable("x", "continuous"),)), (), 3, values=np.array([[1.0], [3.0], [5.0]]))
-    >>> matrix_moments(rows, Labels(2, np.array([0, 0, 1]))).m2.tolist()
-    [[2.0], [0.0]]
     """
     if labels.soft is not None:
         return moments(X, labels)

@@ -82,10 +82,6 @@ def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts
 
     A dense block is multiplied with the one-hot labels. In a sparse one, every stored cell is added to the cell (class
     of its row, term): that is the product of the block, its terms renumbered by class, with the row weights.
-
-    >>> words = sparse.csr_array([[2, 0, 1], [0, 3, 0], [1, 0, 0]])
-    >>> term_counts(Matrix.of(words), Labels(2, np.array([0, 1, 0])), ("dog", "cat", "fish")).sums.tolist()
-    [[3.0, 0.0, 1.0], [0.0, 3.0, 0.0]]
     """
     weight = labels.total(np.ones(X.n))
     sums = np.zeros((labels.n_classes, len(names)))

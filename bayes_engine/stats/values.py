@@ -80,12 +80,7 @@ class ColumnValues:
 
 @dataclass(frozen=True)
 class Values:
-    """`columns[name]`: the values of each column that is kept so. A commutative monoid under +, with a partial −.
-
-    >>> ill = Values({"cough": ColumnValues(np.array([0.0, 2.0]), np.array([[1.0, 3.0]]))})
-    >>> (ill + ill).columns["cough"].weight.tolist(), (ill - ill).columns["cough"].points.tolist()
-    ([[2.0, 6.0]], [])
-    """
+    """`columns[name]`: the values of each column that is kept so. A commutative monoid under +, with a partial −."""
 
     columns: dict[str, ColumnValues] = field(default_factory=dict)
 

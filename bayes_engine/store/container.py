@@ -104,12 +104,7 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
     ...
     bayes_engine.errors.StoreError: the file holds no workspace; a model is loaded where models are
     """
-    if len(data) > limit:
-        raise StoreError(
-            "the file has {size} bytes, and {limit} are the most that is read; raise the limit if you trust it",
-            size=len(data),
-            limit=limit,
-        )
+    _readable(len(data), limit)
     if data[: len(MAGIC)] != MAGIC:
         raise StoreError("this is no file that was saved here: it does not begin as one; choose a saved file")
     if len(data) < 16 + DIGEST:
@@ -155,12 +150,7 @@ def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | 
             status = Path(source).stat()
             if not stat.S_ISREG(status.st_mode):
                 raise StoreError("'{path}' is no file", path=str(source))
-            if status.st_size > limit:
-                raise StoreError(
-                    "the file has {size} bytes, and {limit} are the most that is read; raise the limit if you trust it",
-                    size=status.st_size,
-                    limit=limit,
-                )
+            _readable(status.st_size, limit)
             with Path(source).open("rb") as file:
                 return file.read(limit + 1)
         except StoreError:
@@ -168,6 +158,15 @@ def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | 
         except (OSError, ValueError) as error:
             raise StoreError("'{path}' cannot be read: {reason}", path=str(source), reason=str(error)) from None
     return bytes(source.read(limit + 1))
+
+
+def _readable(size: int, limit: int) -> None:
+    if size > limit:
+        raise StoreError(
+            "the file has {size} bytes, and {limit} are the most that is read; raise the limit if you trust it",
+            size=size,
+            limit=limit,
+        )
 
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:

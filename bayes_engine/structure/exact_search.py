@@ -40,7 +40,6 @@ def exact(
     counts: FamilyCounts,
     score: ScoreName | Scorer = "bic",
     *,
-    sample_size: float = 1.0,
     constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
     control: SearchControl = SearchControl(),  # noqa: B008
 ) -> SearchResult:
@@ -53,7 +52,7 @@ def exact(
     >>> found.graph.arcs, found.status
     ((('rain', 'wet'),), 'optimum')
     """
-    scorer, limits = scorer_of(counts, score, sample_size), control.limits()
+    scorer, limits = scorer_of(counts, score), control.limits()
     constraints.checked(counts.names)
     d, names = len(counts.names), counts.sorted_names
     must = [sum(1 << counts.rank_of(a) for a, b in constraints.required if b == name) for name in names]

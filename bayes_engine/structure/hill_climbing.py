@@ -65,7 +65,6 @@ def hill_climb(
     counts: FamilyCounts,
     score: ScoreName | Scorer = "bic",
     *,
-    sample_size: float = 1.0,
     start: DAG | None = None,
     constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
     settings: ClimbSettings = ClimbSettings(),
@@ -80,7 +79,7 @@ def hill_climb(
     >>> found.graph.arcs, found.status, round(found.trace.steps[0].delta, 4)  # 20 log 2 - ½ log 20
     ((('rain', 'wet'),), 'local optimum', 12.3651)
     """
-    scorer = scorer_of(counts, score, sample_size)
+    scorer = scorer_of(counts, score)
     first = _start(counts, start, constraints)
     limits = control.limits()
     rng = np.random.default_rng(0) if settings.rng is None else settings.rng
@@ -109,7 +108,6 @@ def k2(
     order: Sequence[str],
     score: ScoreName | Scorer = "k2",
     *,
-    sample_size: float = 1.0,
     constraints: Constraints = Constraints(),  # noqa: B008
     control: SearchControl = SearchControl(),  # noqa: B008
 ) -> SearchResult:
@@ -129,7 +127,7 @@ def k2(
     for a, b in constraints.required:
         if order.index(a) > order.index(b):
             raise ParameterError("the required arc {a} → {b} leads against the order", a=a, b=b)
-    scorer, limits = scorer_of(counts, score, sample_size), control.limits()
+    scorer, limits = scorer_of(counts, score), control.limits()
     first = DAG(counts.names, constraints.required)
     most = math.inf if constraints.max_parents is None else constraints.max_parents
     allowed = constraints.allowed(counts.sorted_names)

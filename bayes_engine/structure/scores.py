@@ -302,9 +302,7 @@ def members(mask: int) -> list[int]:
     return [j for j in range(mask.bit_length()) if mask >> j & 1]
 
 
-def decomposed_score(
-    counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
-) -> DecomposedScore:
+def decomposed_score(counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic") -> DecomposedScore:
     """What every family of the graph adds to its score. Nodes that the table does not have raise ParameterError.
 
     >>> counts = FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")})
@@ -312,13 +310,11 @@ def decomposed_score(
     >>> round(found.score, 4), round(found.log_likelihood, 4), found.free
     (-6.2383, -4.1589, 3)
     """
-    scorer = scorer_of(counts, score, sample_size)
+    scorer = scorer_of(counts, score)
     return DecomposedScore(scorer.name, tuple(scorer.family(name, graph.parents[name]) for name in graph.nodes))
 
 
-def score_change(
-    counts: FamilyCounts, graph: DAG, move: Move, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
-) -> ScoreChange:
+def score_change(counts: FamilyCounts, graph: DAG, move: Move, score: ScoreName | Scorer = "bic") -> ScoreChange:
     """What one move made by hand changes. Raises ParameterError where the move cannot be made.
 
     >>> counts = FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")})
@@ -327,7 +323,7 @@ def score_change(
     ([('wet', 0.1699)], (('rain', 'wet'),))
     """
     after = move.applied(graph)
-    return ScoreChange(move, family_changes(scorer_of(counts, score, sample_size), graph.parents, move), after)
+    return ScoreChange(move, family_changes(scorer_of(counts, score), graph.parents, move), after)
 
 
 def family_changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:
@@ -344,6 +340,6 @@ def family_changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move:
     )
 
 
-def scorer_of(counts: FamilyCounts, score: ScoreName | Scorer, sample_size: float) -> Scorer:
+def scorer_of(counts: FamilyCounts, score: ScoreName | Scorer, sample_size: float = 1.0) -> Scorer:
     """The score of this name over these counts; a scorer that is given is used with all that it remembers."""
     return score if isinstance(score, Scorer) else Scorer(counts, score, sample_size=sample_size)

@@ -30,13 +30,7 @@ class ColumnSummary:
 
 
 def describe(frame: pd.DataFrame, schema: Schema) -> tuple[ColumnSummary, ...]:
-    """A summary of every column.
-
-    >>> table = pd.DataFrame({"size": [1.0, 3.0, None], "city": ["Oslo", "Rome", "Oslo"]})
-    >>> size, city = describe(table, Schema.from_dtypes(table))
-    >>> size.missing, size.mean, city.counts
-    (1, 2.0, (('Oslo', 2), ('Rome', 1)))
-    """
+    """A summary of every column."""
     return tuple(_describe(frame[v.name], v) for v in schema)
 
 

@@ -17,7 +17,7 @@ from bayes_engine.errors import ParameterError, UndefinedPosterior
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.inference.elimination import Potential, Scope, log_partition
 from bayes_engine.language import Message
-from bayes_engine.ledger import Ledger, prior_shift
+from bayes_engine.ledger import Ledger, class_position, prior_shift
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.priors import checked_whole, given_prior
@@ -191,7 +191,7 @@ def log_odds(
     if any(scopes.values()):
         return None
     ledger, own = model.explain(case), model.prior_by_class
-    i, j = (ledger._position(label) for label in (for_, against))
+    i, j = (class_position(label, ledger.classes) for label in (for_, against))
     prior = [own[c] for c in ledger.classes]
     if believed.prior is None or (prior_of_use is not None and not believed.prior.parents):
         terms = [(float(log(prior[i]) - log(prior[j])), 0.0)]
