@@ -13,7 +13,7 @@ from pages.runtime.escape import md
 from pages.runtime.state import choose, current, end_page, on_click
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision
-from pages.views.case.editor import back_to_table, case_in_use, exercise_banner
+from pages.views.case.editor import case_in_use, exercise_banner, with_exercise
 from pages.views.case.working import case_working, working
 
 opened = active.table_in_use()
@@ -26,7 +26,7 @@ try:
 except BayesEngineError as error:  # an exercise that cannot be drawn, a model that cannot be fitted to this table
     st.warning(error.message.local(md))
     if current().seen(keys.EXERCISE):
-        st.button(_("Back to the table"), **on_click(back_to_table))
+        st.button(_("Back to the table"), **on_click(lambda s: with_exercise(s, 0)))
     end_page()
 exercise_banner(one)
 views = {"decision": _("The decision"), "ask": _("What to ask next")}

@@ -13,7 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NoReturn, TypeVar, get_args
+from typing import Any, Literal, NoReturn, TypeVar, get_args
 
 import streamlit as st
 
@@ -406,6 +406,31 @@ def choose(
         format_func=options.__getitem__,
         required=True,
         help=about,
+        label_visibility="visible" if titled else "collapsed",
+        **bound_to(key, chosen, also=also),
+    )
+    return chosen
+
+
+def select(
+    label: str,
+    key: ViewKey[T],
+    options: Mapping[T, str],
+    *,
+    otherwise: T | None = None,
+    also: Sequence[Setting] = (),
+    titled: bool = True,
+    about: str | None = None,
+    width: int | Literal["stretch"] = "stretch",
+) -> T:
+    """`choose`, from a list that opens."""
+    chosen = current().seen_among(key, options, otherwise)
+    st.selectbox(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        help=about,
+        width=width,
         label_visibility="visible" if titled else "collapsed",
         **bound_to(key, chosen, also=also),
     )

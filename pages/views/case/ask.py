@@ -27,7 +27,7 @@ from pages.components.chart import chart
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound_to, choose, control, current, on_click
+from pages.runtime.state import State, bound_to, choose, control, current, on_click, select
 from pages.runtime.state import dark as theme_is_dark
 from pages.views.case.editor import CaseInUse
 
@@ -181,15 +181,9 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
     open_ = {q.feature: q for q in now.questions}
     names = [v.name for v in talk.features]
     ranked = [names.index(q.feature) for q in now.questions]
-    j = current().seen_among(keys.ASK_ABOUT, ranked)
     labels = {j: f"{clean(table.column(names[j]), 60)}  {signed(open_[names[j]].value, 4)}" for j in ranked}
-    st.selectbox(
-        _("Question"),
-        ranked,
-        format_func=labels.__getitem__,
-        help=_("The best question stands first; another may be asked instead."),
-        **bound_to(keys.ASK_ABOUT, j),
-    )
+    about = _("The best question stands first; another may be asked instead.")
+    j = select(_("Question"), keys.ASK_ABOUT, labels, about=about)
     _answers(talk, talk.features[j], j, open_[names[j]])
     with st.container(horizontal=True, gap="small"):
         st.button(
@@ -226,7 +220,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 _("Answer"),
                 list(shown),
                 format_func=shown.__getitem__,
-                **control("answer", None, lambda s, c: _with_answer(s, j, c)),
+                **control("answer", None, lambda s, c: _answering(j, c)(s)),
             )
         else:
             info = talk.one.table.info
@@ -239,7 +233,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 step=1.0 if variable.kind == "count" else None,
                 format="%.10g",
                 placeholder=_("type the answer"),
-                **control("answer", None, lambda s, v: s if v is None else _with_answer(s, j, float(v))),
+                **control("answer", None, lambda s, v: s if v is None else _answering(j, float(v))(s)),
             )
         _intervals(talk, variable, results, codes)
     if question.error:
@@ -292,15 +286,11 @@ def _leads_to(talk: Interview, outcome: Outcome) -> str:
 
 
 def _answering(j: int, code: Any) -> Callable[[State], State]:
-    return lambda state: _with_answer(state, j, code)
-
-
-def _with_answer(state: State, j: int, code: Any) -> State:
-    """One more answer; the next question is the best one again."""
-    return _with_answers(state, (*state.seen(keys.TOLD), (j, code)))
+    return lambda state: _with_answers(state, (*state.seen(keys.TOLD), (j, code)))
 
 
 def _with_answers(state: State, answers: tuple[Any, ...]) -> State:
+    """Other answers; the next question is the best one again."""
     return state.showing(keys.TOLD.to(answers), keys.ASK_ABOUT.to(-1))
 
 

@@ -29,7 +29,8 @@ def decision(one: CaseInUse, exact: Working | Message) -> None:
         if one.seed:
             case_listed(one)
         else:
-            case_editor(one.table, one.values, drawn=image.names if image else texts)
+            with st.container(key="case_editor"):
+                case_editor(one.table, one.values, drawn=image.names if image else texts)
             own_row(one)
     with main:
         if image:

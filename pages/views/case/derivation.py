@@ -130,8 +130,7 @@ def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
             choose(_("Digits"), keys.DIGITS, kinds, titled=False)
     spec = one.fitted.spec
     plain_naive = spec.family == "naive-bayes" and not spec.knobs
-    rule = words.preset_help(spec.preset) if plain_naive else md(shelf.title(spec, one.table), 200)
-    rule = f"{rule} · " if rule != words.preset_help(spec.preset) else f"{rule} "
+    rule = f"{words.preset_help(spec.preset)} " if plain_naive else f"{md(shelf.title(spec, one.table), 200)} · "
     st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough.") if filling else
                              _("The terms are logarithms, in nats: they add up. A click on one says what it is.")
                              if working.additive else
@@ -233,11 +232,14 @@ def is_one_of_several(one: CaseInUse) -> bool:
 def _totals(
     one: CaseInUse, working: Working, columns: Sequence[int], notes: dict[WorkingPlace, list[Erratum]], digits: int
 ) -> None:
+    def line(word: str, about: str, number: Callable[[Working, int, int], str]) -> None:
+        head, *cells = cells_of_line(columns)
+        head.markdown(f"**{word}**", help=about)
+        for cell, k in zip(cells, columns, strict=True):
+            cell.markdown(f"**{number(working, k, digits)}**")
+
     if working.additive:
-        cells = cells_of_line(columns)
-        cells[0].markdown(f"**{render.log_joint_word(working)}**", help=_("All terms of the column added up."))
-        for cell, k in zip(cells[1:], columns, strict=True):
-            cell.markdown(f"**{render.log_joint(working, k, digits)}**")
+        line(render.log_joint_word(working), _("All terms of the column added up."), render.log_joint)
     cells = cells_of_line(columns)
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
@@ -250,12 +252,9 @@ def _totals(
             _badges(notes.get(WorkingPlace(None, k, "joint"), []))
     if is_one_of_several(one):
         return
-    cells = cells_of_line(columns)
     share = _("The score over the sum of the scores of all classes: what the weights were fitted to.") if (
         working.scores) else _("The joint over the sum of the joints of all classes.")  # fmt: skip
-    cells[0].markdown("**" + _("posterior") + "**", help=share)
-    for cell, k in zip(cells[1:], columns, strict=True):
-        cell.markdown(f"**{render.posterior(working, k, digits)}**")
+    line(_("posterior"), share, render.posterior)
 
 
 def _notes(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]]:
@@ -564,8 +563,7 @@ def _rows(one: CaseInUse, working: Working, step: WorkingStep, label: Any, sourc
             clean(table.class_(v), 40) for v in whole.loc[order, working.target]
         ]
         st.dataframe(shown, height=min(320, 38 + 35 * len(shown)), key="rows_behind")
-        whole_n = len(whole)
-        st.caption(_("{k} rows counted of {n}.").format(k=len(counted), n=whole_n))
+        st.caption(_("{k} rows counted of {n}.").format(k=len(counted), n=len(whole)))
     if len(counted) > MOST_ROWS:
         st.caption(_("The first {n} are shown.").format(n=MOST_ROWS))
 

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.datasets import ExampleCase
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
@@ -100,14 +99,9 @@ def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _tab
     return draw(_table.parts, _model, seed)
 
 
-def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: Collection[str] = ()) -> None:
+def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: Collection[str]) -> None:
     """Choose a worked case or a row, or type one: a field for each feature, «missing» among its answers; none for those
     that are `drawn`."""
-    with st.container(key="case_editor"):
-        _fields(table, values, drawn)
-
-
-def _fields(table: active.FittableTable, values: Mapping[str, Any], drawn: Collection[str]) -> None:
     _worked_cases(table, values)
     n = len(table.parts.X)
     st.number_input(
@@ -151,13 +145,8 @@ def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> Non
         wrap=True,
         **control("case_worked", here, take),
     )
-    if here is not None:
-        _note(cases[here], language)
-
-
-def _note(case: ExampleCase, language: str) -> None:
-    if case.note:
-        st.caption(md(case.text("note", language), 400))
+    if here is not None and cases[here].note:
+        st.caption(md(cases[here].text("note", language), 400))
 
 
 def _field(table: active.FittableTable, variable: Variable, values: Mapping[str, Any]) -> None:
@@ -282,15 +271,11 @@ def case_listed(one: CaseInUse) -> None:
 
 def another_exercise(state: State) -> State:
     """The next exercise, to be filled in."""
-    return _exercising(state, state.seen(keys.EXERCISE) + 1)
+    return with_exercise(state, state.seen(keys.EXERCISE) + 1)
 
 
-def back_to_table(state: State) -> State:
-    """The table itself again."""
-    return _exercising(state, 0)
-
-
-def _exercising(state: State, seed: int) -> State:
+def with_exercise(state: State, seed: int) -> State:
+    """An exercise by its number, to be filled in; 0 is the table itself."""
     return state.showing(keys.EXERCISE.to(seed), keys.FILL.to(seed > 0), keys.ANSWERS.to(()), keys.FACTOR.to(-1))
 
 
@@ -304,4 +289,4 @@ def exercise_banner(one: CaseInUse) -> None:
     words, again, back = st.columns([6, 1.6, 1.6], vertical_alignment="center")
     words.info(text, icon=":material/exercise:")
     again.button(_("Another exercise"), key="exercise", **on_click(another_exercise), width="stretch")
-    back.button(_("Back to the table"), key="exercise_back", **on_click(back_to_table), width="stretch")
+    back.button(_("Back to the table"), key="exercise_back", **on_click(lambda s: with_exercise(s, 0)), width="stretch")

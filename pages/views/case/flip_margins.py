@@ -29,7 +29,7 @@ from pages.components.losses import LARGEST
 from pages.components.tables import table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, current, on_click
+from pages.runtime.state import State, bound_to, current, on_click, select
 from pages.views.case.editor import CaseInUse
 
 TALLEST = 400
@@ -45,22 +45,15 @@ def flip_margins(one: CaseInUse, working: Working) -> None:
     prior = active.prior_of_use(table) or one.judging.prior_by_class
     margins = loss.flip_margins(working.posterior, prior, amount=amount)
     others = [i for i, action in enumerate(loss.actions) if action != margins.action]
-    wish = current().seen_among(keys.WISH, [-1, *others])
     with st.container(border=True, key="margins"):
         flip_sentences(table, margins)
-        names = {
-            i: _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24)) for i in others
-        }
+        asked = _("What would make it another decision?")
+        wishes = {-1: asked}
+        for i in others:
+            wishes[i] = _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24))
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
             st.toggle(_("All flip margins"), **bound_to(keys.MARGINS))
-            st.selectbox(
-                _("What would make it another decision?"),
-                [-1, *others],
-                format_func={-1: _("What would make it another decision?"), **names}.__getitem__,
-                label_visibility="collapsed",
-                width=330,
-                **bound_to(keys.WISH, wish),
-            )
+            wish = select(asked, keys.WISH, wishes, titled=False, width=330)
         if wish in others:
             _wished_decision(table, loss.implied_losses(working.posterior, loss.actions[wish], prior, amount=amount))
         if current().seen(keys.MARGINS):
@@ -68,13 +61,6 @@ def flip_margins(one: CaseInUse, working: Working) -> None:
 
 
 # what flips it ----------------------------------------------------------------------------------------------------
-
-
-def _what(table: active.FittableTable, action: Any, truth: Any) -> str:
-    """A loss, or the prior of a class (no action); in Markdown."""
-    if action is None:
-        return _("the prior of use P({name})").format(name=md(table.class_(truth), 24))
-    return cell_of(table, action, truth)
 
 
 def _every(table: active.FittableTable, margins: FlipMargins) -> None:
@@ -148,14 +134,22 @@ def _wished_decision(table: active.FittableTable, implied: ImpliedLosses) -> Non
         for n, (way, value) in enumerate(ways):
             says, sets = st.columns([3, 1], vertical_alignment="center", wrap=False)
             says.markdown(_needed(table, way))
-            with sets:
-                _try(table, implied, way, value, f"margins_try_{n}")
+            shown = certain(value) if way.action is None else plain(value).replace("-", "−")
+            sets.button(
+                _("Set to {value}").format(value=shown),
+                key=f"margins_try_{n}",
+                width="stretch",
+                **on_click(_with_changed(table, implied, way, value)),
+            )
     _least(table, implied)
 
 
 def _needed(table: active.FittableTable, way: Flip) -> str:
+    what = _("the prior of use P({name})").format(name=md(table.class_(way.truth), 24))
+    if way.action is not None:
+        what = cell_of(table, way.action, way.truth)
     says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
-    return says.format(what=_what(table, way.action, way.truth), at=value_words(way.at, way), now=present_value(way))
+    return says.format(what=what, at=value_words(way.at, way), now=present_value(way))
 
 
 def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
@@ -168,29 +162,16 @@ def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
     return value if within else None
 
 
-def _try(table: active.FittableTable, implied: ImpliedLosses, way: Flip, value: float, key: str) -> None:
-    """A button that sets it."""
-    shown = certain(value) if way.action is None else plain(value).replace("-", "−")
-    st.button(
-        _("Set to {value}").format(value=shown),
-        key=key,
-        width="stretch",
-        **on_click(_set_prior(table, implied, way, value) if way.action is None else _set_loss(table, way, value)),
-    )
-
-
-def _set_loss(table: active.FittableTable, way: Flip, value: float) -> Callable[[State], State]:
-    rows = active.losses(table).with_cell(way.action, way.truth, value).table.tolist()
-    kept = tuple(map(tuple, rows))
-    return lambda state: replace(state, losses=kept)
-
-
-def _set_prior(
+def _with_changed(
     table: active.FittableTable, implied: ImpliedLosses, way: Flip, value: float
 ) -> Callable[[State], State]:
+    """An edit of the state that sets the loss or the prior."""
+    if way.action is not None:
+        losses = tuple(map(tuple, active.losses(table).with_cell(way.action, way.truth, value).table.tolist()))
+        return lambda state: replace(state, losses=losses)
     now = [float(implied.prior[c]) for c in table.classes]
-    shares = with_share(now, table.classes.index(way.truth), value)
-    return lambda state: replace(state, prior=tuple(shares))
+    prior = with_share(now, table.classes.index(way.truth), value)
+    return lambda state: replace(state, prior=prior)
 
 
 def _least(table: active.FittableTable, implied: ImpliedLosses) -> None:

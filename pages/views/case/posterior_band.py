@@ -20,7 +20,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound_to, choose, current, dark, on_click
+from pages.runtime.state import choose, current, dark, on_click, select
 from pages.views.case.editor import CaseInUse
 
 DRAWN = 2000
@@ -58,7 +58,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
     models = models if use is None else models.at_prior(use)
     flips = models.flips(losses)
     order = sorted(range(len(one.table.classes)), key=lambda k: -working.posterior[k])
-    k = _class_shown(one, order)
+    k = current().seen_among(keys.PLAUSIBLE_CLASS, order, 0 if len(order) == 2 else order[0])
     label = one.table.classes[k]
     position = models.classes.index(label)
     low, _middle, high = (float(v) for v in models.band()[:, position])
@@ -137,18 +137,13 @@ def _flips(one: CaseInUse, flips: Flips) -> str:
     return sentence
 
 
-def _class_shown(one: CaseInUse, order: list[int]) -> int:
-    """The class whose probability is drawn: the one chosen, of two the first, otherwise the likeliest."""
-    return current().seen_among(keys.PLAUSIBLE_CLASS, order, 0 if len(order) == 2 else order[0])
-
-
 def _choose_class(one: CaseInUse, order: list[int], k: int) -> None:
     names = {j: f"P({clean(one.table.class_(one.table.classes[j]), 30)} | x)" for j in range(len(order))}
     if len(order) > 2:
-        st.selectbox(_("Class"), list(names), format_func=names.__getitem__, label_visibility="collapsed", width=260,
-                     **bound_to(keys.PLAUSIBLE_CLASS, k))  # fmt: skip
-        return
-    choose(_("Class"), keys.PLAUSIBLE_CLASS, {j: md(name) for j, name in names.items()}, otherwise=k, titled=False)
+        select(_("Class"), keys.PLAUSIBLE_CLASS, names, otherwise=k, titled=False, width=260)
+    else:
+        shown = {j: md(name) for j, name in names.items()}
+        choose(_("Class"), keys.PLAUSIBLE_CLASS, shown, otherwise=k, titled=False)
 
 
 def _reading(

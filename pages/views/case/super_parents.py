@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,7 @@ def averaged_working(one: CaseInUse) -> AveragedWorking | None:
     return AveragedWorking(mean, chosen, derive_member(one.model, one.case, name, active.case_losses(table), *asked))
 
 
-def _opening(i: int) -> Any:
+def _opening(i: int) -> Callable[[State], State]:
     return lambda state: state.showing(keys.SUPER_PARENT.to(i), keys.FACTOR.to(-1), keys.ANSWERS.to(()))
 
 
@@ -62,18 +62,13 @@ def choose_super_parent(one: CaseInUse, under: AveragedWorking) -> None:
         st.caption(_no_super_parent(under.mean))
         return
     names = {i: clean(_named(p, one), 60) for i, p in enumerate(under.mean.parents) if p.why != "missing"}
-
-    def entered(state: State, i: int) -> State:
-        changed: State = _opening(i)(state)
-        return changed
-
     st.selectbox(
         _("Super-parent"),
         list(names),
         format_func=names.__getitem__,
         help=_("The factors of one super-parent are filled in at a time."),
         width=420,
-        **control(keys.SUPER_PARENT.widget, under.mean.parents.index(under.chosen), entered),
+        **control(keys.SUPER_PARENT.widget, under.mean.parents.index(under.chosen), lambda s, i: _opening(i)(s)),
     )
 
 
@@ -126,7 +121,8 @@ def overview(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int
         .replace("_j", "ⱼ")
         .format(m=len(mean.active), d=len(mean.parents))
     )
-    _mean(one, mean, columns, digits)
+    for k in columns:  # in a line of text a long sum breaks where it must
+        st.markdown(f"${latex_mean(one, mean, k, digits).replace(' &= ', ' = ')}$")
     for k in columns:
         if formula := latex_calibrated(one, exact, k, digits):
             st.markdown(f"${formula.replace(' &= ', ' = ')}$")
@@ -150,11 +146,6 @@ def _no_super_parent(mean: Mean) -> str:
         "No known value of this case has the {least} rows that a super-parent must have: the case is judged by naive "
         "Bayes."
     ).format(least=count(mean.threshold))
-
-
-def _mean(one: CaseInUse, mean: Mean, columns: Sequence[int], digits: int) -> None:
-    for k in columns:  # in a line of text a long sum breaks where it must
-        st.markdown(f"${latex_mean(one, mean, k, digits).replace(' &= ', ' = ')}$")
 
 
 def latex_mean(one: CaseInUse, mean: Mean, k: int, digits: int) -> str:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.factors.sources import Fraction
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
 from bayes_engine.workbench.derivation.derive import Working
@@ -117,7 +116,7 @@ def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
         "pieces": [] if read is None else _pieces(read),
         "beyond": _beyond(read),
         "terms": [] if read is None else [_term(t, for_.label, against.label) for t in _shown_terms(read)],
-        "words_apart": read is not None and bool(units) and any(u.end - u.start > 1 for u in units),
+        "words_apart": any(u.end - u.start > 1 for u in units),
         "listed": LISTED,
         "reach": reach,
         "low": signed(-reach),
@@ -177,14 +176,10 @@ def _term(term: TermEvidence, name: str, other: str) -> dict[str, Any]:
     elif term.nats:
         nats += " · " + _("speaks for {name}").format(name=name if term.nats > 0 else other)
     lines = [
-        f"P(w | {label}) = {_fraction_and_value(source)}"
+        f"P(w | {label}) = {fraction(source)} = {number(source.value)}"
         for label, source in zip((name, other), term.sources, strict=True)
     ]
     return {"term": quoted(shown(term.term)) + times(term), "nats": nats, "lines": lines}
-
-
-def _fraction_and_value(source: Fraction) -> str:
-    return f"{fraction(source)} = {number(source.value)}"
 
 
 def _summary(read: TextRead | None, *, known: bool) -> str:
@@ -250,9 +245,6 @@ def _absent(one: CaseInUse, working: Working, read: TextRead, sides: tuple[int, 
                 **{f"c{k}": st.column_config.TextColumn(_("texts with it, {name}").format(name=name))
                    for k, name in enumerate(names)},
             })  # fmt: skip
+        absent = len(one.model.schema_[read.column].levels) - len(read.terms)
         st.caption(_("The {n} that say most, of {all}. Not to find a word that is common in a class speaks against "
-                     "it.").format(n=len(rows), all=f"{_vocabulary(one, read) - len(read.terms):,}"))  # fmt: skip
-
-
-def _vocabulary(one: CaseInUse, read: TextRead) -> int:
-    return len(one.model.schema_[read.column].levels)
+                     "it.").format(n=len(rows), all=f"{absent:,}"))  # fmt: skip

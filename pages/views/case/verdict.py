@@ -21,7 +21,7 @@ from pages.active.text_terms import quoted, shown, times
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound_to, choose, current, dark
+from pages.runtime.state import choose, current, dark, select
 from pages.views.case.editor import CaseInUse
 
 MOST_DECISIONS = 11
@@ -74,10 +74,7 @@ def _loudest(working: Working) -> dict[str, str]:
 
 def _decisions_shown(working: Working) -> list[int]:
     """Positions of the decisions that are drawn: all, or where they are many those of least risk."""
-    every = list(range(len(working.loss.actions)))
-    if len(every) <= MOST_DECISIONS:
-        return every
-    return sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
+    return sorted(sorted(range(len(working.loss.actions)), key=lambda i: working.risk[i])[:MOST_DECISIONS])
 
 
 def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> None:
@@ -100,7 +97,7 @@ def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> N
     )
     figure = waterfall(
         bars,
-        [labels.get(w.position, _others(w.folded)) for w in bars.weights],
+        [labels.get(w.position, _("{n} others").format(n=w.folded)) for w in bars.weights],
         (left, right),
         bits=bits,
         needed=odds_needed(working.loss, balance.for_, balance.against),
@@ -144,10 +141,6 @@ def _of_text(one: CaseInUse, texts: int, read: TextRead, term: TermEvidence | No
     return plotly_text(word if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{word}", 34)
 
 
-def _others(n: int) -> str:
-    return _("{n} others").format(n=n)
-
-
 def sides(working: Working) -> tuple[int, int]:
     """The class for and the class against: of two the first against the second; of more the likeliest against the next,
     or as chosen."""
@@ -163,15 +156,11 @@ def choose_sides(one: CaseInUse, working: Working) -> tuple[int, int]:
     first, second = sides(working)
     if len(working.classes) == 2:
         return first, second
-    likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])
-    rest = [k for k in likely if k != first]
     names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
+    likely = sorted(names, key=lambda k: -working.log_joint[k])
     left, right = st.columns(2)
-    left.selectbox(
-        _("For"),
-        range(len(likely)),
-        format_func=names.__getitem__,
-        **bound_to(keys.FOR, first),
-    )
-    right.selectbox(_("against"), rest, format_func=names.__getitem__, **bound_to(keys.AGAINST, second))
+    with left:
+        select(_("For"), keys.FOR, names, otherwise=first)
+    with right:
+        select(_("against"), keys.AGAINST, {k: names[k] for k in likely if k != first}, otherwise=second)
     return first, second

@@ -19,7 +19,7 @@ from bayes_engine.workbench.incoming.classified_file import answers
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound_to, current
+from pages.runtime.state import current, select
 from pages.views.classify.judged import Judged, file_key
 from pages.views.classify.reasons import reasons
 
@@ -96,13 +96,7 @@ def download(result: Results) -> None:
     kinds = {"csv": _("CSV"), "xlsx": _("Excel (xlsx)"), "parquet": _("Parquet")}
     kind = Format(current().seen(keys.RESULTS_AS), len(result.rows))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        st.selectbox(
-            _("Results as"),
-            list(kinds),
-            format_func=lambda k: kinds.get(k, k),
-            width=170,
-            **bound_to(keys.RESULTS_AS),
-        )
+        select(_("Results as"), keys.RESULTS_AS, kinds, width=170)
         place = st.empty()
     below = st.empty()
     key = (*result.key, kind.ending)

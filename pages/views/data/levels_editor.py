@@ -10,30 +10,25 @@ from bayes_engine.language import _
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, current
+from pages.runtime.state import select
 from pages.views.data import columns
 from pages.views.data.attempts import try_edit
 
 
 def levels_editor(table: active.TableInUse) -> None:
     """The order of a column's levels, and levels without a row."""
-    discrete = [j for j, v in enumerate(table.schema) if v.discrete]
+    discrete = {j: clean(table.column(v.name)) for j, v in enumerate(table.schema) if v.discrete}
     if not discrete:
         return
-    names = [v.name for v in table.schema]
     with st.expander(_("Levels: their order, and levels that no row has yet"), icon=":material/reorder:"):
         column, level, new = st.columns([1, 2, 1], gap="medium", vertical_alignment="bottom")
-        position = column.selectbox(_("Column"), discrete, format_func=lambda j: clean(table.column(names[j])),
-                              **bound_to(keys.LEVELS_OF, current().seen_among(keys.LEVELS_OF, discrete, discrete[-1]),
-                                         also=(keys.LEVEL_AT.to(0),)))  # fmt: skip
+        with column:
+            first = (keys.LEVEL_AT.to(0),)
+            position = select(_("Column"), keys.LEVELS_OF, discrete, otherwise=list(discrete)[-1], also=first)
         variable = table.schema.variables[position]
-        place = min(current().seen(keys.LEVEL_AT), len(variable.levels) - 1)
+        levels = {k: f"{k + 1} · {clean(table.level(variable.name, v), 40)}" for k, v in enumerate(variable.levels)}
         with level:
-            picked = st.selectbox(
-                _("Level"), range(len(variable.levels)),
-                format_func=lambda k: f"{k + 1} · {clean(table.level(variable.name, variable.levels[k]), 40)}",
-                **bound_to(keys.LEVEL_AT, place),
-            )  # fmt: skip
+            picked = select(_("Level"), keys.LEVEL_AT, levels, otherwise=len(levels) - 1)
         with new:
             st.text_input(_("New level"), key="new_level", placeholder=_("its name"),
                           on_change=_add, args=(position, variable.levels))  # fmt: skip

@@ -42,7 +42,7 @@ from pages.components.tables import Bar, Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark
+from pages.runtime.state import Spec, State, change, choose, control, current, dark, select
 from pages.views.model import likelihoods, weights_and_selection
 
 BARS = 40
@@ -214,13 +214,14 @@ def choose_conditional(table: active.FittableTable, fitted: active.Fitted, colum
 def _choose_super_parent(table: active.FittableTable, fitted: active.Fitted, looked_at: str) -> None:
     names = table.features.names
     shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(table.key, fitted.spec, fitted)}
-    st.selectbox(
+    select(
         _("Super-parent looked at"),
-        list(shown),
-        format_func=shown.__getitem__,
+        keys.SUPER_PARENT,
+        shown,
+        otherwise=names.index(looked_at),
+        also=(keys.CELL.to(()),),
+        about=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
         width=220,
-        help=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
-        **bound_to(keys.SUPER_PARENT, names.index(looked_at), also=(keys.CELL.to(()),)),
     )
 
 

@@ -24,7 +24,7 @@ from pages.components.component import component, last_message, read_message, re
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import State, bound_to, change, current
+from pages.runtime.state import State, change, current, select
 from pages.views.data.doctor import wording
 
 _heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>', uses=("stage",))
@@ -105,18 +105,11 @@ def _window(table: active.TableInUse) -> int:
     d = len(table.schema)
     if d <= WIDE:
         return 0
-    starts = list(range(0, d, WIDE))
-    start = current().seen_among(keys.DOCTOR_FROM, starts)
-    st.selectbox(
-        _("Columns"),
-        starts,
-        format_func=lambda first: _("{first}–{last} of {all}").format(
-            first=first + 1, last=min(first + WIDE, d), all=f"{d:,}"
-        ),
-        width=240,
-        **bound_to(keys.DOCTOR_FROM, start),
-    )
-    return start
+    windows = {
+        first: _("{first}–{last} of {all}").format(first=first + 1, last=min(first + WIDE, d), all=f"{d:,}")
+        for first in range(0, d, WIDE)
+    }
+    return select(_("Columns"), keys.DOCTOR_FROM, windows, width=240)
 
 
 def _rows(columns: int) -> int:

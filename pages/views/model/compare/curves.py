@@ -16,7 +16,7 @@ from pages.components.chart import chart
 from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound_to, choose, current, dark
+from pages.runtime.state import choose, dark, select
 from pages.views.model.compare.judged import ClassCurves, Judged, class_curves, reports
 from pages.views.model.compare.scores import HIGH
 
@@ -34,22 +34,16 @@ def _name(kind: str) -> str:
 def curves(judged: Judged) -> None:
     """One kind of curve, all models over one another; what it says beside it."""
     classes = judged.table.classes
-    place = current().seen_among(keys.COMPARE_CLASS, range(len(classes)))
-    label = classes[place]
     st.subheader(_("Thresholds and probabilities"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose(_("Curve"), keys.COMPARE_CURVE, {kind: _name(kind) for kind in keys.COMPARE_CURVE.options})
-        chooser: Callable[..., Any] = st.selectbox
+        whose = _("of the class") if len(classes) == 2 else _("of the class, against the rest")
+        named = [judged.table.class_(c) for c in classes]
         if len(classes) <= 6:
-            chooser = st.segmented_control
-        escape = md if len(classes) <= 6 else clean
-        chooser(
-            _("of the class") if len(classes) == 2 else _("of the class, against the rest"),
-            range(len(classes)),
-            format_func=lambda k: escape(judged.table.class_(classes[k]), 24),
-            **({"required": True} if len(classes) <= 6 else {}),
-            **bound_to(keys.COMPARE_CLASS, place),
-        )
+            place = choose(whose, keys.COMPARE_CLASS, {k: md(name, 24) for k, name in enumerate(named)})
+        else:
+            place = select(whose, keys.COMPARE_CLASS, {k: clean(name, 24) for k, name in enumerate(named)})
+    label = classes[place]
     by_model = class_curves(judged, label)
     picture, words = st.columns([4, 3], gap="medium")
     drawing = {

@@ -14,7 +14,7 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, bound_to, current
+from pages.runtime.state import Spec, select
 
 ALL, PRIOR = -2, -1
 """In place of a column: all of them; the class prior."""
@@ -71,13 +71,7 @@ def _entries(table: active.FittableTable, made: LookUp) -> None:
     """Every entry, or those of one column."""
     features = table.features
     shown = {i: _column(table, i) for i in (ALL, PRIOR, *range(len(features)))}
-    here = current().seen_among(keys.WAYS_COLUMN, shown)
-    st.selectbox(
-        _("Column"),
-        list(shown),
-        format_func=shown.__getitem__,
-        **bound_to(keys.WAYS_COLUMN, here),
-    )
+    here = select(_("Column"), keys.WAYS_COLUMN, shown)
     named = {PRIOR: table.target.name, **dict(enumerate(features.names))}.get(here)
     logs, normal = made.frame(), made.coefficients()
     if here == PRIOR:
