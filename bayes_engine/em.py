@@ -19,6 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.logspace import Array, exp, log
@@ -316,6 +317,13 @@ def runs(starts: Iterable[Callable[[], P]], climb: Callable[[P], EMTrace[P]]) ->
         except Collapse as reason:
             collapsed.append(reason)
     return Runs(tuple(traces), tuple(collapsed))
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """The random numbers of a `random_state` as scikit-learn takes it, or of a generator itself."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**32, dtype=np.uint32))
 
 
 def random_responsibilities(rng: np.random.Generator, n: int, k: int) -> Array:

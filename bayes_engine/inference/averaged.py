@@ -25,6 +25,7 @@ from bayes_engine.inference.super_parent_sums import every_place, pack, row_widt
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import log_smoothed
 from bayes_engine.table.encode import Table
+from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Variable
 
 SUPER_PARENT = "which super-parent"
@@ -293,8 +294,7 @@ class AveragedFactor(Factor):
         if X.n <= step:
             yield slice(0, X.n), X, left
             return
-        for begin in range(0, X.n, step):
-            rows = slice(begin, min(begin + step, X.n))
+        for rows in slices(X.n, step):
             yield rows, X.take(rows), None if left is None else LeftOutRows(left.own[rows], left.weight[rows])
 
 

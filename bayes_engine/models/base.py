@@ -399,15 +399,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
                 if all(isinstance(c, str) for c in frame.columns)
                 else frame.set_axis([str(c) for c in frame.columns], axis=1)
             )
-        features = self._declared.names
-        if not isinstance(X, pd.DataFrame):
-            if len(features) != frame.shape[1]:
-                raise TableError("the schema has {s} features and X has {d} columns", s=len(features), d=frame.shape[1])
-            return frame.set_axis(list(features), axis=1)
-        for name in features:
-            if name not in frame.columns:
-                raise TableError("the schema's column '{column}' is not in X", column=name)
-        return frame[list(features)]
+        return by_schema(X, frame, self._declared.names)
 
     def _domain(self, stats: SufficientStatistics, variable: Variable) -> Domain:
         """The places of a discrete column: a missing cell is a level where the model says so and training had any."""
@@ -483,6 +475,19 @@ def left_out_rows(labels: Labels, stats: SufficientStatistics | None = None) -> 
     """Rows of these hard labels, to be left out one by one."""
     assert labels.codes is not None
     return LeftOutRows(labels.codes, np.ones(len(labels.codes)) if labels.weight is None else labels.weight, stats)
+
+
+def by_schema(X: Any, frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    """The columns of a schema, in its order; those of an array have its names. Raises TableError where they do not
+    fit."""
+    if not isinstance(X, pd.DataFrame):
+        if len(names) != frame.shape[1]:
+            raise TableError("the schema has {s} features and X has {d} columns", s=len(names), d=frame.shape[1])
+        return frame.set_axis(list(names), axis=1)
+    for name in names:
+        if name not in frame.columns:
+            raise TableError("the schema's column '{column}' is not in X", column=name)
+    return frame[list(names)]
 
 
 def given_schema(schema: Any) -> Schema:

@@ -165,6 +165,12 @@ class GaussianDiscriminant(GenerativeClassifier):
         return pooled(used.weight, m2, share, self._ddof)
 
     @property
+    def _scatter(self) -> Scatter:
+        check_is_fitted(self, "stats_")
+        assert self.stats_.scatter is not None
+        return self.stats_.scatter
+
+    @property
     def priors_(self) -> Array:
         """(C,) the prior, in the order of `classes_`."""
         check_is_fitted(self, "stats_")
@@ -173,24 +179,18 @@ class GaussianDiscriminant(GenerativeClassifier):
     @property
     def shrinkage_(self) -> dict[Any, float]:
         """How far each class's covariance is shrunk, from 0 to 1."""
-        check_is_fitted(self, "stats_")
-        assert self.stats_.scatter is not None
-        used = _some(self.stats_.scatter, self.factor_.gaussian.columns)
+        used = _some(self._scatter, self.factor_.gaussian.columns)
         return dict(zip(self.target_.levels, self._amounts(used, self.stats_)[0].tolist(), strict=True))
 
     @property
     def means_(self) -> Array:
         """(C, d) the class means."""
-        check_is_fitted(self, "stats_")
-        assert self.stats_.scatter is not None
-        return np.asarray(_means(self.stats_.scatter) + self.stats_.scatter.pivot)
+        return np.asarray(_means(self._scatter) + self._scatter.pivot)
 
     @property
     def xbar_(self) -> Array:
         """(d,) the mean of all rows."""
-        check_is_fitted(self, "stats_")
-        assert self.stats_.scatter is not None
-        return np.asarray(self.stats_.scatter.centre + self.stats_.scatter.pivot)
+        return np.asarray(self._scatter.centre + self._scatter.pivot)
 
     def decision_function(self, X: Any) -> Array:
         """(n, C) log p(c, x) without what all classes share; for two classes (n,) their log-odds, as scikit-learn has
@@ -377,8 +377,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _directions(self) -> tuple[Array, Array]:
         f = self._linear
-        assert self.stats_.scatter is not None
-        between = _some(self.stats_.scatter, f.columns).between / self.stats_.class_weight.sum()
+        between = _some(self._scatter, f.columns).between / self.stats_.class_weight.sum()
         directions, values = discriminant_directions(f.root, between)
         kept = self._n_features_out
         W = np.zeros((self.n_features_in_, kept))
@@ -406,10 +405,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.asarray(values - self.xbar_)
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        assert self.stats_.scatter is not None
         f, d = self._linear, len(self.schema_)
         plain = not self.shrinkage and self.covariance == "full" and len(f.columns) == d
-        within = inverse_root(self.stats_.scatter.within) if plain else f.root
+        within = inverse_root(self._scatter.within) if plain else f.root
         if not plain or within.rank < d:
             return super()._leave_one_out(X, labels)
         weight = self.stats_.class_weight
@@ -546,8 +544,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         plain = not self.shrinkage and self.pooling == 0 and self.covariance == "full"
         if not plain or len(self._quadratic.columns) < len(self.schema_):
             return super()._leave_one_out(X, labels)
-        assert self.stats_.scatter is not None
-        weight, m2 = self.stats_.class_weight, self.stats_.scatter.m2
+        weight, m2 = self.stats_.class_weight, self._scatter.m2
         roots = [inverse_root(m2[c]) if weight[c] else root for c, root in enumerate(self._quadratic.roots)]
         degrees = np.where(weight == 0, 1.0, weight - self._ddof)
         return left_out.quadratic_left_out(matrix(X), self.means_, roots, degrees, self._removals(labels), self._ddof)

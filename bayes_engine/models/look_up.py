@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
+from bayes_engine.models.base import by_schema
 from bayes_engine.models.decision_mixin import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up_source import written
@@ -97,18 +98,8 @@ class LookUp:
         return self.target.levels
 
     def _encode(self, X: Any) -> Table:
-        frame = as_frame(X)
-        if not isinstance(X, pd.DataFrame):
-            if len(self.schema) != frame.shape[1]:
-                raise TableError(
-                    "the schema has {s} features and X has {d} columns", s=len(self.schema), d=frame.shape[1]
-                )
-            frame = frame.set_axis(list(self.schema.names), axis=1)
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        for name in self.schema.names:
-            if name not in frame.columns:
-                raise TableError("the schema's column '{column}' is not in X", column=name)
-        return encode(frame[list(self.schema.names)], self.schema, unseen=self.unseen, missing=self.missing)
+        frame = by_schema(X, as_frame(X).rename(columns=str), self.schema.names)
+        return encode(frame, self.schema, unseen=self.unseen, missing=self.missing)
 
     def _joint(self, X: Table) -> Array:
         joint = np.repeat(self.log_prior[:, None], X.n, axis=1)

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.covariance import pivots
-from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, runs
+from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, generator, runs
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
@@ -111,7 +111,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         rows, start = self._rows(X, sample_weight)
         self._check_rows(rows)
         given = not isinstance(start, str)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.uint32))
+        rng = generator(self.random_state)
         starts = [start] * (1 if given else self.n_init)
         tried = self._climb(rows, starts, rng, self.prior)
         if tried.best is None and not given:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.em import EMTrace, Runs
+from bayes_engine.em import EMTrace, Runs, generator
 from bayes_engine.errors import ParameterError
 from bayes_engine.exchange import NetworkFrames, from_frames, load_network, network_frames, save_network
 from bayes_engine.factors.network import CPT, Network
@@ -30,7 +30,7 @@ from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models import network_fit, network_query
-from bayes_engine.models.network_fit import EMSettings, RowForm, TablePrior, generator, read_rows
+from bayes_engine.models.network_fit import EMSettings, RowForm, TablePrior, read_rows
 from bayes_engine.priors import Alpha
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.family_counts import FamilyCounts

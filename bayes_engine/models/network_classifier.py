@@ -83,8 +83,7 @@ class BayesianNetworkClassifier(SemiNaive):
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         self.search_ = None
         self.graph_ = self._chosen(X, labels, stats)
-        wider = [name for name in self._wider_of(stats.schema) if name not in stats.families.tables]
-        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
+        return self._with_wider(X, labels, stats)
 
     def _chosen(self, X: Table, labels: Labels, stats: SufficientStatistics) -> DAG:
         target, columns = stats.target.name, stats.schema.names
@@ -152,9 +151,6 @@ class BayesianNetworkClassifier(SemiNaive):
                 columns.append(np.where(codes == 0, len(wide.levels), codes).astype(codes.dtype) if level else codes)
         return Table(Schema(tuple(variables)), tuple(columns), X.n)
 
-    def _wider(self) -> Collection[Name]:
-        return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()
-
     def _wider_of(self, schema: Schema) -> list[Name]:
         """The families of three columns and more, the class apart; and of a column of numbers those with any parent."""
         target = self.graph_.nodes[0]
@@ -204,11 +200,7 @@ class BayesianNetworkClassifier(SemiNaive):
         parents = tuple(n for n in self.graph_.parents[stats.target.name] if self._domain(stats, stats.schema[n]).size)
         if not parents:
             return None
-        name = in_order(stats.schema, parents)
-        table = stats.families.tables[name] if len(name) > 1 else stats.counts.tables[name[0]]
-        for axis, n in enumerate(name, start=1):
-            table = self._domain(stats, stats.schema[n]).counted(table, axis)
-        turned = table.transpose(0, *(1 + name.index(n) for n in parents))
+        turned = self._counted(stats, parents)
         alpha = dirichlet(self.alpha).per_level((*turned.shape[1:], len(turned)))
         above = tuple(self._domain(stats, stats.schema[n]) for n in parents)
         return ConditionalPrior(stats.target, turned, alpha, above)

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from bayes_engine.em import EMModel, EMTrace, ExpectedStatistics, Runs, Stopping, em, runs
+from bayes_engine.em import EMModel, EMTrace, ExpectedStatistics, Runs, Stopping, em, generator, runs
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors.leaf import dot
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.expected_counts import ExpectationStep
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import given_schema, warn
+from bayes_engine.models.base import by_schema, given_schema, warn
 from bayes_engine.priors import (
     Alpha,
     Dirichlet,
@@ -49,13 +48,6 @@ Tables = tuple[Array, ...]
 """What EM climbs over: the probabilities of every node's table, in the order of the nodes."""
 
 
-def generator(random_state: Any) -> np.random.Generator:
-    """The random numbers of a `random_state` as scikit-learn takes it, or of a generator itself."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**32, dtype=np.uint32))
-
-
 # rows -----------------------------------------------------------------------------------------------------------------
 
 
@@ -78,10 +70,7 @@ def read_rows(X: Any, sample_weight: Any, form: RowForm) -> tuple[Table, Array |
     if form.discretize is not None:
         checked_word("discretize", form.discretize, ("quantile", "equal-width"))
     schema = Schema.from_dtypes(frame) if form.schema is None else given_schema(form.schema).features
-    for name in schema.names:
-        if name not in frame.columns:
-            raise TableError("the schema's column '{column}' is not in X", column=name)
-    frame = frame[list(schema.names)]
+    frame = by_schema(frame, frame, schema.names)
     schema = observe(frame, Schema(tuple(_cut(v, frame, form) for v in schema)))
     empty = [v.name for v in schema if not v.levels]
     if empty:

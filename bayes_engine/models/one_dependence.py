@@ -57,8 +57,8 @@ AVERAGING = ("factored", "joint")
 class SemiNaive(GenerativeClassifier):
     """What the semi-naive models share: pair statistics, families along a graph, and leave-one-out given the graph.
 
-    A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider`, the families of more than
-    two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters.
+    A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider_of`, the families of more
+    than two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters.
 
     Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`:
 
@@ -106,7 +106,16 @@ class SemiNaive(GenerativeClassifier):
 
     def _wider(self) -> Collection[Name]:
         """The families beyond pairs that are counted, once a first fit has chosen them."""
+        return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()
+
+    def _wider_of(self, schema: Schema) -> Collection[Name]:
+        """Those of the structure chosen."""
         return ()
+
+    def _with_wider(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
+        """The statistics of a first fit, and those of the structure that it chose."""
+        wider = [name for name in self._wider_of(stats.schema) if name not in stats.families.tables]
+        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
 
     # estimating ---------------------------------------------------------------------------------------------------
 
@@ -137,13 +146,17 @@ class SemiNaive(GenerativeClassifier):
             gaussian = GaussianRule(self._ddof, False, float(self.var_floor), rows)
             return gaussian_leaf(variable, stats.target.name, classes, gaussian, above, cells)
         own = self._domain(stats, variable)
-        name = in_order(stats.schema, (*parents, variable.name))
-        table = stats.families.tables[name] if parents else stats.counts.tables[variable.name]
-        for axis, n in enumerate(name, start=1):
-            table = self._domain(stats, stats.schema[n]).counted(table, axis)
-        turned = table.transpose(0, *(1 + name.index(n) for n in (*parents, variable.name)))
+        turned = self._counted(stats, (*parents, variable.name))
         rule = TableRule(prior.per_level(turned.shape), prior.base == "marginal")
         return TableLeaf(own, stats.target.name, turned, rule, above)
+
+    def _counted(self, stats: SufficientStatistics, columns: tuple[str, ...]) -> Array:
+        """(C, one axis for each of these columns) how often the classes have each place."""
+        name = in_order(stats.schema, columns)
+        table = stats.families.tables[name] if len(name) > 1 else stats.counts.tables[name[0]]
+        for axis, n in enumerate(name, start=1):
+            table = self._domain(stats, stats.schema[n]).counted(table, axis)
+        return table.transpose(0, *(1 + name.index(n) for n in columns))
 
     def _check(self, stats: SufficientStatistics) -> None:
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
@@ -416,17 +429,13 @@ class KDependence(SemiNaive):
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         self.parents_ = self._chosen(stats)
-        wider = [n for n in self._wider_of(stats.schema) if n not in stats.families.tables]
-        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
+        return self._with_wider(X, labels, stats)
 
     def _chosen(self, stats: SufficientStatistics) -> dict[str, tuple[str, ...]]:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
             raise ParameterError("k={value} is no number of parents: 0 and more", value=repr(self.k))
         nats = dependences(stats, self.missing == "category", float(self.var_floor))
         return k_parents(stats.schema, nats, int(self.k))
-
-    def _wider(self) -> Collection[Name]:
-        return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()
 
     def _wider_of(self, schema: Schema) -> list[Name]:
         return [in_order(schema, (*up, child)) for child, up in self.parents_.items() if len(up) > 1]

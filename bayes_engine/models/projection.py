@@ -4,7 +4,6 @@ of the classes, on rows held out.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -12,9 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from bayes_engine.decision.evaluate import TINY, held_out
+from bayes_engine.decision.evaluate import TINY, held_out, splits
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
@@ -224,13 +222,13 @@ def plane_projections(data: NumericRows, objective: Objective = "ratio-trace", *
     """
     if len(data.classes) < 3 or len(data.names) < 2:
         raise TableError("a plane needs three classes and two columns; two classes have one direction only")
-    splits, scheme = _splits(data, folds)
+    folded, scheme = _folded(data, folds)
 
     def screen(make: Callable[[NumericRows], _Map]) -> PlaneProjection:
         seen = make(data)
         points = seen.of(data.X)
         guesses = np.empty(len(data.y), dtype=np.intp)
-        for train, test in steps(splits):
+        for train, test in steps(folded):
             part = _some(data, train)
             fold = make(part)
             there = _means(fold.of(part.X), part)
@@ -370,7 +368,7 @@ def transformed_naive_bayes(
     PCA makes columns uncorrelated over all rows, LDA within the classes (on average); naive Bayes asks for
     independence within each class.
     """
-    splits, scheme = _splits(data, folds)
+    folded, scheme = _folded(data, folds)
     maps: Mapping[str, Callable[[NumericRows], _Map]] = {
         "raw": _standard,
         "pca": lambda part: _pca_map(part, len(part.names)),
@@ -379,7 +377,7 @@ def transformed_naive_bayes(
     results = {}
     for step, make in maps.items():
         log_p = np.empty((len(data.y), len(data.classes)))
-        for train, test in steps(splits):
+        for train, test in steps(folded):
             part = _some(data, train)
             fold = make(part)
             # every class keeps its column, also where a fold has none of its rows
@@ -434,26 +432,12 @@ def _some(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
     )
 
 
-def _splits(data: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
+def _folded(data: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
-    n, sizes = len(data.y), np.bincount(data.y)
-    every = np.arange(n)
-    if data.groups is None and n <= TINY:
+    if data.groups is None and len(data.y) <= TINY:
+        every = np.arange(len(data.y))
         return [(np.delete(every, i), np.array([i])) for i in every], Message("each row held out in turn")
-    k = min(folds, int(sizes.max() if data.groups is not None else sizes.min()))
-    if data.groups is not None:
-        together = pd.factorize(pd.Series(data.groups), use_na_sentinel=False)[0]
-        k = min(k, len(np.unique(together)))
-    if k < 2:
-        raise TableError(
-            "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class "
-            "out"
-        )
     if data.groups is None:
-        return list(StratifiedKFold(k, shuffle=True, random_state=0).split(every, data.y)), Message(
-            "{k} folds, stratified", {"k": k}
-        )
-    with warnings.catch_warnings():  # a class may be absent from a fold: it keeps its column
-        warnings.filterwarnings("ignore", message="The least populated class")
-        grouped = StratifiedGroupKFold(k, shuffle=True, random_state=0)
-        return list(grouped.split(every, data.y, together)), Message("{k} folds, groups kept together", {"k": k})
+        stratified, scheme = splits(data.y, None, folds, 0)
+        return list(stratified), Message("{k} folds, stratified", scheme.params)
+    return splits(data.y, pd.factorize(pd.Series(data.groups), use_na_sentinel=False)[0], folds, 0)

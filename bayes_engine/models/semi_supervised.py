@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import Decision
@@ -29,6 +28,7 @@ from bayes_engine.em import (
     Stop,
     Stopping,
     em,
+    generator,
     random_responsibilities,
     responsibilities,
     runs,
@@ -158,20 +158,21 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _run(self, work: HiddenLabels, stopping: Stopping) -> Runs[Factor]:
         climb = partial(work.climb, stopping=stopping, hard=bool(self.hard))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.uint32))
+        rng = generator(self.random_state)
         given = not isinstance(self.init, str)
         labelled = np.bincount(work.codes[work.codes >= 0], minlength=work.k) > 0
-        by_labels = self.init == "labels" if not given else False
+
+        def at_random() -> Factor:
+            return work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))
+
+        starts: list[Callable[[], Factor]] = [at_random] * self.n_init
         if given:
-            starts: list[Callable[[], Factor]] = [lambda: work.start(self._given(work))]
-        elif by_labels and labelled.all():
+            starts = [lambda: work.start(self._given(work))]
+        elif self.init == "labels" and labelled.all():
             starts = [lambda: work.start(work.fixed(np.zeros((work.n, work.k))))]
-        else:
-            starts = [lambda: work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))] * self.n_init
         climbs = runs(starts, climb)
         if climbs.best is None and not given:
-            again = [lambda: work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))] * RESTARTS
-            more = runs(again, climb)
+            more = runs([at_random] * RESTARTS, climb)
             climbs = Runs(more.traces, climbs.collapsed + more.collapsed)
         best = climbs.best
         if best is None or given or labelled.any():
