@@ -1,7 +1,6 @@
 """Why evidence is impossible: a smallest set of findings that exclude each other.
 
-First findings are left out one after another as long as the rest stays impossible; what remains is minimal. Then all
-smaller sets are tried, the smallest first, as many of them as `MOST_SETS`: a batch of rows each.
+Findings are left out one by one as long as the rest stays impossible; then all smaller sets are tried.
 """
 
 from __future__ import annotations
@@ -34,10 +33,8 @@ class Conflict(NamedTuple):
 
 
 def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp]) -> Conflict | None:
-    """The conflict in one row of evidence (d,); None where it can occur. Soft evidence that `log_evidence` holds is
-    kept throughout.
-
-    Of several smallest sets the first in the order of the nodes is named.
+    """The conflict in one row of evidence (d,); None where it can occur. Of several smallest sets the first in the
+    order of the nodes is named.
 
     >>> from bayes_engine.datasets import load_network
     >>> from bayes_engine.inference.junction_tree import junction_tree

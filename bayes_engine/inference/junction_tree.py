@@ -27,8 +27,6 @@ from bayes_engine.progress import steps
 
 Places = NDArray[np.intp]
 """(n, d) one row of evidence each: the place of a node's level, HIDDEN where nothing is known."""
-Soft = Mapping[str, Any]
-"""Likelihoods (S_j,), or (n, S_j) by row: what was seen of a node says so much for each of its levels."""
 OnImpossible = Literal["raise", "flag"]
 
 Passed = TypeVar("Passed")
@@ -117,11 +115,6 @@ class JunctionTree:
         self._cliques = _cliques((*groups, network.axes(together)), network.sizes, self.names)
         self._edges = _edges(network, self._cliques, self._given)
 
-    @property
-    def parents(self) -> tuple[int, ...]:
-        """The clique to which each one's message goes; −1 for a root."""
-        return tuple(c.parent for c in self._cliques)
-
     @cached_property
     def cost(self) -> TreeCost:
         """What the tables of one row take: known before any is made."""
@@ -130,39 +123,32 @@ class JunctionTree:
         return TreeCost(sum(tables), largest, self._names(widest.scope))
 
     def marginals(
-        self,
-        places: Places,
-        *,
-        targets: Sequence[str] | None = None,
-        soft: Soft | None = None,
-        impossible: OnImpossible = "raise",
+        self, places: Places, *, targets: Sequence[str] | None = None, impossible: OnImpossible = "raise"
     ) -> Posteriors:
         """log P(e) and P(x_j | e) of every node, or of the targets.
 
         Raises ImpossibleEvidence where P(e) = 0, unless such rows shall be flagged.
         """
-        tree, part, likelihoods = self._pruned(places, targets, soft)
+        tree, part = self._pruned(places, targets)
         network, n = tree.network, len(part)
         asked = range(len(network.cpts)) if targets is None else network.axes(targets)
         margins = [np.empty((network.sizes[v], n)) for v in asked]
         log_evidence = np.empty(n)
-        for rows, done in tree._calibrated(part, likelihoods):
+        for rows, done in tree._calibrated(part):
             log_evidence[rows] = done.log_evidence
             for v, into in zip(asked, margins, strict=True):
                 into[:, rows] = done.margin(*tree._homes[v])
-        self._refuse(log_evidence, places, soft, impossible)
+        self._refuse(log_evidence, places, impossible)
         return Posteriors(log_evidence, {tree.names[v]: p.T for v, p in zip(asked, margins, strict=True)})
 
-    def joint(
-        self, targets: Sequence[str], places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
-    ) -> Array:
+    def joint(self, targets: Sequence[str], places: Places, *, impossible: OnImpossible = "raise") -> Array:
         """P(x_1, …, x_k | e) of several nodes (n, S_1, …, S_k), in the order of `targets`.
 
         Where no clique holds them all, a tree is made in which one does.
         """
         if len(set(targets)) < len(targets):
             raise ParameterError("a node stands twice among the targets: {names}", names=", ".join(targets))
-        tree, part, likelihoods = self._pruned(places, targets, soft, together=True)
+        tree, part = self._pruned(places, targets, together=True)
         wanted = tree.network.axes(targets)
         home = min(
             (k for k, c in enumerate(tree._cliques) if set(wanted) <= set(c.scope)),
@@ -173,37 +159,35 @@ class JunctionTree:
         kept = [v for v in scope if v in wanted]
         table = np.empty((*(tree.network.sizes[v] for v in kept), len(part)))
         log_evidence = np.empty(len(part))
-        for rows, done in tree._calibrated(part, likelihoods):
+        for rows, done in tree._calibrated(part):
             log_evidence[rows] = done.log_evidence
             table[..., rows] = done.margin(home, drop)
-        self._refuse(log_evidence, places, soft, impossible)
+        self._refuse(log_evidence, places, impossible)
         return np.moveaxis(table, [len(kept), *(kept.index(v) for v in wanted)], range(1 + len(wanted)))
 
-    def log_evidence(self, places: Places, *, soft: Soft | None = None) -> Array:
+    def log_evidence(self, places: Places) -> Array:
         """(n,) log P(e) in nats; −inf where the findings cannot occur together."""
-        tree, part, likelihoods = self._pruned(places, (), soft)
+        tree, part = self._pruned(places, ())
         log_p = np.empty(len(part))
         for rows in tree._blocks(len(part)):
-            log_p[rows] = tree._safely(partial(_collect, tree, part, likelihoods, rows)).log_evidence
+            log_p[rows] = tree._safely(partial(_collect, tree, part, rows)).log_evidence
         return log_p
 
-    def most_probable(
-        self, places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
-    ) -> MostProbableExplanation:
+    def most_probable(self, places: Places, *, impossible: OnImpossible = "raise") -> MostProbableExplanation:
         """The values of all nodes that are most probable with the evidence; rows of HIDDEN and −inf where P(e) = 0.
 
         Among equals (`TIE`) the first: decided clique by clique from the roots, by the order of the levels.
         """
-        tree, part, likelihoods = self._pruned(places, None, soft)
+        tree, part = self._pruned(places, None)
         states = part.copy()
         log_p = np.empty(len(part))
         tables = _Tables(_LARGEST, tree._log)
         for rows in tree._blocks(len(part)):
-            up = _collect(tree, part, likelihoods, rows, tables)
+            up = _collect(tree, part, rows, tables)
             log_p[rows] = up.log_evidence
             for clique, table in zip(reversed(tree._cliques), reversed(up.tables), strict=True):
                 _read_off(clique, table, states[rows], tree.network.sizes)
-        self._refuse(log_p, places, soft, impossible)
+        self._refuse(log_p, places, impossible)
         states[np.isneginf(log_p)] = HIDDEN
         return MostProbableExplanation(states, log_p)
 
@@ -214,20 +198,20 @@ class JunctionTree:
 
         Rows alike are carried through once; an impossible row that is flagged counts nowhere.
         """
-        places, _ = self._checked(places, None)
+        places = self._checked(places)
         distinct, back = _distinct(places)
         total = np.bincount(back, weights=weight, minlength=len(distinct)).astype(float)
         self._affordable()
         sums = [np.zeros(tuple(self.network.sizes[v] for v in c.scope)) for c in self._cliques]
         log_evidence = np.empty(len(distinct))
-        for rows, done in self._calibrated(distinct, {}):
+        for rows, done in self._calibrated(distinct):
             log_evidence[rows] = done.log_evidence
             share = np.where(np.isfinite(done.log_evidence), total[rows], 0.0)
             for into, belief in zip(sums, done.beliefs, strict=True):
                 p = done.algebra.probability(belief)
                 into += p[..., 0] * share.sum() if p.shape[-1] == 1 else p @ share
         log_evidence = log_evidence[back]
-        self._refuse(log_evidence, places, None, impossible)
+        self._refuse(log_evidence, places, impossible)
         families = {}
         for cpt, home in zip(self.network.cpts, self._edges.family_home, strict=True):
             scope, wanted = self._cliques[home].scope, self.network.axes(cpt.scope)
@@ -289,7 +273,7 @@ class JunctionTree:
 
     # ------------------------------------------------------------------ rows
 
-    def _checked(self, places: Places, soft: Soft | None) -> tuple[Places, dict[int, Array]]:
+    def _checked(self, places: Places) -> Places:
         places = np.asarray(places)
         d = len(self.network.cpts)
         if places.ndim != 2 or places.shape[1] != d:
@@ -307,46 +291,31 @@ class JunctionTree:
                 name=self.names[j],
                 place=int(places[i, j]),
             )
-        return places, {} if soft is None else self._likelihoods(soft, len(places))
-
-    def _likelihoods(self, soft: Soft, n: int) -> dict[int, Array]:
-        by_node = {}
-        for name, given in soft.items():
-            size = len(self.network[name].variable.levels)
-            value = np.atleast_2d(np.asarray(given, dtype=float))
-            fits = value.ndim == 2 and value.shape[1] == size and len(value) in (1, n)
-            if not (fits and np.isfinite(value).all() and (value >= 0).all()):
-                raise ParameterError(
-                    "the soft evidence on '{name}' must be {size} likelihoods of 0 and more, for all rows or for each",
-                    name=name,
-                    size=size,
-                )
-            by_node[self.network.position[name]] = np.broadcast_to(value, (n, size))
-        return by_node
+        return places
 
     def _pruned(
-        self, places: Places, targets: Sequence[str] | None, soft: Soft | None, together: bool = False
-    ) -> tuple[JunctionTree, Places, dict[int, Array]]:
+        self, places: Places, targets: Sequence[str] | None, together: bool = False
+    ) -> tuple[JunctionTree, Places]:
         """The tree that is asked, with its columns: this one, or, where a clique for the targets is wanted or where it
         pays, one that leaves out the barren nodes (neither asked for, nor seen, nor above such a node) and is cut at
         the nodes that are seen in every row, so that what these separate from the targets stands apart."""
-        places, likelihoods = self._checked(places, soft)
+        places = self._checked(places)
         names = self.names
         asked_for = names if targets is None else [self.network[name].name for name in targets]
         wanted = set(self.network.axes(asked_for))
         apart = together and not any(wanted <= set(c.scope) for c in self._cliques)
         if not apart and self.cost.cells <= PAYS:
-            return self, places, likelihoods
+            return self, places
         seen = places != HIDDEN
-        asked = wanted | set(np.flatnonzero(seen.any(axis=0)).tolist()) | set(likelihoods)
+        asked = wanted | set(np.flatnonzero(seen.any(axis=0)).tolist())
         above = self.network.graph.ancestors([names[v] for v in sorted(asked)])
         kept = tuple(j for j, name in enumerate(names) if name in above)
         cut = () if self.cost.cells <= PAYS else tuple(np.flatnonzero(seen.all(axis=0)[list(kept)]).tolist())
         tree = _part(self.network, kept, tuple(targets or ()) if together else (), cut if len(places) else ())
         tree.most_cells = self.most_cells
         if not apart and tree.cost.cells * GAIN > self.cost.cells:
-            return self, places, likelihoods
-        return tree, places[:, kept], {k: likelihoods[j] for k, j in enumerate(kept) if j in likelihoods}
+            return self, places
+        return tree, places[:, kept]
 
     def _blocks(self, n: int) -> Iterator[slice]:
         step = int(np.clip(BLOCK_CELLS / max(self.cost.cells, 1.0), 1, ROWS))
@@ -363,24 +332,20 @@ class JunctionTree:
                 pass
         return work(_Tables(_LOG_SUM, self._log))
 
-    def _calibrated(self, places: Places, soft: dict[int, Array]) -> Iterator[tuple[slice, _Calibrated]]:
+    def _calibrated(self, places: Places) -> Iterator[tuple[slice, _Calibrated]]:
         """Block by block, the probabilities of every clique given the evidence."""
         for rows in self._blocks(len(places)):
-            yield rows, self._safely(partial(_calibrate, self, places, soft, rows))
+            yield rows, self._safely(partial(_calibrate, self, places, rows))
 
-    def _refuse(self, log_evidence: Array, places: Places, soft: Soft | None, impossible: OnImpossible) -> None:
+    def _refuse(self, log_evidence: Array, places: Places, impossible: OnImpossible) -> None:
         if impossible == "raise" and np.isneginf(log_evidence).any():
             rows = tuple(np.flatnonzero(np.isneginf(log_evidence)).tolist())
-            row = rows[0]
-            likelihoods = {v: np.broadcast_to(x, (len(places), np.shape(x)[-1]))[row] for v, x in (soft or {}).items()}
             try:
-                cause = conflict(self.network, partial(self.log_evidence, soft=likelihoods), np.asarray(places)[row])
+                cause = conflict(self.network, self.log_evidence, np.asarray(places)[rows[0]])
             except TooLarge:  # with fewer findings less can be left out
                 cause = None
             if cause is None:
                 raise ImpossibleEvidence("the evidence has probability 0; clear one of its findings", rows)
-            if not cause.findings:
-                raise ImpossibleEvidence("the soft evidence alone has probability 0; clear it", rows)
             if len(places) > 1:
                 raise ImpossibleEvidence(
                     "the evidence of {n} row(s) has probability 0; in row {row} these findings exclude each other: "
@@ -516,15 +481,12 @@ class _Calibrated(NamedTuple):
         return self.algebra.probability(self.algebra.total(self.beliefs[clique], drop))
 
 
-def _collect(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: slice, tables: _Tables) -> _Collected:
+def _collect(tree: JunctionTree, places: Places, rows: slice, tables: _Tables) -> _Collected:
     algebra, edges = tables.algebra, tree._edges
     part = places[rows]
     seen: dict[int, Array] = {}
     for v in (part != HIDDEN).any(axis=0).nonzero()[0].tolist():
         seen[v] = edges.one_hot[tree.network.sizes[v]][algebra.of_log][:, part[:, v]]  # HIDDEN: the last, all ones
-    for v, likelihood in soft.items():
-        value = log(likelihood[rows].T) if algebra.of_log else likelihood[rows].T
-        seen[v] = algebra.times(seen[v], value) if v in seen else value
     potentials: list[Array] = []
     messages: list[Array] = []
     log_evidence = np.zeros(len(part))
@@ -546,8 +508,8 @@ def _collect(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: s
     return _Collected(algebra, potentials, messages, log_evidence)
 
 
-def _calibrate(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: slice, tables: _Tables) -> _Calibrated:
-    up = _collect(tree, places, soft, rows, tables)
+def _calibrate(tree: JunctionTree, places: Places, rows: slice, tables: _Tables) -> _Calibrated:
+    up = _collect(tree, places, rows, tables)
     algebra, edges = up.algebra, tree._edges
     one = np.zeros(1) if algebra.of_log else np.ones(1)
     beliefs: list[Array] = list(up.tables)

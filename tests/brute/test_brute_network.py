@@ -99,24 +99,6 @@ def test_everything_the_tree_says(case: Any) -> None:
 
 @examples(40)
 @given(cases())
-def test_soft_evidence_weighs_the_levels(case: Any) -> None:
-    network, places, rng = case
-    name = str(rng.choice(list(network.names)))
-    j = network.position[name]
-    soft = {name: rng.random((len(places), network.sizes[j]))}
-    found = JunctionTree(network).marginals(places, soft=soft, impossible="flag")
-    for i, row in enumerate(places):
-        weights = findings(network, row)
-        weights[j] = weights[j] * soft[name][i]
-        p = written_out(network, weights)
-        np.testing.assert_allclose(np.exp(found.log_evidence[i]), p.sum(), rtol=1e-12)
-        if p.sum():
-            margin = p.sum(axis=tuple(a for a in range(p.ndim) if a != j)) / p.sum()
-            np.testing.assert_allclose(found.p[name][i], margin, rtol=1e-10, atol=1e-15)
-
-
-@examples(40)
-@given(cases())
 def test_a_tree_made_for_the_evidence_says_the_same(case: Any) -> None:
     """Without the barren nodes, and cut at those that every row has seen: here always, otherwise where it pays."""
     network, places, rng = case

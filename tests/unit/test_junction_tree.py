@@ -232,21 +232,6 @@ def test_where_there_are_too_many_sets_the_conflict_is_minimal(asia: Network, mo
     assert lung is None
 
 
-def test_soft_evidence_of_zeros(asia: Network) -> None:
-    tree = junction_tree(asia)
-    row = asia.places({"lung": "yes"})[None]
-    with pytest.raises(ImpossibleEvidence, match="soft evidence alone"):
-        tree.marginals(row, soft={"xray": [0.0, 0.0]})
-    with pytest.raises(ImpossibleEvidence, match="exclude each other: lung = yes"):
-        tree.marginals(row, soft={"either": [0.0, 1.0]})
-    for wrong in ([1.0], [1.0, -1.0], [1.0, np.nan], np.ones((2, 2))):
-        with pytest.raises(ParameterError, match="soft evidence on 'xray' must be 2 likelihoods"):
-            tree.marginals(row, soft={"xray": wrong})
-    sure = tree.marginals(row, soft={"xray": [1.0, 0.0]})
-    hard = tree.marginals(asia.places({"lung": "yes", "xray": "yes"})[None])
-    assert sure.log_evidence == pytest.approx(hard.log_evidence)
-
-
 def test_evidence_that_does_not_fit_is_named(asia: Network) -> None:
     tree = junction_tree(asia)
     with pytest.raises(ParameterError, match="needs a column for each of the 8 nodes"):
