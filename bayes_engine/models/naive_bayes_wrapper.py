@@ -8,16 +8,18 @@ would refit once a row.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors import Factor, Product
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.base import GenerativeClassifier, left_out_rows
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
@@ -101,14 +103,24 @@ class LeftOutTerms(NamedTuple):
     log_prior: Array
     terms: dict[str, Array]
 
-    def joint(self) -> Array:
-        """(n, C) log p(c, x_i) without row i.
+    def joint(self, kept: Iterable[str] | None = None) -> Array:
+        """(n, C) log p(c, x_i) without row i, of all columns or of those `kept`.
 
         >>> left = LeftOutTerms(np.array([[-1.0, -2.0]]), {"size": np.array([[-0.5, 0.0]])})
         >>> left.joint().tolist()
         [[-1.5, -2.0]]
         """
-        return np.asarray(np.sum([self.log_prior, *self.terms.values()], axis=0))
+        names = self.terms if kept is None else kept
+        return np.asarray(np.sum([self.log_prior, *(self.terms[name] for name in names)], axis=0))
+
+    def judged(self, labels: Labels) -> tuple[LeftOutTerms, NDArray[np.intp], Array]:
+        """The rows that can be judged, with their classes (m,) and weights (m,): those that count, but for one alone of
+        its class, which cannot be right when left out."""
+        rows = left_out_rows(labels)
+        own, weight = rows.own, rows.weight
+        use = (weight > 0) & ~np.isneginf(self.log_prior[np.arange(len(own)), own])
+        terms = {name: term[use] for name, term in self.terms.items()}
+        return LeftOutTerms(self.log_prior[use], terms), own[use], weight[use]
 
 
 def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOutTerms:

@@ -114,14 +114,7 @@ class _Judge:
     """Scores of sets of columns by the terms of rows left out."""
 
     def __init__(self, left: LeftOutTerms, labels: Labels, criterion: str, loss: LossMatrix) -> None:
-        assert labels.codes is not None
-        weight = np.ones(len(labels.codes)) if labels.weight is None else labels.weight
-        alone = np.isneginf(left.log_prior[np.arange(len(weight)), labels.codes])
-        use = (weight > 0) & ~alone
-        self.truth, self.weight = labels.codes[use], weight[use]
-        self.log_prior = left.log_prior[use]
-        self.terms = {name: term[use] for name, term in left.terms.items()}
-        self.names = tuple(left.terms)
+        self.left, self.truth, self.weight = left.judged(labels)
         self.criterion, self.loss = criterion, loss
         self.sign = 1.0 if criterion == "accuracy" else -1.0  # greater is better, after it
 
@@ -140,32 +133,29 @@ class _Judge:
         cost = float(self.weight @ paid / total)
         return 1.0 - cost if self.criterion == "accuracy" else cost
 
-    def of(self, kept: Sequence[str]) -> Array:
-        """(n, C) the joint with these columns."""
-        return np.asarray(np.sum([self.log_prior, *(self.terms[name] for name in kept)], axis=0))
-
     def with_one_more(self, kept: Sequence[str]) -> dict[str, float]:
         """The score with each of the other columns."""
-        joint = self.of(kept)
-        return {name: self(joint + term) for name, term in self.terms.items() if name not in kept}
+        joint = self.left.joint(kept)
+        return {name: self(joint + term) for name, term in self.left.terms.items() if name not in kept}
 
     def with_one_less(self, kept: Sequence[str]) -> dict[str, float]:
         """The score without each of the columns: what stands before it and what stands after it are added, for
         nothing can be taken from −∞."""
-        after = [np.zeros_like(self.log_prior)]
+        after = [np.zeros_like(self.left.log_prior)]
         for name in reversed(kept[1:]):
-            after.append(after[-1] + self.terms[name])
-        before, scores = self.log_prior, {}
+            after.append(after[-1] + self.left.terms[name])
+        before, scores = self.left.log_prior, {}
         for name in kept:
             scores[name] = self(before + after.pop())
-            before = before + self.terms[name]
+            before = before + self.left.terms[name]
         return scores
 
 
 def _search(judge: _Judge, direction: str) -> Selection:
     forward = direction == "forward"
-    kept: tuple[str, ...] = () if forward else judge.names
-    trace = [SelectionStep(None, kept, judge(judge.of(kept)), {})]
+    names = tuple(judge.left.terms)
+    kept: tuple[str, ...] = () if forward else names
+    trace = [SelectionStep(None, kept, judge(judge.left.joint(kept)), {})]
     while True:
         tried = judge.with_one_more(kept) if forward else judge.with_one_less(kept)
         if not tried:
@@ -177,7 +167,7 @@ def _search(judge: _Judge, direction: str) -> Selection:
         if not np.isfinite(best) or not (best > least if forward else best >= least):
             break
         members = {*kept, column} if forward else {*kept} - {column}
-        kept = tuple(name for name in judge.names if name in members)
+        kept = tuple(name for name in names if name in members)
         trace.append(SelectionStep(column, kept, tried[column], tried))
     return Selection(kept, judge.criterion, direction, tuple(trace), tried)
 

@@ -199,20 +199,16 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
     def _fit_weights(self, left: LeftOutTerms, labels: Labels) -> None:
         """L-BFGS-B from w = 1 within 0 … `largest`; a row alone of its class, which no weight makes right, is passed
         over."""
-        assert labels.codes is not None
-        truth = labels.codes
+        left, truth, weight = left.judged(labels)
         names = list(left.terms)
-        weight = np.ones(len(truth)) if labels.weight is None else labels.weight
-        use = (weight > 0) & ~np.isneginf(left.log_prior[np.arange(len(truth)), truth])
         start = np.full(len(names), 1.0 if self.largest is None else min(1.0, float(self.largest)))
         self.learnt_, self.trace_ = dict(zip(names, start.tolist(), strict=True)), ()
-        if not use.any() or not names:
+        if not len(truth) or not names:
             return
-        terms = np.stack([left.terms[name][use] for name in names])
+        terms = np.stack([left.terms[name] for name in names])
         _refuse_never(names, terms)
-        share = weight[use] / weight[use].sum()
         cost = COSTS[self.objective]
-        rest = (left.log_prior[use], terms, truth[use], share)
+        rest = (left.log_prior, terms, truth, weight / weight.sum())
         trace = [cost(start, *rest).value]
 
         def priced(w: Array) -> tuple[Any, ...]:
