@@ -4,10 +4,6 @@ node by node, and say nothing of a chain that zeros keep from coming everywhere.
 From a state that agrees with the evidence, every hidden node in turn is drawn from its probabilities given all others.
 One pass over all of them is a step; of T steps n_q find Q = q. The textbook's form is one chain from a random state;
 beside it stand many chains in step, blocks of nodes drawn together, and starts resampled from likelihood weighting.
-
-What is guaranteed: every draw leaves P(hidden | e) as it is. That a chain also comes there from its start needs draws
-between all states of positive probability: `Irreducibility` says whether there are, and a run without is never
-converged.
 """
 
 from __future__ import annotations

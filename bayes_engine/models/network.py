@@ -2,9 +2,6 @@
 
 P(x) = Π_j P(x_j | pa_j) (Zhou, eq. 7.26). Counting is the semi-naive models' counting with one class, so statistics
 merge; the Dirichlet prior enters in the estimate; cells not known and hidden nodes are EM's affair.
-
-The class here is the estimator; the work stands in `network_fit` (rows, counts, tables, EM), in `network_query`
-(evidence and answers) and in `exchange` (files and frames).
 """
 
 from __future__ import annotations
