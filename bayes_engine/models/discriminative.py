@@ -1,4 +1,5 @@
-"""The other way to a posterior: P(c|x) modelled at once, without P(x|c), by scikit-learn's logistic regression."""
+"""The other way to a posterior: P(c|x) modelled at once, without P(x|c), by scikit-learn's logistic regression; and the
+generative classifiers that are set against it where the truth is known."""
 
 from __future__ import annotations
 
@@ -16,6 +17,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from bayes_engine.ledger import JOINT, Ledger
 from bayes_engine.logspace import Array, log
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.progress import steps, tick, ticking
 from bayes_engine.table.encode import numbers, positions
 from bayes_engine.table.schema import Schema
@@ -102,3 +106,23 @@ def as_numbers(X: Any, schema: Schema) -> Array:
         for v in steps(schema.features)
     ]
     return np.column_stack(cells)
+
+
+def of_numbers() -> dict[str, Any]:
+    """By name, for columns of numbers: three generative classifiers and the discriminative one.
+
+    >>> list(of_numbers())
+    ['naive-bayes', 'lda', 'qda', 'logistic']
+    """
+    return {
+        "naive-bayes": NaiveBayes(),
+        "lda": LinearDiscriminantAnalysis(),
+        "qda": QuadraticDiscriminantAnalysis(),
+        "logistic": ticking(LogisticRegression()),
+    }
+
+
+def of_levels() -> dict[str, Any]:
+    """By name, for discrete columns."""
+    one_hot = make_pipeline(OneHotEncoder(handle_unknown="ignore"), ticking(LogisticRegression()))
+    return {"naive-bayes": NaiveBayes(), "tan": TAN(), "aode": AODE(), "logistic": one_hot}

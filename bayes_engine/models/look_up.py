@@ -24,8 +24,15 @@ from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.base import by_schema
 from bayes_engine.models.decision_mixin import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.look_up_source import written
-from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase, times
+from bayes_engine.models.look_up_tables import (
+    AnyTable,
+    LevelTable,
+    NormalTable,
+    RateTable,
+    ReferenceCase,
+    times,
+    written,
+)
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.models.target import class_array

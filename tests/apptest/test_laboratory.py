@@ -11,7 +11,7 @@ from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.models.compared_classifiers import of_numbers
+from bayes_engine.models.discriminative import of_numbers
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.demonstrations import climb, numbers_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once

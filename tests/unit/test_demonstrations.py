@@ -14,7 +14,7 @@ from scipy import optimize, stats
 from scipy.special import gammaln
 
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.models.compared_classifiers import of_numbers
+from bayes_engine.models.discriminative import of_numbers
 from bayes_engine.workbench.derivation.demonstrations import (
     base_rate,
     climb,

@@ -10,17 +10,18 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayes_engine.errors import TableError
-from bayes_engine.models.hidden_label_runs import hidden_rows, run_with_hidden_labels
-from bayes_engine.models.mixture import GaussianMixture
-from bayes_engine.models.mixture_runs import (
+from bayes_engine.models.em_runs import (
     at_step,
+    hidden_rows,
     information_criteria,
     nearest_rows,
     objective_reached,
     one_hot,
     run_em,
+    run_with_hidden_labels,
     supervised_step,
 )
+from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.mixture import (
     ComponentEllipses,

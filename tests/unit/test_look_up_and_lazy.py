@@ -22,7 +22,7 @@ from bayes_engine.models import lazy as lazy_module
 from bayes_engine.models.costs import MODES_OF_USE, MOMENTS, costs
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
-from bayes_engine.models.look_up_source import literal
+from bayes_engine.models.look_up_tables import literal
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 

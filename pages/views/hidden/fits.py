@@ -10,22 +10,25 @@ import pandas as pd
 
 from bayes_engine.errors import listen
 from bayes_engine.language import Message
-from bayes_engine.models.hidden_label_runs import HiddenLabelRun, ceiling, hidden_rows, run_with_hidden_labels
-from bayes_engine.models.mixture import GaussianMixture
-from bayes_engine.models.mixture_components import Conditional, Form
-from bayes_engine.models.mixture_runs import (
+from bayes_engine.models.em_runs import (
     GaussianMixtureRun,
+    HiddenLabelRun,
     InformationCriteria,
     SupervisedStep,
     at_step,
+    ceiling,
+    hidden_rows,
     information_criteria,
     most_discriminating_columns,
     nearest_rows,
     objective_reached,
     one_hot,
     run_em,
+    run_with_hidden_labels,
     supervised_step,
 )
+from bayes_engine.models.mixture import GaussianMixture
+from bayes_engine.models.mixture_components import Conditional, Form
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
 from pages import active

@@ -7,8 +7,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.models.hidden_label_runs import HiddenLabelRun
-from bayes_engine.models.mixture_runs import SupervisedStep, crossed
+from bayes_engine.models.em_runs import HiddenLabelRun, SupervisedStep, crossed
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.mixture import Film, responsibility_bands
 from pages import active

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.models.mixture_runs import GaussianMixtureRun, crossed
+from bayes_engine.models.em_runs import GaussianMixtureRun, crossed
 from bayes_engine.numerals import signed
 from bayes_engine.workbench.figures.mixture import criteria_by_components, end_state, ends
 from pages import active

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayes_engine.decision.decision_boundaries import rounded_boundary_segments
 from bayes_engine.language import Message, _
-from bayes_engine.models.compared_classifiers import of_levels, of_numbers
+from bayes_engine.models.discriminative import of_levels, of_numbers
 from bayes_engine.workbench.laboratory.excess_risk import LearningCurve, fitted_once, learning_curve, sampled_points
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
 from pages.runtime import view_keys as keys
