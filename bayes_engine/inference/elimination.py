@@ -131,7 +131,7 @@ def eliminate(
 
 
 def _left_over(done: Eliminated) -> Array:
-    """The product of what is left when all variables are summed out."""
+    """The product of what is left."""
     log_z: Array = np.zeros(())
     for p in done.left.values():
         log_z = log_z + p.log
@@ -238,9 +238,7 @@ def elimination_trace(
         factors = tuple(names[i] for i in cluster.members)
         steps.append(EliminationStep(cluster.scope[-1], factors, cluster.scope, cluster.log.size, result))
         names.append(result.name)
-    joint: Array = np.zeros(sizes[target])
-    for left in done.left.values():
-        joint = joint + left.log[0, 0]
+    joint = _left_over(done)[0, 0]
     if np.isneginf(joint).all():
         raise ImpossibleEvidence("the evidence has probability 0; clear one of its findings")
     return EliminationTrace(

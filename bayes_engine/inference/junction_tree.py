@@ -11,7 +11,7 @@ The products are probabilities as long as none is too small for a float64: the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -120,7 +120,7 @@ class JunctionTree:
         """What the tables of one row take: known before any is made."""
         tables = [cells(c.scope, self.network.sizes) for c in self._cliques]
         largest, widest = max(zip(tables, self._cliques, strict=True), default=(0.0, Clique((), 0, -1)))
-        return TreeCost(sum(tables), largest, self._names(widest.scope))
+        return TreeCost(sum(tables), largest, tuple(self.names[v] for v in widest.scope))
 
     def marginals(
         self, places: Places, *, targets: Sequence[str] | None = None, impossible: OnImpossible = "raise"
@@ -358,9 +358,6 @@ class JunctionTree:
                 rows,
                 cause.findings,
             )
-
-    def _names(self, scope: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.names[v] for v in scope)
 
 
 @lru_cache(maxsize=64)

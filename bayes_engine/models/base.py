@@ -32,7 +32,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
-from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
+from bayes_engine.table.encode import MISSING, Table, as_frame, encode, numbers, observe
 from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
 
@@ -269,6 +269,14 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def _prior_without(self, gone: LeftOutRows) -> Array:
         """(n, C) the log class prior without each row."""
         return log(self._prior_of(self._class_weight_without(gone), self.target_.levels))
+
+    def _last_missing(self, variable: Variable, X: Table, weight: Array) -> NDArray[np.bool_] | None:
+        """(n,) where a row holds the only missing cell of a column whose missing cell is a level: without it, it is
+        none. None of a column in which it is no level."""
+        if self.missing != "category" or not variable.discrete:
+            return None
+        every = self.stats_.counts.tables[variable.name][:, 0].sum()
+        return np.asarray((X[variable.name] == MISSING) & (every <= weight * (1 + 1e-9)))
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """(n, C) joint of row i under the statistics without it. This general form re-estimates n times."""

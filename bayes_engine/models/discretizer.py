@@ -12,8 +12,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.errors import TableError
 from bayes_engine.models.target import encode_target
+from bayes_engine.priors import checked_word
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.discretize import Split, accepted_cuts, checked_method, cuts_for, interval_names, mdlp_trace
 
@@ -49,13 +50,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         Raises ParameterError, TableError where parameters, table or labels do not allow it (both are ValueErrors).
         """
         checked_method(self.method, self.bins)
-        if self.encode not in ENCODINGS:
-            raise ParameterError(
-                "{name}={value} is none of {allowed}",
-                name="encode",
-                value=repr(self.encode),
-                allowed=", ".join(map(repr, ENCODINGS)),
-            )
+        checked_word("encode", self.encode, ENCODINGS)
         if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
             duplicate = str(X.columns[X.columns.duplicated()][0])
             raise TableError("the column name '{column}' stands twice; rename one of the columns", column=duplicate)

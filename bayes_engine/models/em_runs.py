@@ -42,8 +42,7 @@ class GaussianMixtureRun:
 
     @property
     def trace(self) -> EMTrace[MixtureParameters]:
-        trace: EMTrace[MixtureParameters] = self.model.trace_
-        return trace
+        return self.model.trace_
 
     @property
     def objective(self) -> float:
@@ -321,8 +320,7 @@ class HiddenLabelRun:
 
     @property
     def trace(self) -> EMTrace[Factor]:
-        trace: EMTrace[Factor] = self.model.trace_
-        return trace
+        return self.model.trace_
 
     @property
     def named(self) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
@@ -47,7 +46,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import checked_method
-from bayes_engine.table.encode import MISSING, Table, encode
+from bayes_engine.table.encode import Table, encode
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable
 
@@ -198,14 +197,6 @@ class NaiveBayes(GenerativeClassifier):
                 last = self._last_missing(variable, X, gone.weight)
                 joint += terms if last is None else np.where(last[:, None], 0.0, terms)
         return joint
-
-    def _last_missing(self, variable: Variable, X: Table, weight: Array) -> NDArray[np.bool_] | None:
-        """(n,) where a row holds the only missing cell of a column whose missing cell is a level: without it, it is
-        none. None of a column in which it is no level."""
-        if self.missing != "category" or not variable.discrete:
-            return None
-        every = self.stats_.counts.tables[variable.name][:, 0].sum()
-        return np.asarray((X[variable.name] == MISSING) & (every <= weight * (1 + 1e-9)))
 
     def explain(self, X: Any, given: Collection[str] | None = None, opened: Collection[str] = ()) -> Ledger:
         """As `GenerativeClassifier.explain`; of the text columns that are `opened` every term has its own row, named

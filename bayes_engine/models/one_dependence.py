@@ -222,7 +222,7 @@ class SemiNaive(GenerativeClassifier):
         """(n, C) the joint of each row under the counts without it, all rows at once: a row's removal touches its own
         class's cells, and the class prior. `anew` gives the factor of other statistics under the same structure."""
         joint = factor.over(X, log_prior, left)
-        for i in steps(np.flatnonzero(self._last_missing(X, left.weight))):  # without it a missing cell is no level
+        for i in steps(np.flatnonzero(self._any_last_missing(X, left.weight))):  # without it a missing cell is no level
             row = X.take(slice(i, i + 1))
             gone = Labels(len(self.classes_), left.own[i : i + 1], left.weight[i : i + 1])
             joint[i] = anew(self.stats_ - self._count(row, gone, self.target_)).log(row)[0]
@@ -235,15 +235,10 @@ class SemiNaive(GenerativeClassifier):
         structure = {f.variable.name: tuple(d.variable.name for d in f.parents) for f in self.factor_.families}
         return self._directed(stats, structure)
 
-    def _last_missing(self, X: Table, weight: Array) -> Any:
-        """(n,) where a row holds the only missing cell of a column whose missing cell is a level."""
-        last = np.zeros(X.n, dtype=bool)
-        if self.missing == "category":
-            for v in X.schema:
-                if v.discrete:
-                    all_of = self.stats_.counts.tables[v.name][:, 0].sum()
-                    last |= (X[v.name] == 0) & (all_of <= weight * (1 + 1e-9))
-        return last
+    def _any_last_missing(self, X: Table, weight: Array) -> Any:
+        """(n,) where a row holds the last missing cell of any column."""
+        each = (self._last_missing(v, X, weight) for v in X.schema)
+        return np.logical_or.reduce([np.zeros(X.n, dtype=bool), *(last for last in each if last is not None)])
 
 
 @dataclass(eq=False, repr=False)
@@ -334,7 +329,7 @@ class SPODE(SemiNaive):
         if not X.n or shared or any(not v.discrete for v in X.schema):
             return np.zeros(X.n, dtype=bool)
         known = (X[v.name] != MISSING for v in X.schema if self.missing != "category")
-        return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._last_missing(X, left.weight)]))
+        return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._any_last_missing(X, left.weight)]))
 
     def _structure(self, stats: SufficientStatistics) -> Structure:
         parent = self._super_parent(stats.schema)
