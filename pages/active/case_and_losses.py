@@ -97,7 +97,6 @@ def case_values(table: FittableTable) -> dict[str, Any]:
 
 
 def row_values(table: FittableTable, row: int) -> dict[str, Any]:
-    """The feature cells of one row of the table."""
     cells = table.parts.X.iloc[row]
     return {name: None if pd.isna(cells[name]) else cells[name] for name in table.parts.X.columns}
 
@@ -146,7 +145,6 @@ def _code(table: FittableTable, variable: Variable, value: Any, rows: tuple[int,
 
 
 def text_columns(table: FittableTable) -> tuple[str, ...]:
-    """The features that are texts."""
     return tuple(v.name for v in table.features if v.kind == "text")
 
 

@@ -54,6 +54,30 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
+def _known(encoding: str) -> bool:
+    """Whether this is the name of an encoding of text."""
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        return False
+    return len(encoding) < 40
+
+
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "encoding": lambda v: v in (*ENCODINGS, DOUBLE_ENCODED) or (isinstance(v, str) and _known(v)),
+    "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
+    "quote": lambda v: isinstance(v, str) and len(v) <= 1,
+    "decimal": lambda v: v in (".", ","),
+    "header": lambda v: v is False or (isinstance(v, int) and v > 0),
+    "sheet": lambda v: isinstance(v, str),
+    "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
+    "types": lambda v: isinstance(v, tuple) and all(
+        isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and p[1] in get_args(ReadAs) for p in v),
+    "trim": lambda v: isinstance(v, bool),
+}  # fmt: skip
+"""What each keyword of `read_table` may be."""
+
+
 class File(NamedTuple):
     """A file, and the digest of its content, which is computed once: where the bytes come in."""
 
@@ -63,7 +87,6 @@ class File(NamedTuple):
 
     @classmethod
     def of(cls, name: str, content: bytes) -> File:
-        """The file of this name and content."""
         return cls(name, content, digest(content))
 
 
@@ -88,8 +111,9 @@ class Role(Generic[T]):
     owns: bool = True
 
     def wanted(self, state: State) -> Overrides:
-        """How the state wants the file read."""
-        return () if self.overrides is None else overrides(state, self.overrides)
+        """How the state wants the file read; what a forged link may hold besides counts as not said."""
+        said = () if self.overrides is None else state.seen(self.overrides)
+        return tuple((name, value) for name, value in said if name in _FITS and _FITS[name](value))
 
     def wanting(self, state: State, wanted: Overrides) -> State:
         """The state that wants the file read under these overrides."""
@@ -126,7 +150,6 @@ class Upload(Generic[T]):
 
     @property
     def name(self) -> str:
-        """What the file is called."""
         return self.file.name
 
     def look(self, wanted: Overrides) -> T:
@@ -134,7 +157,6 @@ class Upload(Generic[T]):
         return self.reading if self.role.form(wanted) == self._form else self.role.read(self.file, wanted)
 
     def take(self, wanted: Overrides, reading: T) -> None:
-        """Have it read like this, which are these overrides."""
         self.overrides, self.reading, self._form = wanted, reading, self.role.form(wanted)
 
     def read_as(self, wanted: Overrides) -> None:
@@ -171,32 +193,6 @@ def in_use(role: Role[T], state: State) -> Upload[T] | None:
     if upload is not None:
         upload.read_as(role.wanted(state))
     return upload
-
-
-def overrides(state: State, key: keys.ViewKey[Overrides]) -> Overrides:
-    """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
-    value. What a forged link may hold besides counts as not said."""
-    fits: Mapping[str, Callable[[Any], bool]] = {
-        "encoding": lambda v: v in (*ENCODINGS, DOUBLE_ENCODED) or (isinstance(v, str) and _known(v)),
-        "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
-        "quote": lambda v: isinstance(v, str) and len(v) <= 1,
-        "decimal": lambda v: v in (".", ","),
-        "header": lambda v: v is False or (isinstance(v, int) and v > 0),
-        "sheet": lambda v: isinstance(v, str),
-        "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
-        "types": lambda v: isinstance(v, tuple) and all(
-            isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and p[1] in get_args(ReadAs) for p in v),
-        "trim": lambda v: isinstance(v, bool),
-    }  # fmt: skip
-    return tuple((name, value) for name, value in state.seen(key) if name in fits and fits[name](value))
-
-
-def _known(encoding: str) -> bool:
-    """Whether this is the name of an encoding of text."""
-    try:
-        return len(encoding) < 40 and bool("".encode(encoding) is not None)
-    except (LookupError, ValueError):
-        return False
 
 
 # what files are given for ---------------------------------------------------------------------------------------

@@ -133,7 +133,6 @@ def likelihood_of(table: FittableTable, spec: Spec, position: int, *, own: bool 
 
 
 def uncalibrated(spec: Spec) -> Spec:
-    """The model as it speaks of itself."""
     return replace(spec, knobs=tuple(knob for knob in spec.knobs if knob[0] != "calibration"))
 
 
@@ -284,7 +283,6 @@ def _losses(rows: tuple[tuple[float, ...], ...], parts: Parts) -> LossMatrix:
 
 
 def _read_as(schema: Schema, terms: str, counting: str) -> Schema:
-    """The schema with its texts read by this rule."""
     rule = replace(TERMS[terms], presence=counting == "once")
     how = "bernoulli" if counting == "bernoulli" else "multinomial"
     return Schema(tuple(replace(v, text=rule, likelihood=how) if v.textual else v for v in schema))
@@ -309,7 +307,6 @@ def _smoothed(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
 
 
 def active_model(table: FittableTable) -> Fitted:
-    """The active model of the shelf, fitted to the table in use."""
     models = shelf_of(table)
     return fit(table, models[min(current().active, len(models) - 1)])
 

@@ -23,19 +23,16 @@ Edit = Callable[[State, Any], State]
 
 
 def kind_of(value: Value) -> str:
-    """What the prior is called."""
     if isinstance(value, tuple):
         return {"m": "m-estimate", "ess": "ess"}[value[0]]
     return next((kind for kind, alpha in BY_LEVEL.items() if alpha == value), "lidstone")
 
 
 def default_of(kind: str) -> Value:
-    """The prior that a kind starts with."""
     return {**BY_LEVEL, "lidstone": 0.1, "m-estimate": ("m", 2.0, "marginal"), "ess": ("ess", 10.0)}[kind]
 
 
 def kind_name(kind: str) -> str:
-    """A kind on screen."""
     return {
         "none": _("none: maximum likelihood"),
         "laplace": _("Laplace, α = 1"),
@@ -59,7 +56,6 @@ def text(value: Value) -> str:
 
 
 def kinds_help(*, zeros: bool = False) -> str:
-    """What the kinds mean."""
     text = _(
         "Pseudo-counts, added before any row is counted. Laplace, Lidstone, Jeffreys: α for each level. m-estimate: m "
         "for each class, shared out among the levels. Equivalent sample size: so many for the whole table."
@@ -70,7 +66,6 @@ def kinds_help(*, zeros: bool = False) -> str:
 
 
 def choose_kind(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, about: str = "") -> None:
-    """The kind of prior."""
     st.selectbox(
         _("Smoothing"),
         kinds,

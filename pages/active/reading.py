@@ -208,7 +208,6 @@ def _again(state: State, upload: Upload[Read], name: str, value: Any, then: Then
 
 
 def _given(state: State) -> tuple[str, str]:
-    """The files that a state speaks of."""
     return state.table, SECOND_FILE.named(state)
 
 

@@ -67,7 +67,6 @@ def with_prior_strength(spec: Spec, value: Any) -> Spec:
 
 
 def prior_kind(spec: Spec) -> str:
-    """The kind of Dirichlet prior that the model has."""
     rule = active.settings(spec).get("smoothing")
     return str(rule) if rule in ("none", "zero-only") else prior_choice.kind_of(active.setting(spec, "alpha"))
 
@@ -109,12 +108,10 @@ def unavailable_families(table: active.FittableTable) -> dict[str, str]:
 
 
 def active_place(table: active.FittableTable) -> int:
-    """The place of the active model on the shelf."""
     return min(current().active, len(active.shelf_of(table)) - 1)
 
 
 def edit_active_model(table: active.FittableTable, edit: Callable[[Spec], Spec]) -> Callable[[State], State]:
-    """An edit of the state that edits the active model."""
 
     def edited(state: State) -> State:
         specs, here = active.shelf_of(table), active_place(table)

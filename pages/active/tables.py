@@ -107,7 +107,6 @@ class FittableTable(OpenTable):
 
     @property
     def features(self) -> Schema:
-        """The columns that a model reads."""
         return self.parts.schema.features
 
     @property
@@ -116,7 +115,6 @@ class FittableTable(OpenTable):
         return self.target.levels
 
     def class_(self, label: Any) -> str:
-        """How a class is called on screen."""
         return self.level(self.target.name, label)
 
     def given_class(self, label: Any) -> str:
@@ -133,7 +131,6 @@ class FittableTable(OpenTable):
         return f"{plain(amount)} {self.unit(self.amount_column)}".strip()
 
     def action(self, action: Any) -> str:
-        """How a decision is called on screen."""
         if action == REFUSE and action not in self.classes:
             return _("refuse")
         if action in self.classes or self.dataset is None:
@@ -146,7 +143,6 @@ TableInUse = FittableTable | UnfittableTable
 
 @cached(max_entries=32)
 def embedded(name: str) -> Dataset:
-    """An embedded data set."""
     return load_dataset(name)
 
 

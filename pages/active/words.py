@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def family(name: str) -> str:
-    """A family of models on screen."""
     return {
         "naive-bayes": _("naive Bayes"),
         "weighted": _("weighted"),
@@ -79,7 +78,6 @@ def family_help(name: str) -> str:
 
 
 def preset(name: str) -> str:
-    """An estimation preset on screen."""
     return {
         "textbook": _("textbook, as printed"),
         "laplace": _("Laplace correction"),
@@ -89,7 +87,6 @@ def preset(name: str) -> str:
 
 
 def preset_help(name: str) -> str:
-    """What a preset does, in a sentence."""
     return {
         "textbook": _("No smoothing, empirical prior, sample variance (n−1): eq. 7.16–7.18."),
         "laplace": _("A pseudo-count of 1 for each class and each level (α=1), sample variance: eq. 7.19–7.20."),
@@ -103,7 +100,6 @@ REGISTERED: dict[str, tuple[str, str]] = {}
 
 
 def likelihood(name: str) -> str:
-    """A column's likelihood on screen."""
     if name in REGISTERED:
         return REGISTERED[name][0]
     return {
@@ -121,7 +117,6 @@ def likelihood(name: str) -> str:
 
 
 def likelihood_help(name: str) -> str:
-    """What a likelihood assumes of a column, in a sentence."""
     if name in REGISTERED:
         return REGISTERED[name][1]
     return {
@@ -150,7 +145,6 @@ def spec(model: Spec) -> str:
 
 
 def knob_name(name: str) -> str:
-    """What a knob is called on screen."""
     return {
         "smoothing": _("Smoothing"),
         "alpha": "α",
@@ -278,7 +272,6 @@ def setting(name: str, value: Any, table: FittableTable | None = None) -> str:
 
 
 def kind(name: str) -> str:
-    """A column's kind on screen."""
     return {
         "categorical": _("categorical"),
         "binary": _("binary"),
@@ -293,7 +286,6 @@ def kind(name: str) -> str:
 
 
 def role(name: str) -> str:
-    """A column's role on screen."""
     return {
         "feature": _("feature"),
         "target": _("target"),

@@ -82,5 +82,4 @@ def read_play(edit: Mapping[str, Any], last: int) -> tuple[int, bool] | None:
 
 
 def bar_words() -> dict[str, str]:
-    """What is said of every bar."""
     return {"rewind": _("Back to the start"), "play": _("Play"), "pause": _("Pause"), "end": _("To the end")}

@@ -94,7 +94,6 @@ def cell_of(table: active.FittableTable, action: Any, truth: Any) -> str:
 
 
 def prices_right_decisions(loss: LossTable) -> bool:
-    """Whether a right decision costs or gains anything."""
     return any(loss.cell(c, c) for c in loss.classes if c in loss.actions)
 
 
@@ -106,7 +105,6 @@ def value_words(margin: float, flip: Flip) -> str:
 
 
 def present_value(flip: Flip) -> str:
-    """What the loss or the prior is at present."""
     return certain(flip.now) if flip.action is None else plain(flip.now).replace("-", "−")
 
 

@@ -173,13 +173,13 @@ def _node(node: Node) -> dict[str, Any]:
 
 
 def _bar(bar: Bar, of: str) -> dict[str, Any]:
-    share, name = _share(bar.share), clean(bar.label)
+    name = clean(bar.label)
     text = certain(bar.share, 3) if math.isfinite(bar.share) else "–"
     before = {} if bar.before is None else {"before": _share(bar.before)}
     return {
         **before,
         "label": name,
-        "share": share,
+        "share": _share(bar.share),
         "text": text,
         "colour": list(bar.colour),
         "selected": bool(bar.selected),
@@ -191,12 +191,9 @@ def _edge(edge: Edge, names: dict[str, str]) -> dict[str, Any]:
     words = _("{source} → {target}") if edge.directed else _("{source} – {target}")
     spoken = words.format(source=names[edge.source], target=names[edge.target])
     return {
-        "source": edge.source,
-        "target": edge.target,
+        **vars(edge),
         "label": clean(edge.label),
         "weight": _share(edge.weight),
-        "directed": edge.directed,
-        "tone": edge.tone,
         "spoken": f"{spoken}, {clean(edge.label)}" if edge.label else spoken,
     }
 

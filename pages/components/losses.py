@@ -7,12 +7,13 @@ window event `bayes-loss`); the edit comes here once, when it is let go, and mak
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
 
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import Ledger, Status
@@ -93,7 +94,6 @@ def loss_editor(
 
 
 def case_amount(table: active.FittableTable) -> None:
-    """The case's amount, where a column of the table multiplies losses."""
     amount = active.case_amount(table)
     if amount is None:
         return
@@ -137,22 +137,22 @@ def read_edit(value: Any, actions: int, classes: int) -> Edit | None:
     Edit(losses=((0.0, 5.0), (1.0, 0.0)), prior=(), name='', fixed=((1, 0),))
     """
     rows, prior, name = (value.get(k) for k in ("table", "prior", "name"))
-    if not isinstance(rows, list) or len(rows) != actions or not all(_numbers(row, classes) for row in rows):
+    if not _is_list(rows, actions, lambda row: _is_list(row, classes, _is_loss)):
         return None
-    shares = prior if _numbers(prior, classes) and min(prior) >= 0 and sum(prior) > 0 else ()
+    shares = prior if _is_list(prior, classes, _is_loss) and min(prior) >= 0 and sum(prior) > 0 else ()
     losses = tuple(tuple(float(v) + 0.0 for v in row) for row in rows)
     marks = value.get("by")
-    marked = isinstance(marks, list) and len(marks) == actions and all(_flags(row, classes) for row in marks)
+    marked = _is_list(marks, actions, lambda row: _is_list(row, classes, lambda v: type(v) is bool))
     fixed = [(i, j) for i, row in enumerate(marks) for j, on in enumerate(row) if not on] if marked else []
     return Edit(losses, shares_of(shares), clean(name, 40).strip() if isinstance(name, str) else "", tuple(fixed))
 
 
-def _flags(row: Any, n: int) -> bool:
-    return isinstance(row, list) and len(row) == n and all(type(v) is bool for v in row)
+def _is_list(value: Any, n: int, fits: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and len(value) == n and all(map(fits, value))
 
 
-def _numbers(row: Any, n: int) -> bool:
-    return isinstance(row, list) and len(row) == n and all(is_number(v) and abs(v) <= LARGEST for v in row)
+def _is_loss(value: Any) -> bool:
+    return is_number(value) and abs(value) <= LARGEST
 
 
 def shares_of(prior: Sequence[float]) -> tuple[float, ...]:
@@ -173,15 +173,12 @@ def with_edit(state: State, table: active.FittableTable, edit: Edit) -> State:
     """The state after an edit; a further action that has no row (the losses were another table's) is gone."""
     named = bool(edit.name) and len(edit.losses) > len(table.classes) and edit.name not in map(str, table.classes)
     losses = edit.losses
-    if not state.losses and losses == _zero_one(len(table.classes)):  # only the prior was moved
+    zero_one = LossMatrix.zero_one(table.classes).table.tolist()
+    if not state.losses and list(map(list, losses)) == zero_one:  # only the prior was moved
         losses = ()
     extra = state.extra if len(edit.losses) > len(table.classes) else ""
     fixed = edit.fixed if table.amount_column else state.fixed
     return replace(state, losses=losses, prior=edit.prior, extra=edit.name if named else extra, fixed=fixed)
-
-
-def _zero_one(k: int) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(float(i != j) for j in range(k)) for i in range(k))
 
 
 def pasted_losses(

@@ -34,7 +34,6 @@ def colour(ink: Any) -> dict[str, str]:
 
 
 def component_words() -> dict[str, str]:
-    """The sentences that the component fills in."""
     return {
         "place": _("{name}: row {row}, column {col}"),
         "holds": _("ink {ink} of {top}"),

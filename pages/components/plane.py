@@ -237,7 +237,6 @@ def read_moved(edit: Mapping[str, Any], x: Side, y: Side | None) -> tuple[float,
 
 
 def read_picked(value: object, rows: frozenset[int]) -> int | None:
-    """The row a browser says was clicked, if it is one that was drawn."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value in rows else None
 
 

@@ -77,7 +77,6 @@ def no_axes() -> None:
 
 
 def region_controls(table: active.FittableTable, axes: Axes) -> None:
-    """The choice of the axes."""
     features = table.features.variables
     positions = _possible(features)
 
@@ -101,12 +100,10 @@ def region_controls(table: active.FittableTable, axes: Axes) -> None:
 
 
 def _possible(features: tuple[Variable, ...]) -> list[int]:
-    """The features that can be an axis: all but texts."""
     return [i for i, v in enumerate(features) if v.kind != "text"]
 
 
 def slice_control(table: active.FittableTable, axes: Axes) -> None:
-    """What becomes of the features that are not on the axes."""
     if len(table.features) <= len(axes.names):
         return
     modes = {False: _("integrated out"), True: _("as in the case")}
@@ -131,7 +128,6 @@ def _turned(state: State, features: tuple[Variable, ...], axes: Axes, moved: key
 def region_plane(
     table: active.FittableTable, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480
 ) -> None:
-    """Draw the regions, the rows on them and the draggable case."""
     values = active.case_values(table)
     fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
     model = _judging(table, fitted, axes)

@@ -81,10 +81,7 @@ def word_table(
     _component(
         key=key,
         data={
-            "heads": [
-                {"text": clean(h.text), "help": h.help, "width": h.width, "right": h.right, "spare": h.spare}
-                for h in map(Head._make, heads)
-            ],
+            "heads": [head._replace(text=clean(head.text))._asdict() for head in heads],
             "rows": [[_line(cell) for cell in line] for line in lines],
             "by": "" if choice is None else choice.by,
             "chosen": None if choice is None or choice.chosen is None else list(choice.chosen),

@@ -83,7 +83,6 @@ class Job:
     error: BaseException | None = None
 
     def work(self, work: Callable[[], Any]) -> None:
-        """Do it; for the thread."""
         try:
             with watching(self.stopped, self.report, PACE):
                 self.result = work()
@@ -205,7 +204,6 @@ def run_after_callback(key: Hashable, work: Callable[[], T], activity: Message, 
 
 
 def cancel_callback_job() -> None:
-    """For a callback: what it asked for is no longer wanted."""
     st.session_state.pop("callback_job", None)
 
 
@@ -276,7 +274,6 @@ def stop_waiting(job: Job, who: str = "") -> bool:
 
 
 def _sweep() -> None:
-    """Stop what nobody waits for any more, as long as there is any job."""
     while True:
         time.sleep(SWEEP)
         with _lock:
@@ -295,13 +292,11 @@ def _sweep() -> None:
 
 
 def session_id() -> str:
-    """Who asks: the session of this run of the script."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
 
 def _declined() -> set[Hashable]:
-    """The keys of what this session has cancelled."""
     declined: set[Hashable] = st.session_state.setdefault("jobs_declined", set())
     return declined
 
@@ -377,9 +372,8 @@ def progress_box(there: UnderWay, key: str = "job") -> None:
     keys of its buttons: above a page that has work of its own what a callback asked for may be under way."""
     if there.job is None:
         st.warning(_("Cancelled: {what}.").format(what=there.activity.local(md)), icon=":material/stop_circle:")
-        st.button(
-            _("Start again"), icon=":material/play_arrow:", key=f"{key}_again", on_click=_start_again, args=(there.key,)
-        )
+        again = _declined().discard
+        st.button(_("Start again"), icon=":material/play_arrow:", key=f"{key}_again", on_click=again, args=(there.key,))
         return
     job = there.job
 
@@ -399,9 +393,7 @@ def _progress_bar(job: Job, key: str) -> None:
     head = _("{what} …").format(what=job.activity.local(md))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}")
-        st.button(
-            _("Cancel"), icon=":material/stop_circle:", key=f"{key}_cancel", on_click=_decline, args=(job.key, job)
-        )
+        st.button(_("Cancel"), icon=":material/stop_circle:", key=f"{key}_cancel", on_click=_decline, args=(job,))
     if n := job.ahead():
         words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n)
         st.progress(0.0, words.format(n=n))
@@ -411,10 +403,6 @@ def _progress_bar(job: Job, key: str) -> None:
     st.progress(min(max(share, 0.0), 1.0), f"{share:.0%}" if total else _("under way"))
 
 
-def _decline(key: Hashable, job: Job) -> None:
-    _declined().add(key)
+def _decline(job: Job) -> None:
+    _declined().add(job.key)
     stop_waiting(job)
-
-
-def _start_again(key: Hashable) -> None:
-    _declined().discard(key)

@@ -83,9 +83,8 @@ class CleanRecord(logging.LogRecord):
                  func: str | None = None, sinfo: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, level, pathname, lineno, msg, args, exc_info, func, sinfo, **more)
         if self.exc_info and self.exc_info[1] is not None:
-            self.exc_text = traceback_without_data(
-                self.exc_info[1]
-            )  # handlers write this rather than the text of the exception
+            # handlers write this rather than the text of the exception
+            self.exc_text = traceback_without_data(self.exc_info[1])
 
     def getMessage(self) -> str:
         """The message in one line, with numbers and names of types for what was put into it."""
@@ -138,9 +137,5 @@ def _uncaught(kind: type[BaseException], error: BaseException | None, trace: Tra
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
     """A warning's type and place; its words only where it speaks of code (a deprecation), never of rows."""
     about_code = issubclass(category, DeprecationWarning | FutureWarning | PendingDeprecationWarning | SyntaxWarning)
-    words = (
-        type_and_template(message)
-        if isinstance(message, Warning) and hasattr(message, "message")
-        else category.__name__
-    )
+    words = type_and_template(message) if isinstance(message, Warning) else category.__name__
     _log.warning(f"{filename}:{lineno}: {words}{f': {message}' if about_code else ''}")

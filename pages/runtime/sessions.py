@@ -36,7 +36,6 @@ _started = threading.Lock()
 
 
 def start() -> None:
-    """Start the sweeper, once a process."""
     runtime = private.running()
     if runtime is None or not _started.acquire(blocking=False):
         return

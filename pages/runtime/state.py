@@ -96,7 +96,6 @@ START = State()
 
 
 def encode(state: State) -> str:
-    """The token of a state: "" for the start."""
     changed = changed_fields(state)
     if not changed:
         return ""
@@ -207,7 +206,6 @@ def _repair(entry: Any) -> bool:
 
 
 def current() -> State:
-    """The state of this session."""
     state: State = st.session_state.setdefault("state", START)
     return state
 
@@ -307,13 +305,11 @@ def end_page() -> NoReturn:
 
 
 def query_params() -> dict[str, str]:
-    """The query parameters of a link that keeps the state."""
     token = link_token()
     return {"s": token} if token else {}
 
 
 def page_link(file: str, label: str, icon: str | None = None) -> None:
-    """A link to another page that carries the state."""
     st.page_link(file, label=label, icon=icon, query_params=query_params())
 
 

@@ -120,12 +120,10 @@ def _position(name: str, *lengths: int) -> ViewKey[Places]:
 
 
 def _places(name: str, *, widget: str = "") -> ViewKey[Places]:
-    """Any number of positions."""
     return _entries(name, _is_place, widget=widget)
 
 
 def _pairs(name: str, *, widget: str = "") -> ViewKey[Pairs]:
-    """Any number of pairs of positions, as arcs, or nodes with their levels."""
     return _entries(name, lambda pair: _is_pair(pair, _is_place, _is_place), widget=widget)
 
 

@@ -70,11 +70,9 @@ def _of_streamlit() -> str:
     """Style that puts the words that Streamlit itself writes into the language; they have no other door."""
     if current_language() == "en":
         return ""
-    upload = "[st=FileUploaderDropzone] [st=BaseButton-secondary] p"
-    largest = "[st=FileUploaderDropzoneInstructions] span"
     texts = {
-        upload: _("Choose a file"),
-        largest: _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
+        "[st=FileUploaderDropzone] [st=BaseButton-secondary] p": _("Choose a file"),
+        "[st=FileUploaderDropzoneInstructions] span": _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
         "[st=InputInstructions] span": _("Enter to take it over"),
     }
     rules = (
@@ -85,7 +83,6 @@ def _of_streamlit() -> str:
 
 
 def heading() -> None:
-    """The name of the house."""
     st.html(_STYLE + _of_streamlit())
     st.markdown("#### " + _("Bayes Workbench"))
 
@@ -185,7 +182,6 @@ def _losses_chip(table: active.FittableTable) -> None:
 
 
 def language() -> None:
-    """The switch of languages."""
     st.segmented_control(
         _("Language"),
         list(LANGUAGES),

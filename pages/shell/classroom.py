@@ -45,7 +45,6 @@ def share() -> None:
 
 
 def in_classroom() -> bool:
-    """Whether the app was started with `--classroom`."""
     return os.environ.get(CLASSROOM, "0") not in ("", "0")
 
 
@@ -129,7 +128,6 @@ def _inside() -> None:
 
 
 def _clear_message() -> None:
-    """What the address does, and what is not in it."""
     st.caption(_("Every page's state is in its address: Back in the browser undoes the last change, and a link kept "
                  "today opens the same numbers later, in English or in 中文."))  # fmt: skip
     st.caption(_("The link holds names, numbers and settings, never a cell of an uploaded file: others upload the same "

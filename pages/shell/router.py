@@ -32,7 +32,6 @@ class Place:
 
 
 def places() -> list[Place]:
-    """The pages, in the order of the menu."""
     use = _("Use")
     return [
         Place("pages/start.py", _("Start"), ":material/home:"),
@@ -107,7 +106,6 @@ def run_app() -> None:
 
 
 def boot() -> None:
-    """First line of every page."""
     if not _ROUTED.get():
         run_app()
         st.stop()

@@ -53,7 +53,6 @@ class Saved(NamedTuple):
 
 
 def is_enabled() -> bool:
-    """Whether the environment allows it."""
     return os.environ.get(WHETHER, "1") != "0" and os.environ.get(CLASSROOM, "0") in ("", "0")
 
 
@@ -101,7 +100,6 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def saved(within: Path) -> list[Saved]:
-    """The saved workspaces, the latest first."""
     found = []
     with suppress(OSError):
         for place in within.iterdir():
@@ -133,7 +131,6 @@ def load_summary(entry: Saved, within: Path, pages: frozenset[str]) -> Workspace
 
 
 def forget(within: Path) -> None:
-    """Delete all that was saved."""
     for entry in saved(within):
         shutil.rmtree(within / entry.session, ignore_errors=True)
 
@@ -178,7 +175,6 @@ class Saver:
             threading.Thread(target=self._work, name="workspace-saver", daemon=True).start()
 
     def flush(self) -> None:
-        """Save now what is due."""
         with self._writing:
             with self._lock:
                 due, self._due = self._due, {}
@@ -192,7 +188,6 @@ class Saver:
                     self.problem = error
 
     def forget(self) -> None:
-        """Delete what was saved, and what was about to be."""
         with self._writing:
             with self._lock:
                 self._due.clear()

@@ -62,7 +62,6 @@ def without_data(workspace: Workspace) -> Workspace:
 
 
 def names_only(files: Mapping[str, GivenFile]) -> dict[str, GivenFile]:
-    """The files by name and digest alone."""
     return {role: given._replace(content=None) for role, given in files.items()}
 
 

@@ -155,7 +155,6 @@ def _fits(workspace: Workspace) -> bool:
 
 
 def _limit() -> int:
-    """The largest file that can be opened here, in bytes."""
     return int(st.get_option("server.maxUploadSize")) * 2**20
 
 
