@@ -4,6 +4,7 @@
 const make = (tag, className, parent, text) => {
   const element = document.createElement(tag)
   if (className) element.className = className
+  if (tag === "button") element.type = "button"
   if (text !== undefined) element.textContent = text
   parent?.append(element)
   return element
@@ -16,6 +17,14 @@ const shape = (tag, className, parent) => {   // the same in SVG
 }
 const set = (element, looks) => { for (const [name, value] of Object.entries(looks)) element.setAttribute(name, value) }
 const write = (element, text) => { if (element.textContent !== text) element.textContent = text }
+const mix = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t)
+const inked = (element, colours) => colours.forEach((colour, dark) => element.style.setProperty(dark ? "--dark" : "--light", colour))
+const clipped = (text, room, widthOf) => {        // as much of a text as there is room for
+  if (widthOf(text) <= room) return text
+  const signs = [...text]
+  while (signs.length > 1 && widthOf(signs.join("") + "…") > room) signs.pop()
+  return signs.join("") + "…"
+}
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 // What Streamlit calls at every run: `create(element)` draws at the first, what it returns is told of the others and of the end.

@@ -20,7 +20,7 @@ function filmBar(host, parent, { on, pace, draw, report, whole = false, chapter 
   const bar = make("div", "film", parent), buttons = {}
   for (const name of ["rewind", "back", "play", "forward", ...(chapter ? ["chapter"] : []), "end"]) {
     const button = buttons[name] = make("button", name === "play" ? "main" : "", bar)
-    button.type = "button"; button.dataset.act = name; button.append(drawing(ICONS[name]))
+    button.dataset.act = name; button.append(drawing(ICONS[name]))
   }
   const range = make("input", "", bar), counter = make("output", "", bar)
   Object.assign(range, { type: "range", min: 0, step: 1 })

@@ -11,7 +11,6 @@ const groupBy = (list, keyOf) => {
   for (const entry of list) groups.set(keyOf(entry), [...(groups.get(keyOf(entry)) ?? []), entry])
   return [...groups.values()]
 }
-const inked = (element, colours) => colours.forEach((colour, dark) => element.style.setProperty(dark ? "--dark" : "--light", colour))
 const nameOf = edge => JSON.stringify([edge.source, edge.target])
 
 // ---- geometry --------------------------------------------------------------------------------------------------------
@@ -97,12 +96,7 @@ function createGraph(host) {
     if (!measured.has(key)) { pen.font = font; measured.set(key, pen.measureText(text).width) }
     return measured.get(key)
   }
-  function clipped(text, font, room) {
-    if (widthOf(text, font) <= room) return text
-    const signs = [...text]
-    while (signs.length > 1 && widthOf(signs.join("") + "…", font) > room) signs.pop()
-    return signs.join("") + "…"
-  }
+  const cut = (text, font, room) => clipped(text, room, part => widthOf(part, font))
 
   // -- what comes in
 
@@ -251,9 +245,9 @@ function createGraph(host) {
   }
 
   function measure(n, fonts, room, track) {
-    const clip = text => clipped(text, fonts.small, room), name = clipped(n.label, fonts.name, room)
+    const clip = text => cut(text, fonts.small, room), name = cut(n.label, fonts.name, room)
     const pill = n.subs.length ? Math.max(...n.subs.map(t => widthOf(clip(t), fonts.bold))) + 20 : 0   // the widest sub
-    const labels = n.bars.map(b => clipped(b.label, fonts.bold, Math.min(room * 0.6, 92)))
+    const labels = n.bars.map(b => cut(b.label, fonts.bold, Math.min(room * 0.6, 92)))
     const states = Math.max(0, ...labels.map(t => widthOf(t, fonts.bold)))
     const shares = Math.max(0, ...n.bars.map(b => widthOf(b.text, fonts.bold)))
     const words = Math.max(widthOf(name, fonts.name), widthOf(clip(n.sub), fonts.small), pill - 8) + (n.tone === "class" ? 34 : 26)
@@ -369,7 +363,7 @@ function createGraph(host) {
   }
 
   function placeTag(e, list, fonts, placed) {     // near the middle, clear of nodes, other labels and other lines
-    const text = clipped(e.data.label, fonts.small, 130)
+    const text = cut(e.data.label, fonts.small, 130)
     write(e.tag, text)
     if (!text || !e.points) { write(e.tag, ""); return }
     const lines = [...edges.values()].filter(o => o !== e && o.points && e.g.parentNode === o.g.parentNode)

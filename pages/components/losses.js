@@ -92,7 +92,7 @@ function createEditor(host) {
     make("span", "", corner, (flipped ? words.decision : words.truth) + " →")
     const title = (cell, entry, isDecision) => {
       const box = make("div", "title" + unspaced(entry.head), cell)
-      if (entry.light) { const dot = make("span", "dot", box); dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark) }
+      if (entry.light) { const dot = make("span", "dot", box); inked(dot, [entry.light, entry.dark]) }
       if (isDecision && entry.own && data.name !== null) box.append(nameField())
       else make("span", "", box, entry.head)
       cell.title = entry.head
@@ -145,10 +145,9 @@ function createEditor(host) {
     })
     if (data.by) {
       const times = field.times = make("button", "times", box)
-      times.type = "button"
-      times.dataset.testid = `times-${i}-${j}`
-      times.setAttribute("aria-label", fill(data.words.timesCell, { cell: label }))
-      times.title = data.words.switch
+      set(times, {
+        "data-testid": `times-${i}-${j}`, "aria-label": fill(data.words.timesCell, { cell: label }), title: data.words.switch,
+      })
       on(times, "click", () => { begin("times"); local.by[i][j] = !local.by[i][j]; changed(); commit() })
       on(times, "keydown", event => {  // who types on after Tab means the next number: focused now, it takes this key
         const next = inTurn[inTurn.indexOf(field) + 1]?.input
@@ -298,7 +297,7 @@ function createEditor(host) {
     data.truths.slice(0, pair ? 1 : undefined).forEach((entry, k) => {
       const row = make("div", "share", list), name = make("div", "title" + unspaced(entry.name), row)
       const dot = make("span", "dot", name)
-      dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark)
+      inked(dot, [entry.light, entry.dark])
       make("span", "", name, `P(${entry.name})`)
       name.title = entry.name
       const slider = make("input", "slider", row)
@@ -306,7 +305,7 @@ function createEditor(host) {
       slider.dataset.testid = `prior-slider-${k}`
       const label = fill(words.share, { name: entry.name })
       slider.setAttribute("aria-label", label)
-      slider.style.setProperty("--light", entry.light); slider.style.setProperty("--dark", entry.dark)
+      inked(slider, [entry.light, entry.dark])
       const set = (p, kind) => { begin(kind); local.prior = withShare(use(), k, p) }
       const field = numberField(make("div", "cell", row), {
         label, low: 0.001, high: 0.999, testid: `prior-${k}`,
@@ -326,7 +325,6 @@ function createEditor(host) {
       on(slider, "change", () => { if (pressed) commit(); else commitSoon(); pressed = false })
     })
     const foot = make("div", "foot", priors), back = make("button", "plain", foot, words.asModel)
-    back.type = "button"
     back.dataset.testid = "prior-model"
     on(back, "click", () => { if (!now().prior) return; begin("drag"); local.prior = null; changed(); commit() })
     const note = make("span", "note", foot)

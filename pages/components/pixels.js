@@ -8,7 +8,6 @@ const RESTS = 450                     // ms after the last key of a burst when t
 const MOST_UNDONE = 200
 
 const same = (a, b) => a.length === b.length && a.every((v, i) => v === b[i])
-const mix = (a, b, t) => `rgb(${a.map((v, i) => Math.round(v + (b[i] - v) * t)).join(",")})`
 const number = (v, digits = 3) => String(Number(v.toPrecision(digits))).replace("-", "−")
 const signed = v => (v > 0 ? "+" : "") + number(v)
 
@@ -24,8 +23,6 @@ function createPixels(host) {
   host.append(quiet)
   quiet.setAttribute("aria-live", "polite")
 
-  const editable = () => Boolean(data.draw)
-  const places = () => data.rows * data.cols
   const placeOf = i => ({ row: Math.floor(i / data.cols), col: i % data.cols })
 
   function update(component) {
@@ -41,7 +38,7 @@ function createPixels(host) {
       value ??= data.top
     }
     host.classList.toggle("waits", local)
-    const shape = JSON.stringify([data.rows, data.cols, editable(), data.sheets.length, data.words])
+    const shape = JSON.stringify([data.rows, data.cols, Boolean(data.draw), data.sheets.length, data.words])
     if (shape !== built) { build(); built = shape }
     data.sheets.forEach((sheet, s) => {
       sheets[s].title.textContent = sheet.title
@@ -66,7 +63,7 @@ function createPixels(host) {
       listen(canvas, s)
       return { figure, title, said, canvas, legend: low }
     })
-    if (editable()) buildTools()
+    if (data.draw) buildTools()
   }
 
   // -- the tools
@@ -75,13 +72,11 @@ function createPixels(host) {
   let buttons = {}, range, amount
 
   function buildTools() {
-    const { words } = data, set = make("div", "set", tools)
-    set.setAttribute("role", "group")
-    set.setAttribute("aria-label", words.tools)
+    const { words } = data, choice = make("div", "set", tools)
+    set(choice, { role: "group", "aria-label": words.tools })
     buttons = {}
     for (const name of TOOLS) {
-      const button = buttons[name] = make("button", "tool", set, words[name])
-      button.type = "button"
+      const button = buttons[name] = make("button", "tool", choice, words[name])
       button.title = words[name + "Help"]
       on(button, "click", () => { tool = name; toolsShown() })
     }
@@ -94,13 +89,12 @@ function createPixels(host) {
     const acts = make("div", "acts", tools)
     for (const [name, act] of [["undo", undo], ["clear", clear]]) {
       const button = buttons[name] = make("button", "act", acts, words[name])
-      button.type = "button"
       on(button, "click", act)
     }
   }
   function toolsShown() {
-    tools.hidden = !editable()
-    if (!editable()) return
+    tools.hidden = !data.draw
+    if (!data.draw) return
     for (const name of TOOLS) buttons[name].setAttribute("aria-pressed", String(tool === name))
     buttons.undo.disabled = !past.length
     range.value = value
@@ -169,14 +163,14 @@ function createPixels(host) {
       return [(event.clientX - box.left) / box.width * data.cols, (event.clientY - box.top) / box.height * data.rows]
     }
     const inside = ([x, y]) => x >= 0 && y >= 0 && x < data.cols && y < data.rows ? Math.floor(y) * data.cols + Math.floor(x) : -1
-    const drawing = () => s === 0 && editable()
+    const drawing = () => s === 0 && Boolean(data.draw)
     canvas.classList.toggle("paper", drawing())
     on(canvas, "pointerdown", event => {
       if (event.button || !drawing()) return
       canvas.setPointerCapture(event.pointerId)
       begin()
       const [x, y] = local(event)
-      stroke = { x, y, base: [...ink], dots: new Uint8Array(places() * SUB * SUB) }
+      stroke = { x, y, base: [...ink], dots: new Uint8Array(data.rows * data.cols * SUB * SUB) }
       dip(x, y)
     })
     on(canvas, "pointermove", event => {
@@ -208,7 +202,6 @@ function createPixels(host) {
       return spoken()
     }
     if (!data.draw) { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sendEdit("picked", { pixel: cursor }) } return }
-    if (!editable()) return
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); undo(); return spoken() }
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const was = ink[cursor] ?? 0, next = /^\d$/.test(event.key) ? Math.min(Number(event.key), data.top)
@@ -269,7 +262,7 @@ function createPixels(host) {
     const wide = canvas.clientWidth
     if (!wide) return
     const size = wide / data.cols, high = size * data.rows, ctx = fit(canvas, wide, high), { ground, ink: text, dark } = theme
-    ctx.fillStyle = mix(ground, text, 0.025)
+    ctx.fillStyle = `rgb(${mix(ground, text, 0.025).map(Math.round)})`
     ctx.fillRect(0, 0, wide, high)
     const values = drawn ? ink : sheet.values
     const edge = i => [i % data.cols * size, Math.floor(i / data.cols) * size]
@@ -278,7 +271,7 @@ function createPixels(host) {
       if (v === null) return drawn ? hatch(ctx, x, y, size) : dot(ctx, x, y, size)
       const t = clamp(Math.abs(v === "inf" || v === "-inf" ? sheet.reach : v) / (drawn ? data.top : sheet.reach), 0, 1)
       const colour = sheet.kind === "signed" ? tone(v > 0 || v === "inf" ? sheet.for : sheet.against) : sheet.colour ? tone(sheet.colour) : text
-      ctx.fillStyle = mix(ground, colour, (sheet.kind === "signed" ? 1 : dark ? 0.95 : 0.92) * t)
+      ctx.fillStyle = `rgb(${mix(ground, colour, (sheet.kind === "signed" ? 1 : dark ? 0.95 : 0.92) * t).map(Math.round)})`
       if (t > 0) ctx.fillRect(x, y, size + 0.5, size + 0.5)
     })
     if (size > 14) {                    // a hairline grid where there is room
@@ -328,7 +321,7 @@ function createPixels(host) {
     if (sheet.kind !== "signed") return
     const side = (ink, text, name) => {
       const part = make("span", name, box)
-      part.style.setProperty("--light", ink.light); part.style.setProperty("--dark", ink.dark)
+      inked(part, [ink.light, ink.dark])
       make("span", "swatch", part)
       make("span", "", part, text)
     }

@@ -20,7 +20,6 @@ export default function ({ data }) {  // a scene has come
 
 // ---- colours ---------------------------------------------------------------------------------------------------------
 
-const mix = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t)
 const packed = ([r, g, b]) => (255 << 24 | Math.round(b) << 16 | Math.round(g) << 8 | Math.round(r)) >>> 0
 
 function shadesOf(ground, ink, [pale, full], hatched) {   // [coverage][strength] of one region, as pixels
@@ -285,7 +284,7 @@ function createPlane(host) {
     field.style.height = height + "px"
     const ctx = fit(marks, width, height)
     ctx.font = pen("13px")
-    const y = data.y, short = text => clipped(ctx, text, width * 0.22)
+    const y = data.y, short = text => cut(ctx, text, width * 0.22)
     const yTicks = !y ? [] : y.levels.length ? y.levels.map((label, i) => [i, short(label)])
       : ticksOf(y.low, y.high, (height - 70) / 56)
     const left = y ? Math.ceil(Math.max(22, ...yTicks.map(t => ctx.measureText(t[1]).width))) + 12 : 10
@@ -305,12 +304,7 @@ function createPlane(host) {
     box.hatch = hatching(ratio)
   }
 
-  const clipped = (ctx, text, room) => {
-    if (ctx.measureText(text).width <= room) return text
-    let n = text.length
-    while (n > 1 && ctx.measureText(text.slice(0, n) + "…").width > room) n--
-    return text.slice(0, n) + "…"
-  }
+  const cut = (ctx, text, room) => clipped(text, room, part => ctx.measureText(part).width)
   const pixelOf = p => [box.left + fractionOf(data.x, p.x) * box.w, box.top + (1 - fractionOf(sideY(), p.y)) * box.h]
   const placeOf = (px, py) => ({ x: valueAt(data.x, (px - box.left) / box.w), y: valueAt(sideY(), 1 - (py - box.top) / box.h) })
 
@@ -349,15 +343,15 @@ function createPlane(host) {
       if (box.slanted) ctx.rotate(-0.6)
       ctx.textAlign = box.slanted ? "right" : "center"
       ctx.textBaseline = box.slanted ? "middle" : "top"
-      ctx.fillText(box.slanted ? clipped(ctx, text, 110) : text, 0, box.slanted ? 5 : 0)
+      ctx.fillText(box.slanted ? cut(ctx, text, 110) : text, 0, box.slanted ? 5 : 0)
       ctx.restore()
     }
     ctx.globalAlpha = 1
     ctx.font = pen("600 14px")
     ctx.textBaseline = "top"; ctx.textAlign = "right"
-    ctx.fillText(clipped(ctx, data.x.label, w - 24) + " →", left + w, b + box.foot + 8)
+    ctx.fillText(cut(ctx, data.x.label, w - 24) + " →", left + w, b + box.foot + 8)
     ctx.textAlign = "left"
-    if (data.y) ctx.fillText("↑ " + clipped(ctx, data.y.label, box.width - 40), 0, 2)
+    if (data.y) ctx.fillText("↑ " + cut(ctx, data.y.label, box.width - 40), 0, 2)
     drawPoints(ctx)
   }
   const tick = (ctx, x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke() }
@@ -399,11 +393,11 @@ function createPlane(host) {
     const entry = (list, drawing, text) => {
       const item = make("li", "", list)
       item.append(drawing)
-      make("span", "", item).textContent = text
+      make("span", "", item, text)
     }
     const group = name => {
       const list = make("ul", "", null)
-      make("li", "what", list).textContent = name
+      make("li", "what", list, name)
       groups.push(list)
       return list
     }
@@ -465,11 +459,9 @@ function createPlane(host) {
 
   function placeCase() {
     for (const part of [handle, readout, up, across]) part.hidden = !at
-    field.setAttribute("role", "group"); field.setAttribute("aria-label", data.label)
     const n = scene.points?.x.length ?? 0
-    marks.tabIndex = n ? 0 : -1
-    marks.setAttribute("role", n ? "application" : "img")
-    marks.setAttribute("aria-label", n ? fill(data.words.points, { n }) : data.label)
+    set(field, { role: "group", "aria-label": data.label })
+    set(marks, { tabindex: n ? 0 : -1, role: n ? "application" : "img", "aria-label": n ? fill(data.words.points, { n }) : data.label })
     host.dataset.case = at ? `${at.x},${at.y}` : ""
     if (!at) return
     const { shift } = inUse(), p = at.exact?.length ? atPrior(at.exact, at.exact.map((_, j) => (shift[j] ?? 0) - (at.shift[j] ?? 0))) : interpolated(at)
@@ -488,15 +480,15 @@ function createPlane(host) {
     Object.assign(across.style, { left: box.left + "px", top: py + "px", width: px - box.left + "px" })
     across.hidden = !data.y
     readout.replaceChildren()
-    make("div", "head", readout).textContent = verdict
-    make("div", "body", readout).textContent = (data.case.label ? data.case.label + " · " : "") + where
+    make("div", "head", readout, verdict)
+    make("div", "body", readout, (data.case.label ? data.case.label + " · " : "") + where)
     beside(readout, px, py, 22)
     const spoken = `${data.case.label}: ${where}. ${verdict}`
-    handle.setAttribute("aria-label", data.case.label || data.label)
-    handle.setAttribute("aria-roledescription", data.words.case)
-    const low = data.x.levels.length ? 0 : data.x.low, high = data.x.levels.length ? data.x.levels.length - 1 : data.x.high
-    handle.setAttribute("aria-valuemin", low); handle.setAttribute("aria-valuemax", high); handle.setAttribute("aria-valuenow", at.x)
-    handle.setAttribute("aria-valuetext", spoken)
+    const [low, high] = data.x.levels.length ? [0, data.x.levels.length - 1] : [data.x.low, data.x.high]
+    set(handle, {
+      "aria-label": data.case.label || data.label, "aria-roledescription": data.words.case,
+      "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": at.x, "aria-valuetext": spoken,
+    })
     if (chosen !== lastAction) { if (lastAction !== -1) quiet.textContent = verdict; lastAction = chosen }
   }
 
@@ -574,8 +566,8 @@ function createPlane(host) {
     spot.hidden = i < 0
     if (i < 0) return
     const [head, ...body] = scene.points.text[i].split("\n")
-    make("div", "head", tip).textContent = head
-    if (body.length) make("div", "body", tip).textContent = body.join("\n")
+    make("div", "head", tip, head)
+    if (body.length) make("div", "body", tip, body.join("\n"))
     const [px, py] = pixelOf(pointAt(i))
     Object.assign(spot.style, { left: px + "px", top: py + "px" })
     beside(tip, px, py, 14)

@@ -92,9 +92,7 @@ function createListing(host) {
     const looks = JSON.stringify([data.heads, data.rows])
     const moved = JSON.stringify(before?.chosen) !== JSON.stringify(data.chosen)
     scroll.style.maxHeight = `${data.height}px`
-    scroll.setAttribute("role", data.by ? "grid" : "table")
-    scroll.setAttribute("aria-label", data.label)
-    scroll.tabIndex = 0
+    set(scroll, { role: data.by ? "grid" : "table", "aria-label": data.label, tabindex: 0 })
     find.hidden = !data.find
     find.placeholder = data.find
     find.setAttribute("aria-label", data.find)
@@ -154,7 +152,6 @@ function createListing(host) {
       cell.setAttribute("role", "columnheader")
       if (way) cell.setAttribute("aria-sort", way)
       const button = make("button", entry.help ? "helped" : "", cell, entry.text)
-      button.type = "button"
       button.dir = "auto"
       if (way) make("span", "way", cell, way === "ascending" ? "↑" : "↓")
       const said = entry.help || (widths[j] > given[j] + 1 || widths[j] >= WIDEST ? entry.text : "")
