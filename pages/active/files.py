@@ -72,7 +72,7 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "sheet": lambda v: isinstance(v, str),
     "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
     "types": lambda v: isinstance(v, tuple) and all(
-        isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and p[1] in get_args(ReadAs) for p in v),
+        keys.is_pair(p, lambda place: type(place) is int, get_args(ReadAs).__contains__) for p in v),
     "trim": lambda v: isinstance(v, bool),
 }  # fmt: skip
 """What each keyword of `read_table` may be."""

@@ -34,6 +34,7 @@ from bayes_engine.workbench.incoming.classified_file import free_names
 from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.cache import cached
 from pages.runtime.state import Spec, current
+from pages.runtime.view_keys import is_pair, is_place
 
 FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
     "naive-bayes": NaiveBayes,
@@ -157,10 +158,8 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         return len(v) == 3 and v[0] == "m" and number(v[1], 0.0, 1e9) and v[2] in bases
 
     def by_column(v: Any) -> bool:
-        pairs = isinstance(v, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in v)
-        places = [p[0] for p in v] if pairs else []
-        known = all(type(place) is int and 0 <= place < len(table.features) for place in places)
-        return pairs and known and len(set(places)) == len(places) and all(rows(p[1]) for p in v)
+        pairs = isinstance(v, tuple) and all(is_pair(p, lambda place: column(place) and place >= 0, rows) for p in v)
+        return pairs and len({place for place, _rows in v}) == len(v)
 
     fits: Mapping[str, Callable[[Any], bool]] = {
         "alpha": rows,
@@ -212,12 +211,8 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
 
 def _fitting(pairs: tuple[Any, ...], table: FittableTable) -> tuple[tuple[int, str], ...]:
     """Of (feature position, likelihood) pairs those whose column can have it by its kind."""
-    fitting = {
-        p[0]: p[1]
-        for p in pairs
-        if isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and 0 <= p[0] < len(table.features)
-        if p[1] in possible(table.features.variables[p[0]])
-    }
+    known = (p for p in pairs if is_pair(p, is_place) and p[0] < len(table.features))
+    fitting = {place: own for place, own in known if own in possible(table.features.variables[place])}
     return tuple(sorted(fitting.items()))
 
 
@@ -233,9 +228,7 @@ def _priced(v: Any, table: FittableTable) -> bool:
 
 def _acyclic(arcs: Any, d: int) -> bool:
     """Whether these are arcs of a graph over `d` features and the class, which stands after them."""
-    if not isinstance(arcs, tuple) or not all(isinstance(arc, tuple) and len(arc) == 2 for arc in arcs):
-        return False
-    if not all(type(i) is int and 0 <= i <= d for arc in arcs for i in arc):
+    if not isinstance(arcs, tuple) or not all(is_pair(arc, is_place, is_place) and max(arc) <= d for arc in arcs):
         return False
     try:
         DAG([str(i) for i in range(d + 1)], [(str(a), str(b)) for a, b in arcs])

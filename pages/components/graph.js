@@ -1,4 +1,4 @@
-// A graph in SVG, one pixel to a unit. See graph.py for what comes in. Texts from data go through textContent only.
+// A graph in SVG, one pixel to a unit. See graph.py for what comes in.
 
 const GAP = 22, ROWS = 50, TIGHT = 34, STAGGER = 16   // px between nodes of a row, between rows (at least), inside a split row
 const PAD = 9, ROW = 21, TRACK = 58, LONGER = [96, 76], SHORT = 36   // round the drawing; a state's row; its bar by the room there is

@@ -1,6 +1,6 @@
-// Losses λ and the prior of use, to be dragged, stepped, typed or pasted. See losses.py for what comes in.
-// While an edit lasts, every frame of it goes to the other drawings by the window event "bayes-loss"; the server hears
-// of it once, when it is let go. Words and labels from data reach the page through textContent and attributes only.
+// Losses λ and the prior of use, to be dragged, stepped, typed or pasted. See losses.py for what comes in. While an
+// edit lasts, every frame of it goes to the other drawings by the window event "bayes-loss"; the server hears of it
+// once, when it is let go.
 
 const PER_STEP = 2                    // pixels of a drag that make one step
 const CATCHES = 3                     // pixels after which a press is a drag

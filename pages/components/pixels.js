@@ -1,6 +1,6 @@
 // Pictures of few pixels: one that is drawn on, with what each pixel says beside it; or several, of which a pixel is
 // chosen. See pixels.py for what comes in. All pictures share the pixel pointed at. A stroke is shown at once and goes
-// to the server when it is let go. Words reach the page through textContent and attributes only.
+// to the server when it is let go.
 
 const SUB = 4                         // a pixel is SUB × SUB dots, as the pictures were made
 const NIB = 2.7                       // radius of the pen in dots

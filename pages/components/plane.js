@@ -1,5 +1,4 @@
 // Decision regions on a canvas, the rows over them, and a case to drag. See plane.py for what comes in.
-// Words and labels from data reach the page through textContent and fillText only.
 
 const SHADES = 64, HATCH = 4          // steps of a region's strength; steps of coverage by its hatching
 const TINTS = { light: [0.13, 0.52], dark: [0.24, 0.55] }   // of a region where the decision is a toss-up, and where it is sure

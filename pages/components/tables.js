@@ -1,5 +1,5 @@
-// A table of words, to be read or to choose from. See tables.py for what comes in. Of long tables only the rows in sight
-// are drawn. Words from data reach the page through textContent and attributes only.
+// A table of words, to be read or to choose from. See tables.py for what comes in. Of long tables only the rows in
+// sight are drawn.
 
 const ROW = 32, BEYOND = 6            // px a row; rows drawn beyond those in sight
 const WIDEST = 340, LEAST = 52, ROOM = 18   // px of a column by its words, and what is left of it at least; beside words

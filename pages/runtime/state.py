@@ -20,7 +20,7 @@ import streamlit as st
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Kind, Role
 from bayes_engine.workbench.doctor.finding import Mended
-from pages.runtime.view_keys import Setting, ViewKey
+from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
 T = TypeVar("T")
 VERSION = "1"
@@ -169,16 +169,13 @@ def _well_formed(state: State) -> bool:
         (state.language in LANGUAGES or not state.language)
         and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
         and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
-        and all(
-            isinstance(cell, tuple) and len(cell) == 2 and all(type(v) is int and 0 <= v <= 1000 for v in cell)
-            for cell in state.fixed
-        )
+        and all(is_pair(cell, is_place, is_place) and max(cell) <= 1000 for cell in state.fixed)
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
         and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
         and all(_column(c) for c in state.columns)
         and len(state.repairs) <= REPAIRS
         and all(_repair(r) for r in state.repairs)
-        and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
+        and all(is_pair(pair, is_text) for pair in state.view)
         and len(state.shelf) <= 6
         and 0 <= state.active < max(len(state.shelf), 1)
     )

@@ -105,7 +105,7 @@ def _number(
     """A number; one beyond its limits counts as the limit."""
 
     def read(value: Any) -> float | None:
-        return min(max(float(value), low), high) if _is_number(value) else None
+        return min(max(float(value), low), high) if is_number(value) else None
 
     return ViewKey(name, default, read, widget=widget, limits=(low, high), digits=digits)
 
@@ -114,17 +114,17 @@ def _position(name: str, *lengths: int) -> ViewKey[Places]:
     """So many positions that mean something together, as the row and column of a cell; () where none is chosen."""
 
     def read(value: Any) -> Places | None:
-        return value if isinstance(value, tuple) and len(value) in lengths and all(map(_is_place, value)) else None
+        return value if isinstance(value, tuple) and len(value) in lengths and all(map(is_place, value)) else None
 
     return ViewKey(name, (), read)
 
 
 def _places(name: str, *, widget: str = "") -> ViewKey[Places]:
-    return _entries(name, _is_place, widget=widget)
+    return _entries(name, is_place, widget=widget)
 
 
 def _pairs(name: str, *, widget: str = "") -> ViewKey[Pairs]:
-    return _entries(name, lambda pair: _is_pair(pair, _is_place, _is_place), widget=widget)
+    return _entries(name, lambda pair: is_pair(pair, is_place, is_place), widget=widget)
 
 
 def _entries(
@@ -147,24 +147,25 @@ def _bool(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def _is_place(value: Any) -> bool:
+def is_place(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_pair(entry: Any, first: Callable[[Any], bool], second: Callable[[Any], bool] = lambda _value: True) -> bool:
+def is_pair(entry: Any, first: Callable[[Any], bool], second: Callable[[Any], bool] = lambda _value: True) -> bool:
+    """Whether JSON of an address holds two values here that pass their checks."""
     return isinstance(entry, tuple) and len(entry) == 2 and first(entry[0]) and second(entry[1])
 
 
 def _is_coordinate(value: Any) -> bool:
-    return _is_number(value) and abs(value) < 1e15
+    return is_number(value) and abs(value) < 1e15
 
 
 # several pages --------------------------------------------------------------------------------------------------------
@@ -172,8 +173,8 @@ def _is_coordinate(value: Any) -> bool:
 AXIS_X, AXIS_Y = _place("x"), _place("y")
 SLICED = _switch("sliced")
 FLIP = _switch("flip")
-READ = _entries("read", lambda entry: _is_pair(entry, _is_text))
-READ_SECOND = _entries("read_second", lambda entry: _is_pair(entry, _is_text))
+READ = _entries("read", lambda entry: is_pair(entry, is_text))
+READ_SECOND = _entries("read_second", lambda entry: is_pair(entry, is_text))
 READ_COLUMN = _whole("read_column", 0)
 SECOND = _string("second")
 
@@ -199,7 +200,7 @@ SAVE_OPEN = _switch("save", widget="save_open")
 WHICH_OPEN = _switch("which", widget="which_open")
 WHICH_MESSAGE = _string("which_message")
 LOOK: ViewKey[str | Places] = ViewKey(
-    "look", "", lambda v: v if isinstance(v, str) or _is_pair(v, _is_place, _is_place) else None
+    "look", "", lambda v: v if isinstance(v, str) or is_pair(v, is_place, is_place) else None
 )
 LOOK_CLASS = _place("look_class")
 CALIBRATOR = _choice("calibrator", "none", "none", "temperature", "platt", "isotonic")
@@ -223,7 +224,7 @@ CASE_VIEW = _choice("case_view", "decision", "decision", "ask")
 LEFT_OUT = _switch("left_out")
 EXERCISE = _whole("exercise", 0)
 FILL = _switch("fill")
-ANSWERS = _entries("answers", lambda entry: _is_pair(entry, _is_text, _is_text))
+ANSWERS = _entries("answers", lambda entry: is_pair(entry, is_text, is_text))
 DIGITS = _choice("digits", "", "", "hand", "full")
 CLASSES = _places("classes", widget="classes_shown")
 FACTOR, FACTOR_CLASS = _place("factor"), _whole("of", 0)
@@ -237,12 +238,12 @@ MARGINS = _switch("margins", widget="margins_all")
 WISH = _place("wish", widget="margins_wish")
 DRAWS = _whole("draws", 0)
 PLAUSIBLE_CLASS = _place("plausible_class")
-TOLD = _entries("told", lambda entry: _is_pair(entry, _is_place))
+TOLD = _entries("told", lambda entry: is_pair(entry, is_place))
 ASK_FROM = _choice("ask_from", "nothing", "nothing", "case")
 ASK_ABOUT = _place("ask_about")
 ASK_ALL = _switch("ask_all")
 ASK_COST = _number("ask_cost", 0.0, 0.0, math.inf)
-ASK_COSTS = _entries("ask_costs", lambda entry: _is_pair(entry, _is_place, lambda v: _is_number(v) and 0 <= v <= 1e9))
+ASK_COSTS = _entries("ask_costs", lambda entry: is_pair(entry, is_place, lambda v: is_number(v) and 0 <= v <= 1e9))
 ASK_ROW = _whole("ask_row", 0)
 
 # classify -------------------------------------------------------------------------------------------------------------
@@ -276,7 +277,7 @@ NET_PART = _choice("net_part", "beliefs", "beliefs", "tables", "separation", "el
 NET_EVIDENCE = _pairs("net_evidence")
 NET_TARGET, NET_NODE = _place("net_target"), _place("net_node")
 NET_JOINT_A, NET_JOINT_B = _place("net_joint_a"), _place("net_joint_b")
-NET_CPTS = _entries("net_cpts", lambda entry: _is_pair(entry, _is_place, lambda numbers: isinstance(numbers, tuple)))
+NET_CPTS = _entries("net_cpts", lambda entry: is_pair(entry, is_place, lambda numbers: isinstance(numbers, tuple)))
 NET_DRAWN, NET_ARCS = _switch("net_drawn"), _pairs("net_arcs")
 NET_METHOD: ViewKey[Method] = _choice(
     "net_method", "hill-climb", "hill-climb", "k2", "exact", "tree", "naive", "tan", widget="learn_method"
@@ -346,7 +347,7 @@ EM_K = _whole("em_k", 0)
 EM_FORM: ViewKey[Form] = _choice("em_form", "full", "full", "tied", "diagonal", "spherical")
 EM_START = _choice("em_start", "kmeans", "kmeans", "random", "hand", "labels")
 EM_SEED = _whole("em_seed", 0, 0, 10**6)
-EM_POINTS = _entries("em_points", lambda point: _is_pair(point, _is_coordinate, _is_coordinate))
+EM_POINTS = _entries("em_points", lambda point: is_pair(point, _is_coordinate, _is_coordinate))
 EM_HARD, EM_PRIOR, EM_TIED = _switch("em_hard"), _switch("em_prior"), _switch("em_tied")
 EM_STOP = _choice("em_stop", "objective", "objective", "q", "parameters")
 EM_TOL = _choice("em_tol", 1e-7, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
@@ -370,7 +371,7 @@ LAB_PRIORS, LAB_LOSSES, LAB_PARTS, LAB_POINTS, LAB_CELLS = map(
     _row, ("lab_priors", "lab_losses", "lab_parts", "lab_points", "lab_cells")
 )
 LAB_WIDTH = _number("lab_width", 0.5, 0.2, 1.5)
-LAB_MODELS = _entries("lab_models", _is_text, default=("naive-bayes", "lda", "qda", "logistic"))
+LAB_MODELS = _entries("lab_models", is_text, default=("naive-bayes", "lda", "qda", "logistic"))
 LAB_BENEATH = _choice("lab_beneath", "numbers", "numbers", "curve")
 LAB_BASE = _number("lab_base", 0.01, 1e-12, 1.0 - 1e-12)
 LAB_SENS = _number("lab_sens", 0.9, 0.5, 0.999, digits=3)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -34,27 +34,19 @@ def current_workspace() -> Workspace:
     return Workspace(session.get("page") or "start", state, given)
 
 
-class OpenedWorkspace(NamedTuple):
-    """A workspace, and those of its files that it has with it, read."""
-
-    workspace: Workspace
-    uploads: tuple[Upload[Any], ...]
-
-
-def open_workspace(workspace: Workspace) -> OpenedWorkspace:
-    """Read the files of a workspace. Raises BayesEngineError where one cannot be read."""
-    uploads = tuple(
+def read_files(workspace: Workspace) -> tuple[Upload[Any], ...]:
+    """Those files of a workspace that it has with it, read. Raises BayesEngineError where one cannot be read."""
+    return tuple(
         _read(ROLES[role], File(given.name, given.content, given.digest), workspace.state)
         for role, given in workspace.files.items()
         if given.content is not None
     )
-    return OpenedWorkspace(workspace, uploads)
 
 
-def reopen(opened: OpenedWorkspace) -> None:
-    """Put the session into a workspace, on its page; for callbacks."""
-    workspace, session = opened.workspace, st.session_state
-    for upload in opened.uploads:
+def reopen(workspace: Workspace, uploads: tuple[Upload[Any], ...]) -> None:
+    """Put the session into a workspace with its files, on its page; for callbacks."""
+    session = st.session_state
+    for upload in uploads:
         files.keep(replace(upload))  # who opens the same workspace at the same time has an upload of their own
     session["files_asked"] = {given.digest: given.name for given in workspace.files.values()}
     session["workspace_page"] = workspace.page

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -17,13 +17,13 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
-from pages.active.files import TABLE, held
+from pages.active.files import TABLE, Upload, held
 from pages.runtime import jobs, private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current
 from pages.shell.workspace import disk
 from pages.shell.workspace.form import Workspace, names_only, read, size, without_data, write
-from pages.shell.workspace.session import OpenedWorkspace, current_workspace, file_name, open_workspace, reopen
+from pages.shell.workspace.session import current_workspace, file_name, read_files, reopen
 
 WIDE = 330
 """Pixels, so that captions in the popover make a column and no line across the page."""
@@ -198,14 +198,14 @@ def _open_up(read_workspace: Callable[[], Workspace], refused: str) -> None:
         _refused(refused, error)
         return
     key = ("workspace", workspace.page, workspace.state, *(given.digest for given in workspace.files.values()))
-    jobs.run_after_callback(key, partial(open_workspace, workspace), OPENING, _reopened, partial(_refused, refused),
+
+    def reopened(uploads: tuple[Upload[Any], ...]) -> None:
+        reopen(workspace, uploads)
+        st.session_state["chip_workspace_open"] = False
+        _dismiss()
+
+    jobs.run_after_callback(key, partial(read_files, workspace), OPENING, reopened, partial(_refused, refused),
                 size=size(workspace))  # fmt: skip
-
-
-def _reopened(opened: OpenedWorkspace) -> None:
-    reopen(opened)
-    st.session_state["chip_workspace_open"] = False
-    _dismiss()
 
 
 def _refused(key: str, error: BayesEngineError) -> None:
