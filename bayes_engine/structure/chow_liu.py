@@ -18,6 +18,7 @@ from scipy.special import chdtrc
 
 from bayes_engine.logspace import Array, log
 from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.structure.graph import breadth_first
 
 TIE = 1e-9
 """Two weights that differ by less than this share of the larger are one weight; the names decide."""
@@ -171,16 +172,8 @@ def directed(names: Sequence[str], edges: Sequence[Edge], root: str) -> tuple[Ed
     for a, b in edges:
         near[a].append(b)
         near[b].append(a)
-    arcs: list[Edge] = []
-    seen: set[str] = set()
+    reached: dict[str, str | None] = {}
     for start in (root, *names):
-        queue = [] if start in seen else [start]
-        seen.add(start)
-        while queue:
-            parent = queue.pop(0)
-            for child in near[parent]:
-                if child not in seen:
-                    seen.add(child)
-                    arcs.append((parent, child))
-                    queue.append(child)
-    return tuple(arcs)
+        if start not in reached:
+            reached.update(breadth_first([start], near.__getitem__))
+    return tuple((parent, child) for child, parent in reached.items() if parent is not None)

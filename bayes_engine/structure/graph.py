@@ -7,16 +7,17 @@ agree (Pearl 1988, Probabilistic Reasoning in Intelligent Systems, ch. 3; Zhou, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from bayes_engine.errors import ParameterError
 
+N = TypeVar("N", bound=Hashable)
 Arc = tuple[str, str]
 """(parent, child)."""
 JunctionKind = Literal["chain", "fork", "collider"]
@@ -110,29 +111,16 @@ class DAG:
 
     def _path(self, start: str, end: str) -> tuple[str, ...] | None:
         """A shortest directed path of at least one arc."""
-        before: dict[str, str] = {}
-        queue = [start]
-        for name in queue:
-            for child in self.children[name]:
-                if child not in before:
-                    before[child] = name
-                    queue.append(child)
-                if child == end:
-                    path = [end, before[end]]
-                    while path[-1] != start:
-                        path.append(before[path[-1]])
-                    return tuple(reversed(path))
+        before: dict[str, str | None] = {}
+        for name, previous in breadth_first(self.children[start], self.children.__getitem__):
+            before[name] = previous
+            if name == end:
+                return (start, *way_to(end, before))
         return None
 
     def ancestors(self, names: Collection[str]) -> frozenset[str]:
         """These nodes and everything above them."""
-        reached = set(names)
-        queue = list(names)
-        for name in queue:
-            new = [n for n in self.parents[name] if n not in reached]
-            reached.update(new)
-            queue += new
-        return frozenset(reached)
+        return frozenset(name for name, _before in breadth_first(names, self.parents.__getitem__))
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
@@ -201,6 +189,30 @@ class DAG:
         for name in names:
             if name not in self.position:
                 raise ParameterError("the graph has no node '{name}'", name=name)
+
+
+def breadth_first(starts: Iterable[N], step: Callable[[N], Iterable[N]]) -> Iterator[tuple[N, N | None]]:
+    """Everything that is reached from `starts`, the nearest first, each with what it was reached from.
+
+    >>> list(breadth_first([1], lambda n: (n + 1, 2 * n) if n < 3 else ()))
+    [(1, None), (2, 1), (3, 2), (4, 2)]
+    """
+    before: dict[N, N | None] = dict.fromkeys(starts)
+    queue = list(before)
+    for node in queue:
+        yield node, before[node]
+        for further in step(node):
+            if further not in before:
+                before[further] = node
+                queue.append(further)
+
+
+def way_to(end: N, before: Mapping[N, N | None]) -> list[N]:
+    """From where `breadth_first` started to this node."""
+    way = [end]
+    while (previous := before[way[-1]]) is not None:
+        way.append(previous)
+    return way[::-1]
 
 
 def given_arcs(structure: object) -> tuple[Arc, ...]:

@@ -13,8 +13,10 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.structure.graph import DAG, JunctionKind
+from bayes_engine.structure.graph import DAG, JunctionKind, breadth_first, way_to
 
+State = tuple[str, bool]
+"""A node, and whether the walk came along its arc."""
 MOST_TRAILS, LONGER = 12, 3
 """Where all trails are blocked, so many are shown at most, and none by more than this longer than the shortest."""
 
@@ -146,13 +148,9 @@ def _walks(
 
 
 def _distances(graph: DAG, start: str) -> dict[str, int]:
-    distance = {start: 0}
-    queue = [start]
-    for name in queue:
-        for near in graph.neighbours[name]:
-            if near not in distance:
-                distance[near] = distance[name] + 1
-                queue.append(near)
+    distance: dict[str, int] = {}
+    for name, before in breadth_first([start], graph.neighbours.__getitem__):
+        distance[name] = 0 if before is None else distance[before] + 1
     return distance
 
 
@@ -166,15 +164,7 @@ def _passage(graph: DAG, before: str, middle: str, after: str, z: frozenset[str]
 
 def _nearest_below(graph: DAG, name: str, z: frozenset[str]) -> str | None:
     """The node itself or the nearest one below it that is in z."""
-    seen = {name}
-    queue = [name]
-    for node in queue:
-        if node in z:
-            return node
-        new = [child for child in graph.children[node] if child not in seen]
-        seen.update(new)
-        queue += new
-    return None
+    return next((node for node, _before in breadth_first([name], graph.children.__getitem__) if node in z), None)
 
 
 def _open_path(graph: DAG, a: str, b: str, z: frozenset[str]) -> tuple[str, ...] | None:
@@ -185,22 +175,16 @@ def _open_path(graph: DAG, a: str, b: str, z: frozenset[str]) -> tuple[str, ...]
     an open collider (Koller & Friedman 2009, alg. 3.1).
     """
     above = graph.ancestors(z)
-    start = (a, False)  # as if from below: up and down are both free
-    before: dict[tuple[str, bool], tuple[str, bool]] = {}
-    queue = [start]
-    for state in queue:
+
+    def steps(state: State) -> list[State]:
         name, downward = state
         up = name in above if downward else name not in z
         down = name not in z
-        steps = [(p, False) for p in graph.parents[name] if up] + [(c, True) for c in graph.children[name] if down]
-        for step in steps:
-            if step == start or step in before:
-                continue
-            before[step] = state
-            if step[0] == b:
-                path = [step]
-                while path[-1] != start:
-                    path.append(before[path[-1]])
-                return tuple(name for name, _ in reversed(path))
-            queue.append(step)
+        return [(p, False) for p in graph.parents[name] if up] + [(c, True) for c in graph.children[name] if down]
+
+    before: dict[State, State | None] = {}
+    for state, previous in breadth_first([(a, False)], steps):  # as if from below: up and down are both free
+        before[state] = previous
+        if state[0] == b:
+            return tuple(name for name, _downward in way_to(state, before))
     return None

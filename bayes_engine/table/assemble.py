@@ -204,8 +204,7 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
         remarks &= begun & ((grid.widths == 1) | (not ordinary.any()))
     if usual >= 3 and remarks.any() and not remarks[first:].all():
         lines = grid.lines[remarks]
-        notes.append(note("comments between the rows that are left out: {n} (line {lines})", "warning", int(lines[0]),
-                          n=len(lines), lines=lines_of(lines)).offering(KEEP))  # fmt: skip
+        notes.append(_of_rows("comments between the rows that are left out: {n} (line {lines})", lines).offering(KEEP))
         last -= int(remarks[:last].sum())
         grid = grid.kept(~remarks)
     if first < last < len(grid.widths):
@@ -343,22 +342,22 @@ def _fit(widths: NDArray[np.intp], reach: NDArray[np.intp], lines: NDArray[np.in
     if spare.all():
         notes.append(note("every row ends with a delimiter too many; nothing is lost"))
         return False
-    affected = lines[short]
-    if len(affected):
-        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
-                          "are missing", "warning", int(affected[0]), n=len(affected),
-                          lines=lines_of(affected)))  # fmt: skip
-    affected = lines[long]
+    if short.any():
+        notes.append(_of_rows("rows with fewer fields than the header: {n} (line {lines}); the cells that are not "
+                              "there are missing", lines[short]))  # fmt: skip
     if (long & ~spare).any():
-        notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
-                          "'extra': check whether these rows are shifted", "warning", int(affected[0]), n=len(affected),
-                          lines=lines_of(affected)))  # fmt: skip
+        notes.append(_of_rows("rows with more fields than the header: {n} (line {lines}); what is beyond is in the "
+                              "column 'extra': check whether these rows are shifted", lines[long]))  # fmt: skip
         return True
-    if len(affected):
-        notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
-                          "check whether these rows are shifted", "warning", int(affected[0]), n=len(affected),
-                          lines=lines_of(affected)))  # fmt: skip
+    if long.any():
+        notes.append(_of_rows("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
+                              "check whether these rows are shifted", lines[long]))  # fmt: skip
     return False
+
+
+def _of_rows(template: str, lines: NDArray[np.intp]) -> Note:
+    """A warning of the rows in these lines."""
+    return note(template, "warning", int(lines[0]), n=len(lines), lines=lines_of(lines))
 
 
 def _shown(grid: Records, i: int) -> str:
