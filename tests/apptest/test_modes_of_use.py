@@ -89,15 +89,15 @@ def test_the_compiled_table_filters_by_column_and_the_file_checks_itself() -> No
     whole = frame(app, 1)
     assert len(whole) == ENTRIES - 12  # the Gaussians stand apart
     assert len(frame(app, 2)) == 4
-    assert whole[whole["level"] == "prior"]["p"].tolist() == ["0.5294", "0.4706"]
+    assert whole[whole["value"] == "prior"]["P"].tolist() == ["0.5294", "0.4706"]
     app.selectbox(key="ways_column").set_value(0).run()
     colour = frame(app, 1)
     assert set(colour["column"]) == {"色泽"}
-    green = colour[colour["level"] == "青绿"]
-    assert dict(zip(green["class"], green["p"], strict=True)) == {"是": "0.3750", "否": "0.3333"}
+    green = colour[colour["value"] == "青绿"]
+    assert dict(zip(green["class"], green["P"], strict=True)) == {"是": "0.3750", "否": "0.3333"}
     app.selectbox(key="ways_column").set_value(6).run()
     density = frame(app, 1).set_index("class")
-    assert (density.loc["是", "mean"], density.loc["是", "sd"]) == ("0.57375", "0.129211")
+    assert (density.loc["是", "mean"], density.loc["是", "σ"]) == ("0.57375", "0.129211")
     made: dict[str, Any] = {}
     exec(app.code[0].value, made)  # noqa: S102
     assert len(made["CASES"]) > 5
@@ -117,7 +117,7 @@ def test_a_row_goes_and_comes_back() -> None:
     assert shown[1:4] == [expected] * 3  # less, left, anew
     assert shown[0] == shown[4] == [P_GOOD, "0.001307679064"]  # the old table knows nothing of it
     assert expected[0] != P_GOOD
-    moved = frame(app, 5).set_index(["column", "of"])
+    moved = frame(app, 5).set_index(["column", "what is counted"])
     assert set(moved["class"]) == {"是"}
     assert tuple(moved.loc[("好瓜", "rows"), ["before", "after"]]) == ("8", "7")
     assert tuple(moved.loc[("色泽", "青绿"), ["before", "after"]]) == ("3", "2")

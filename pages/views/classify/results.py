@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 import weakref
 from collections.abc import Hashable
@@ -56,25 +55,19 @@ class Results:
         self.key: tuple[Hashable, ...] = (file_key(judged.upload), table.key, fitted.spec, alike, loss, prior,
                                           current_language())  # fmt: skip
 
-    def write(self, out: IO[bytes], kind: Format) -> int:
-        """Write them; how many texts had to be cut."""
-        return WRITERS[kind.kind](out, self.blocks(), len(self.rows), packed=kind.packed)
-
     def too_long(self) -> int:
         """How many texts of the file have to be cut for a spreadsheet."""
         return sum(too_long(column) for block in self.rows.reception.cells.blocks() for _, column in block.items())
 
-    def at_once(self, kind: Format) -> bytes:
-        """The whole file."""
-        out = io.BytesIO()
-        self.write(out, kind)
-        return out.getvalue()
-
     def to_disk(self, kind: Format) -> OnDisk:
         """The whole file, written a block at a time."""
         file = OnDisk()
-        file.cut = self.write(file.content, kind)
+        file.cut = WRITERS[kind.kind](file.content, self.blocks(), len(self.rows), packed=kind.packed)
         return file
+
+    def whole(self, kind: Format) -> bytes:
+        """The whole file."""
+        return self.to_disk(kind).read()
 
 
 class OnDisk:
@@ -103,7 +96,7 @@ def download(result: Results) -> None:
     content: Any = None
     cut = 0
     if len(result.rows) <= AT_ONCE:
-        content = partial(result.at_once, kind)
+        content = partial(result.whole, kind)
         cut = result.too_long() if kind.kind == "xlsx" else 0
     else:
         written, file = st.session_state.get("second_written", (None, None))

@@ -16,7 +16,7 @@ from bayes_engine.numerals import plain
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound_to, on_click
+from pages.runtime.state import State, on_click, within_limits
 
 
 def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
@@ -29,11 +29,9 @@ def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
     with st.popover(_("Refuse for a target error rate"), icon=":material/block:"):
         target = st.number_input(
             _("At most this share of the decided rows may be wrong (%)"),
-            0.0,
-            100.0,
             step=0.5,
             format="%g",
-            **bound_to(keys.TARGET),
+            **within_limits(keys.TARGET),
         )
         posterior, status = held.posterior(use)
         weight = held.weight.copy()

@@ -53,13 +53,14 @@ def curves(judged: Judged) -> None:
         "recall": _recall,
         "cost": _cost,
     }[kind]
-    figure, sentence, rows, heads = drawing(judged, label, by_model)
+    figure, sentence, rows = drawing(judged, label, by_model)
+    heads = dict.fromkeys(head for row in rows.values() for head in row)
     with picture:
         chart(figure, key=f"compare_{kind}", alt=_name(kind))
     words.markdown(sentence)
     tables.word_table(  # as wide as the page: names of models are long
-        [Head(_("model")), *(Head(title, right=True) for title in heads.values())],
-        [[judged.title(n, clean), *(rows[n].get(name, "–") for name in heads)] for n in by_model],
+        [Head(_("model")), *(Head(head, right=True) for head in heads)],
+        [[judged.title(n, clean), *(rows[n].get(head, "–") for head in heads)] for n in by_model],
         key=f"compare_{kind}_numbers",
         label=_name(kind),
         height=HIGH,
@@ -67,7 +68,8 @@ def curves(judged: Judged) -> None:
     )
 
 
-_Drawn = tuple[Any, str, dict[str, dict[str, str]], dict[str, str]]
+_Drawn = tuple[Any, str, dict[str, dict[str, str]]]
+"""A figure, what it says, and of each model its numbers by their heads."""
 
 
 def _looks(judged: Judged, by_model: dict[str, ClassCurves], value: Callable[[ClassCurves], Any]) -> list[Any]:
@@ -84,9 +86,9 @@ def _calibration(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -
     figure = drawn.calibration([(judged.look(n), f) for n, f in frames.items()], axis, dark=dark())
     rows = {
         n: {
-            "off": number(float((f["share"] * (f["said"] - f["true"]).abs()).sum()), 3),
-            "worst": number(float((f["said"] - f["true"]).abs().max()), 3),
-            "outside": f"{int(((f['said'] < f['low']) | (f['said'] > f['high'])).sum())} / {len(f)}",
+            _("mean gap"): number(float((f["share"] * (f["said"] - f["true"]).abs()).sum()), 3),
+            _("largest"): number(float((f["said"] - f["true"]).abs().max()), 3),
+            _("bins off"): f"{int(((f['said'] < f['low']) | (f['said'] > f['high'])).sum())} / {len(f)}",
         }
         for n, f in frames.items()
     }
@@ -95,47 +97,38 @@ def _calibration(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -
         "says too little, below it too much. Each point holds the same weight of rows; the bars on the active model's "
         "are 95 % Wilson intervals, and bins off are those whose interval leaves out what was said."
     ).format(name=_class(judged, label))
-    heads = {"off": _("mean gap"), "worst": _("largest"), "outside": _("bins off")}
-    return figure, words, rows, heads
+    return figure, words, rows
 
 
 def _threshold(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
     priced = error_costs(judged.loss, label, 0.5)
-    threshold_used = (
-        priced.threshold() if priced and judged.loss.by_amount is None else None
-    )  # else each row has its own
+    used = priced.threshold() if priced and judged.loss.by_amount is None else None  # else each row has its own
     steps = {n: one.steps for n, one in by_model.items() if one.steps is not None}
-    figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], threshold_used, dark=dark())
+    figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], used, dark=dark())
+    asked = _("least-risk rule") if used is None else _("risk there")
     rows = {}
     for n, s in steps.items():
         t, least = s.best()
-        rows[n] = {
-            "asked": number(s.at(threshold_used), 3)
-            if threshold_used is not None
-            else number(reports(judged)[n].risk, 3),
-            "least": number(least, 3),
-            "best": f"P ≥ {number(t, 3)}",
-        }
+        risk = reports(judged)[n].risk if used is None else s.at(used)
+        rows[n] = {asked: number(risk, 3), _("least"): number(least, 3), _("at"): f"P ≥ {number(t, 3)}"}
     name = _class(judged, label)
     words = [_("The risk of deciding {name} from each threshold on; every step is exact.").format(name=name)]
-    if threshold_used is not None:
+    if used is not None:
         words.append(
             _("The losses ask for P ≥ **{t}** (line), whatever the model, if its probabilities are true.").format(
-                t=number(threshold_used, 3)
+                t=number(used, 3)
             )
         )
         words.append(
             _("Where a curve's lowest point (ring) lies far from it, the probabilities are not; but a ring is chosen "
               "in hindsight, on these very rows.")
         )  # fmt: skip
-        asked = _("risk there")
     else:
         words.append(_("Below the threshold the cheapest of the other decisions is taken."))
         if judged.loss.by_amount is not None and judged.amount is not None:
             words.append(_("What the losses ask for depends on a row's amount: each row has a threshold of its own."))
         words.append(_("A ring is a curve's lowest point, chosen in hindsight, on these very rows."))
-        asked = _("least-risk rule")
-    return figure, " ".join(words), rows, {"asked": asked, "least": _("least"), "best": _("at")}
+    return figure, " ".join(words), rows
 
 
 def _roc(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
@@ -147,24 +140,23 @@ def _roc(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn
             name=_class(judged, label)
         )
     ]
-    rows = {n: {"area": number(one.swept.area)} for n, one in by_model.items()}
-    heads = {"area": _("area (AUC)")}
+    rows = {n: {_("area (AUC)"): number(one.swept.area)} for n, one in by_model.items()}
     if priced is not None and priced.threshold() is not None:
         words.append(
             _("Along a grey line the risk is the same; its slope **{slope}** is π₋(λ₊₋−λ₋₋) / π₊(λ₋₊−λ₊₊), from your "
               "losses and π₊ = {share}. The ring is the active model's point of least risk; it always lies on the "
               "convex hull.").format(slope=number(priced.slope(first.share), 3), share=number(first.share, 3))
         )  # fmt: skip
-        heads |= {"best": _("least risk"), "at": _("from")}
         for n, one in by_model.items():
             k = best_point(one.swept, priced)
             least = float(priced.risk(one.swept)[k]) * one.stake
-            rows[n] |= {"best": number(least, 3), "at": f"P ≥ {number(min(float(one.swept.threshold[k]), 1.0), 3)}"}
+            threshold = min(float(one.swept.threshold[k]), 1.0)
+            rows[n] |= {_("least risk"): number(least, 3), _("from"): f"P ≥ {number(threshold, 3)}"}
     elif priced is None:
         words.append(_("Lines of equal risk exist for two classes; here see Risk by threshold."))
     if judged.amount is not None and judged.staked:
         words.append(_("A row weighs as much as its amount multiplies the price of an error in it."))
-    return figure, " ".join(words), rows, heads
+    return figure, " ".join(words), rows
 
 
 def _prices(judged: Judged, label: Any, share: float) -> ErrorCosts | None:
@@ -179,8 +171,11 @@ def _recall(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Dr
         "Of the rows called {name}, how many are; against how many of them are found. Calling every row so has "
         "precision **{share}** (dotted). Tells more than ROC where the class is rare."
     ).format(name=_class(judged, label), share=number(share, 3))
-    rows = {n: {"ap": number(one.swept.average_precision)} for n, one in by_model.items()}
-    return figure, words, rows, {"ap": _("average precision")}
+    return (
+        figure,
+        words,
+        {n: {_("average precision"): number(one.swept.average_precision)} for n, one in by_model.items()},
+    )
 
 
 def _cost(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn:
@@ -198,7 +193,8 @@ def _cost(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Draw
     ]  # fmt: skip
     if now is not None:
         words.append(_("Your losses and prior stand at PC₊ = **{now}** (line).").format(now=number(now, 3)))
-    rows, heads = {}, {"own": _("mean, own"), "best": _("mean, best")}
-    for n, one in by_model.items():
-        rows[n] = {"own": number(one.cost.mean_own, 3), "best": number(one.cost.mean_best, 3)}
-    return figure, " ".join(words), rows, heads
+    rows = {
+        n: {_("mean, own"): number(one.cost.mean_own, 3), _("mean, best"): number(one.cost.mean_best, 3)}
+        for n, one in by_model.items()
+    }
+    return figure, " ".join(words), rows

@@ -100,15 +100,15 @@ def _logs(table: active.FittableTable, logs: pd.DataFrame) -> None:
     cut = {v.name for v in table.features if v.numeric}
     shown = pd.DataFrame(
         {
-            "column": [clean(table.column(name), 40) for name in logs["column"]],
-            "level": [
+            _("column"): [clean(table.column(name), 40) for name in logs["column"]],
+            _("value"): [
                 names.get(entry, "") if entry != "level"
                 else clean(str(level) if name in cut else table.level(name, level), 40)
                 for name, entry, level in zip(logs["column"], logs["entry"], logs["level"], strict=True)
             ],
-            "class": [clean(table.class_(c), 40) for c in logs["class"]],
-            "log_p": [_log(v) for v in logs["log_p"]],
-            "p": [number_of_log(v) for v in logs["log_p"]],
+            _("class"): [clean(table.class_(c), 40) for c in logs["class"]],
+            "ln P": [_log(v) for v in logs["log_p"]],
+            "P": [number_of_log(v) for v in logs["log_p"]],
         }
     )  # fmt: skip
     st.dataframe(
@@ -117,13 +117,6 @@ def _logs(table: active.FittableTable, logs: pd.DataFrame) -> None:
         hide_index=True,
         height=min(38 + 35 * len(shown), HIGH),
         alt=_("the entries that are looked up"),
-        column_config={
-            "column": st.column_config.TextColumn(_("column")),
-            "level": st.column_config.TextColumn(_("value")),
-            "class": st.column_config.TextColumn(_("class")),
-            "log_p": st.column_config.TextColumn("ln P"),
-            "p": st.column_config.TextColumn("P"),
-        },
     )
 
 
@@ -136,14 +129,14 @@ def _normal(table: active.FittableTable, normal: pd.DataFrame) -> None:
     """The numbers of the Gaussians, which no table of values can hold."""
     shown = pd.DataFrame(
         {
-            "column": [clean(table.column(name), 40) for name in normal["column"]],
-            "class": [clean(table.class_(c), 40) for c in normal["class"]],
-            "mean": [near(m, s) for m, s in zip(normal["mean"], normal["sd"], strict=True)],
-            "sd": [plain(s) for s in normal["sd"]],
-            "pivot": [plain(v) for v in normal["pivot"]],
+            _("column"): [clean(table.column(name), 40) for name in normal["column"]],
+            _("class"): [clean(table.class_(c), 40) for c in normal["class"]],
+            _("mean"): [near(m, s) for m, s in zip(normal["mean"], normal["sd"], strict=True)],
+            "σ": [plain(s) for s in normal["sd"]],
+            _("pivot"): [plain(v) for v in normal["pivot"]],
             "b": [plain(v) for v in normal["b"]],
-            "eta1": [plain(v) for v in normal["eta1"]],
-            "eta2": [plain(v) for v in normal["eta2"]],
+            "η₁": [plain(v) for v in normal["eta1"]],
+            "η₂": [plain(v) for v in normal["eta2"]],
         }
     )
     st.caption(_("Numbers are no values to look up: their Gaussians stand as coefficients, ln p = b + η₁z + η₂z² with "
@@ -154,13 +147,4 @@ def _normal(table: active.FittableTable, normal: pd.DataFrame) -> None:
         hide_index=True,
         height=min(38 + 35 * len(shown), HIGH),
         alt=_("the coefficients of the Gaussians"),
-        column_config={
-            "column": st.column_config.TextColumn(_("column")),
-            "class": st.column_config.TextColumn(_("class")),
-            "mean": st.column_config.TextColumn(_("mean")),
-            "sd": st.column_config.TextColumn("σ"),
-            "pivot": st.column_config.TextColumn(_("pivot")),
-            "eta1": st.column_config.TextColumn("η₁"),
-            "eta2": st.column_config.TextColumn("η₂"),
-        },
     )

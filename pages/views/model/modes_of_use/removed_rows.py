@@ -159,19 +159,19 @@ def _numbers(table: active.FittableTable, compared: pd.DataFrame) -> None:
     cut = {v.name for v in table.features if v.numeric}
     shown = pd.DataFrame(
         {
-            "column": [clean(table.column(name or table.target.name), 40) for name in compared["column"]],
-            "of": [
+            _("column"): [clean(table.column(name or table.target.name), 40) for name in compared["column"]],
+            _("what is counted"): [
                 entries.get(entry)
                 or (_("rows") if name is None else clean(str(level) if name in cut else table.level(name, level), 40))
                 for name, entry, level in zip(compared["column"], compared["entry"], compared["level"], strict=True)
             ],
-            "class": [clean(table.class_(c), 40) for c in compared["class"]],
+            _("class"): [clean(table.class_(c), 40) for c in compared["class"]],
             **{
-                when: [
+                head: [
                     plain(v) if e in ("mean", "squares") else count(v)
                     for e, v in zip(compared["entry"], compared[when], strict=True)
                 ]
-                for when in ("before", "after")
+                for when, head in {"before": _("before"), "after": _("after")}.items()
             },
         }
     )
@@ -181,11 +181,4 @@ def _numbers(table: active.FittableTable, compared: pd.DataFrame) -> None:
         hide_index=True,
         height=min(38 + 35 * max(len(shown), 1), HIGH),
         alt=_("the counts that changed"),
-        column_config={
-            "column": st.column_config.TextColumn(_("column")),
-            "of": st.column_config.TextColumn(_("what is counted")),
-            "class": st.column_config.TextColumn(_("class")),
-            "before": st.column_config.TextColumn(_("before")),
-            "after": st.column_config.TextColumn(_("after")),
-        },
     )
