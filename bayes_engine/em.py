@@ -134,10 +134,6 @@ def responsibilities(joint: Array, *, hard: bool = False, weight: Array | None =
 
     What is known of z is said by −inf: a row with one finite entry has its label, and entropy 0. Hard: all on the
     largest entry, the first of equals. A row that is −inf throughout makes the log-likelihood −inf.
-
-    >>> soft = responsibilities(np.log([[0.3, 0.1], [0.2, 0.2]]))
-    >>> soft.responsibilities.round(3).tolist(), round(soft.q + soft.entropy, 4), round(soft.log_likelihood, 4)
-    ([[0.75, 0.25], [0.5, 0.5]], -1.8326, -1.8326)
     """
     top = joint.max(axis=1, keepdims=True)
     top[~np.isfinite(top)] = 0.0
@@ -166,11 +162,7 @@ def _total(weight: Array | None, values: Array) -> float:
 
 
 def largest_change(before: Any, after: Any) -> float:
-    """The largest absolute change of any number in an array, or in a tuple of arrays.
-
-    >>> largest_change((np.array([0.5, 0.5]), np.zeros(2)), (np.array([0.4, 0.6]), np.array([0.0, 3.0])))
-    3.0
-    """
+    """The largest absolute change of any number in an array, or in a tuple of arrays."""
     pairs = zip(before, after, strict=True) if isinstance(before, tuple) else [(before, after)]
     return max(float(np.abs(np.subtract(b, a)).max(initial=0.0)) for b, a in pairs)
 
@@ -327,9 +319,5 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def random_responsibilities(rng: np.random.Generator, n: int, k: int) -> Array:
-    """(n, k) responsibilities drawn from the flat Dirichlet: a start that favours nothing.
-
-    >>> random_responsibilities(np.random.default_rng(0), 3, 2).sum(axis=1).round(12).tolist()
-    [1.0, 1.0, 1.0]
-    """
+    """(n, k) responsibilities drawn from the flat Dirichlet: a start that favours nothing."""
     return np.asarray(rng.dirichlet(np.ones(k), size=n), dtype=float)

@@ -59,11 +59,6 @@ def node_beliefs(network: Network, evidence: Mapping[str, Any]) -> Beliefs:
     """P(x_j | e) of all nodes beside P(x_j), P(e), and the most probable explanation.
 
     Raises TooLarge where exact inference cannot be afforded.
-
-    >>> from bayes_engine.datasets import load_network
-    >>> found = node_beliefs(load_network("asia").network, {"dysp": "yes"})
-    >>> found.changes[0].node, round(found.changes[0].before, 4), round(found.changes[0].after, 4)
-    ('bronc', 0.45, 0.834)
     """
     tree = junction_tree(network)
     row = network.places(evidence)
@@ -100,13 +95,7 @@ class JointBelief(NamedTuple):
 
 
 def joint_belief(network: Network, a: str, b: str, evidence: Mapping[str, Any]) -> JointBelief:
-    """The joint of two nodes given the findings. Raises ImpossibleEvidence where P(e) = 0.
-
-    >>> from bayes_engine.datasets import load_network
-    >>> found = joint_belief(load_network("asia").network, "smoke", "lung", {})
-    >>> found.p.round(3).tolist(), found.independent
-    ([[0.05, 0.45], [0.005, 0.495]], False)
-    """
+    """The joint of two nodes given the findings. Raises ImpossibleEvidence where P(e) = 0."""
     p = junction_tree(network).joint((a, b), network.places(evidence)[None])[0]
     of_a, of_b = p.sum(axis=1), p.sum(axis=0)
     product = of_a[:, None] * of_b[None, :]

@@ -34,15 +34,7 @@ class Conflict(NamedTuple):
 
 def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp]) -> Conflict | None:
     """The conflict in one row of evidence (d,); None where it can occur. Of several smallest sets the first in the
-    order of the nodes is named.
-
-    >>> from bayes_engine.datasets import load_network
-    >>> from bayes_engine.inference.junction_tree import junction_tree
-    >>> asia = load_network("asia").network
-    >>> row = asia.places({"smoke": "yes", "lung": "yes", "either": "no"})
-    >>> conflict(asia, junction_tree(asia).log_evidence, row).findings
-    (('lung', 'yes'), ('either', 'no'))
-    """
+    order of the nodes is named."""
 
     def impossible(sets: list[tuple[int, ...]]) -> list[bool]:
         rows = np.full((len(sets), len(row)), HIDDEN)

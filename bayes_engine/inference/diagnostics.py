@@ -16,11 +16,7 @@ from bayes_engine.logspace import Array
 
 def gelman_rubin(means: Array, variances: Array, n: float) -> Array:
     """R̂ = √(((n − 1)/n · W + B/n) / W) from the chains' means and variances (…, C), n draws each: B/n is the variance
-    of the means, W the mean variance. NaN where nothing varies, ∞ where the chains differ and none of them moves.
-
-    >>> gelman_rubin(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 10).round(4).item()  # √(0.9 + 0.5)
-    1.1832
-    """
+    of the means, W the mean variance. NaN where nothing varies, ∞ where the chains differ and none of them moves."""
     within = variances.mean(axis=-1)
     between = means.var(axis=-1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -28,11 +24,7 @@ def gelman_rubin(means: Array, variances: Array, n: float) -> Array:
 
 
 def autocovariance(draws: Array) -> Array:
-    """(T, C) Σ_t (x_t − x̄)(x_{t+k} − x̄) / T for the lags k = 0 … T − 1, by Fourier transform.
-
-    >>> autocovariance(np.array([[1.0], [-1.0], [1.0], [-1.0]])).round(2).ravel().tolist()
-    [1.0, -0.75, 0.5, -0.25]
-    """
+    """(T, C) Σ_t (x_t − x̄)(x_{t+k} − x̄) / T for the lags k = 0 … T − 1, by Fourier transform."""
     centred = np.asarray(draws, dtype=float) - np.mean(draws, axis=0)
     n = len(centred)
     width = 1 << (2 * n - 1).bit_length()
@@ -45,9 +37,6 @@ def autocorrelation(draws: Array, lags: int = 50) -> Array:
 
     About the common mean, a chain that never moves is correlated with itself by 1, as it should be. NaN where no draw
     differs from another.
-
-    >>> autocorrelation(np.array([[0.0, 1.0]] * 4), 2).tolist()
-    [1.0, 1.0, 1.0]
     """
     draws = np.asarray(draws, dtype=float)
     lags = min(lags, len(draws) - 1)
@@ -61,11 +50,7 @@ def autocorrelation(draws: Array, lags: int = 50) -> Array:
 def error_of_groups(means: Array, sizes: Array) -> Array:
     """(…) the standard error of the mean over all, from the means (…, G) of G groups of draws that are independent of
     each other; `sizes` (G,) are their draws: √(G/(G−1) Σ n_g² (x̄_g − x̄)²) / Σ n_g. Groups are chains, sets of chains,
-    or batches of one chain long enough to forget the one before (batch means). NaN for one group.
-
-    >>> error_of_groups(np.array([1.0, 3.0]), np.array([5.0, 5.0])).item()
-    1.0
-    """
+    or batches of one chain long enough to forget the one before (batch means). NaN for one group."""
     count = len(sizes)
     if count < 2:
         return np.full(means.shape[:-1], np.nan)

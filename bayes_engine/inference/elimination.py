@@ -52,10 +52,6 @@ def log_partition(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> 
     """(n, C) log Σ_h Π φ: the hidden variables summed out, cheapest first.
 
     Raises ParameterError where a table of more than MOST_CELLS cells would be needed.
-
-    >>> pair = Potential(("rain",), np.log([[[0.2, 0.8]]])), Potential(("rain",), np.log([[[0.9, 0.1]]]))
-    >>> round(float(np.exp(log_partition(pair, {"rain": 2}))[0, 0]), 4)
-    0.26
     """
     return _left_over(eliminate(potentials, sizes))
 
@@ -64,10 +60,6 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
     """log Z (n, C), and for each potential the log-probabilities of its own scope given all of them, shaped like it.
 
     Where Z is 0 nothing has a probability: −inf throughout.
-
-    >>> log_z, [p] = marginals([Potential(("a",), np.log([[[3.0, 1.0]]]))], {"a": 2})
-    >>> np.exp(log_z).round(4).tolist(), np.exp(p[0, 0]).round(4).tolist()
-    ([[4.0]], [0.75, 0.25])
     """
     done = eliminate(potentials, sizes)
     log_z, clusters = _left_over(done), done.clusters
@@ -202,13 +194,6 @@ def elimination_trace(
     smallest table comes first, then by name.
 
     Raises ParameterError where `order` is not that list, ImpossibleEvidence where P(e) = 0.
-
-    >>> from bayes_engine.datasets import load_network
-    >>> trace = elimination_trace(load_network("asia").network, "tub", {"asia": "yes", "either": "yes"})
-    >>> trace.steps[1].variable, trace.steps[1].factors, trace.steps[1].result.name
-    ('lung', ('P(either = yes | lung, tub)', 'τ1(lung)'), 'τ2(tub)')
-    >>> trace.last, trace.joint.round(4).tolist(), trace.posterior.round(4).tolist()
-    (('P(asia = yes)', 'P(tub | asia = yes)', 'τ2(tub)'), [0.0005, 0.0005], [0.489, 0.511])
     """
     evidence = dict(evidence or {})
     row = network.places(evidence)

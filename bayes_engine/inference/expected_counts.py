@@ -57,15 +57,7 @@ class _Pattern(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class ExpectationStep:
     """Rows `places` (n, d), HIDDEN where not known, with weights (n,), for networks of one shape: the nodes' tables
-    have the axes of `scopes` (columns of `places`, the node last) and differ in their numbers.
-
-    >>> from bayes_engine.datasets import load_network
-    >>> asia = load_network("asia").network
-    >>> rows = np.stack([asia.places({}), asia.places({"lung": "yes"})])
-    >>> found = ExpectationStep.of(asia, rows, np.ones(2)).expected(asia)
-    >>> found.counts[asia.position["smoke"]].round(4).tolist(), round(found.log_likelihood, 4)  # log P(lung = yes)
-    ([1.4091, 0.5909], -2.9004)
-    """
+    have the axes of `scopes` (columns of `places`, the node last) and differ in their numbers."""
 
     places: NDArray[np.intp]
     weight: Array

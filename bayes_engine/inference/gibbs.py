@@ -142,15 +142,6 @@ def gibbs(
     A run is never "converged" unless it is known to be ergodic (`Irreducibility`), there are four chains and sweeps at
     least, every node was seen at two levels unless zeros leave it one, every R̂ is below 1.01, and every effective
     sample size is 400 or more.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network(noise=0.2)
-    >>> evidence, first = network.places({"equal": "yes"}), network.places({"first": "heads"})
-    >>> run = gibbs(network, evidence, rng=np.random.default_rng(0), event=first)
-    >>> run.status, round(run.event.estimate, 1)  # 0.7·0.5·0.8 + 0.7·0.5·0.2 to 0.3·0.5·0.8 + 0.3·0.5·0.2
-    ('converged', 0.7)
-    >>> gibbs(stuck_network(), evidence, rng=np.random.default_rng(0)).status
-    'cannot be ergodic'
     """
     chains, sweeps, keep, walkers = settings.chains, settings.sweeps, settings.keep, settings.walkers
     kernel = compile_gibbs(network, evidence, scan=settings.scan, blocks=settings.blocks)
@@ -189,15 +180,7 @@ class Update(NamedTuple):
 
 def updates(kernel: TransitionKernel, rng: np.random.Generator, places: Places, n: int) -> list[Update]:
     """n single draws from the state `places` (d,), node by node in the order of the network: the algorithm of Zhou's
-    figure 7.5 in slow motion, with the probabilities as products of the tables' entries.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network, rng = stuck_network(noise=0.1), np.random.default_rng(0)
-    >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
-    >>> step = updates(kernel, rng, network.places({"first": "heads", "second": "heads", "equal": "yes"}), 1)[0]
-    >>> step.node, step.p.round(4).tolist()  # 0.3 · 0.1 to 0.7 · 0.9
-    ('first', [0.0455, 0.9545])
-    """
+    figure 7.5 in slow motion, with the probabilities as products of the tables' entries."""
     hidden = sorted(kernel.hidden)
     now = np.array(places, dtype=np.intp)
     done = []

@@ -160,14 +160,6 @@ def compile_gibbs(
         zeros separate them and small enough blocks mend it (`tied_blocks`).
 
     Raises ParameterError where a block holds a node that is not hidden, or needs a table beyond LARGEST.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network()
-    >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
-    >>> kernel.irreducibility.kind, len(kernel.irreducibility.communicating_classes)
-    ('reducible', 2)
-    >>> compile_gibbs(network, network.places({"equal": "yes"}), blocks="tied").irreducibility.kind
-    'connected'
     """
     checked_word("scan", scan, SCANS)
     evidence = checked_evidence(network, evidence)
@@ -187,15 +179,7 @@ def compile_gibbs(
 
 
 def gibbs_step(rng: np.random.Generator, state: GibbsState, kernel: TransitionKernel) -> tuple[GibbsState, GibbsInfo]:
-    """One sweep of every chain.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network, rng = stuck_network(noise=0.1), np.random.default_rng(0)
-    >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
-    >>> state, info = gibbs_step(rng, start(kernel, rng, 100), kernel)
-    >>> state.sweep, info.updates
-    (1, 200)
-    """
+    """One sweep of every chain."""
     x = state.x.copy()
     order = range(len(kernel.stages))
     picked = rng.integers(0, len(order), len(order)).tolist() if kernel.scan == "random" and order else order
@@ -249,11 +233,6 @@ def conditional(network: Network, j: int, places: Places) -> Array:
     """(n, S_j) P(x_j | all other places) of rows (n, d): ∝ P(x_j | pa_j) Π_k P(x_k | pa_k) over the children k.
 
     A row of zeros where no level is possible.
-
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network(noise=0.1)
-    >>> conditional(network, 0, np.array([[0, 1, 1]])).round(4).tolist()
-    [[0.0455, 0.9545]]
     """
     joint = np.zeros((len(places), network.sizes[j]))
     for cpt in network.cpts:

@@ -110,12 +110,7 @@ def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ..
     """Blocks that connect the states of every set of tied nodes that single draws leave apart: the first that are seen
     to do it of each parent with its child where states do not communicate; all nodes whose states do not; each parent
     with its child in all tables with zeros; the whole of such tables; the whole set. Where none is, the first, which
-    may help a little.
-
-    >>> network = stuck_network()
-    >>> tied_blocks(network, network.places({}))
-    (('first', 'equal'), ('second', 'equal'))
-    """
+    may help a little."""
     evidence = checked_evidence(network, evidence)
     families = sliced(network, evidence)
     groups: list[tuple[int, ...]] = []
@@ -299,9 +294,6 @@ def stuck_network(noise: float = 0.0) -> Network:
 
     P(first = heads) = 0.7, the second coin is fair; 'equal' is wrong with probability `noise`. Without noise a chain
     that draws one coin at a time stays for ever in one of two communicating classes; with a little it is slow.
-
-    >>> stuck_network(0.1)["equal"].p[0].tolist()  # the first coin fell tails
-    [[0.1, 0.9], [0.9, 0.1]]
     """
     first, second = (Variable(name, "categorical", ("tails", "heads")) for name in ("first", "second"))
     equal = Variable("equal", "categorical", ("no", "yes"))

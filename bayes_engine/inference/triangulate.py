@@ -29,11 +29,7 @@ class Clique(NamedTuple):
 
 
 def cliques(groups: Iterable[Sequence[int]], sizes: Sequence[int], names: Sequence[str]) -> tuple[Clique, ...]:
-    """The cliques of a junction tree in which the nodes of every group meet; each stands before its parent.
-
-    >>> [(c.scope, c.separator) for c in cliques([(0, 1), (1, 2), (2, 3), (3, 0)], (2, 2, 2, 2), "abcd")]
-    [((0, 1, 3), (1, 3)), ((1, 2, 3), ())]
-    """
+    """The cliques of a junction tree in which the nodes of every group meet; each stands before its parent."""
     near = [0] * len(sizes)
     for group in groups:
         mask = sum(1 << v for v in set(group))
@@ -44,11 +40,7 @@ def cliques(groups: Iterable[Sequence[int]], sizes: Sequence[int], names: Sequen
 
 
 def cells(scope: Iterable[int], sizes: Sequence[int]) -> float:
-    """The cells of a table over these nodes.
-
-    >>> cells((0, 2), (2, 3, 4))
-    8.0
-    """
+    """The cells of a table over these nodes."""
     return math.prod((float(sizes[v]) for v in scope), start=1.0)
 
 

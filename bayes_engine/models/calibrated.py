@@ -112,11 +112,6 @@ def calibrator(log_p: Array, truth: NDArray[np.intp], weight: Array | None = Non
     targets (n₊+1)/(n₊+2) and 1/(n₋+2), which keep a perfect separation finite; isotonic is its IsotonicRegression. A
     row whose log-odds are infinite cannot be moved and teaches nothing. Raises ParameterError for another method,
     TableError where nothing is left to learn from.
-
-    >>> sure = log(np.array([[0.99, 0.01]] * 1000))
-    >>> truth = np.repeat([0, 1], [800, 200])  # eight in ten where it said 99 in a hundred
-    >>> {method: normalize(calibrator(sure, truth, method=method)(sure[:1])).round(2).tolist() for method in METHODS}
-    {'temperature': [[0.8, 0.2]], 'platt': [[0.8, 0.2]], 'isotonic': [[0.8, 0.2]]}
     """
     checked_word("method", method, METHODS)
     weight = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=float)
@@ -192,13 +187,6 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
 
     The prior of the calibrated rows is the model's own under temperature, which moves no class against another; Platt
     and isotonic learn that of the rows.
-
-    >>> rng = np.random.default_rng(0)
-    >>> truth = (rng.random(400) < 0.8).astype(np.intp)
-    >>> sure = np.tile(log(np.array([0.01, 0.99])), (400, 1))
-    >>> held = HeldOut((0, 1), sure, np.full((400, 2), 0.5), truth, np.ones(400), "one coin")
-    >>> bool(abs(calibrate(held, "platt").posterior()[0][:, 1].mean() - truth.mean()) < 0.01)
-    True
     """
     out = np.full_like(held.log_posterior, -np.inf)
     prior, fold = [], np.zeros(len(out), dtype=np.min_scalar_type(len(out)))

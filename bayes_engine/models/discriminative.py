@@ -32,13 +32,7 @@ PARTS = 16
 def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
     """scikit-learn's LogisticRegression for a table of this schema: numbers with the median where missing (and a column
     that says so), then scaled; levels one-hot, missing as a level of its own, one not met as none; texts as counts of
-    their terms, a missing one as empty; penalty ½‖w‖²/C.
-
-    >>> X = pd.DataFrame({"size": [1.0, None, 4.0, 5.0], "skin": ["dull", "dull", None, "crisp"]})
-    >>> model = discriminative_counterpart(Schema.from_dtypes(X)).fit(X, ["a", "a", "b", "b"])
-    >>> model.predict(X).tolist(), len(model[-1].coef_[0])
-    (['a', 'a', 'b', 'b'], 5)
-    """
+    their terms, a missing one as empty; penalty ½‖w‖²/C."""
     features = schema.features.variables
     numeric = [j for j, v in enumerate(features) if v.numeric]
     levels = [j for j, v in enumerate(features) if not v.numeric and v.kind != "text"]
@@ -109,11 +103,7 @@ def as_numbers(X: Any, schema: Schema) -> Array:
 
 
 def of_numbers() -> dict[str, Any]:
-    """By name, for columns of numbers: three generative classifiers and the discriminative one.
-
-    >>> list(of_numbers())
-    ['naive-bayes', 'lda', 'qda', 'logistic']
-    """
+    """By name, for columns of numbers: three generative classifiers and the discriminative one."""
     return {
         "naive-bayes": NaiveBayes(),
         "lda": LinearDiscriminantAnalysis(),

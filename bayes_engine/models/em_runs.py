@@ -57,11 +57,6 @@ def run_em(
     keep the order in which they begin. `parameters` are the mixture's.
 
     Raises what `GaussianMixture.fit` raises.
-
-    >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
-    >>> run = run_em(X, 2, "kmeans")
-    >>> run.model.means_.round(2).ravel().tolist(), run.collapse
-    ([0.13, 5.17], None)
     """
     begin = _begun(X, k, start, seed, parameters)
     tried = _tried(X, k, begin, max_iter, parameters)
@@ -84,11 +79,7 @@ def run_em(
 def objective_reached(
     X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any
 ) -> float | None:
-    """The objective that `run_em` would reach, None where it would collapse.
-
-    >>> objective_reached(np.array([[0.0], [0.0], [1.0], [5.0], [5.0], [5.0]]), 2, np.array([[0.3], [5.0]])) is None
-    True
-    """
+    """The objective that `run_em` would reach, None where it would collapse."""
     best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters).best
     return None if best is None else best.last.objective
 
@@ -111,13 +102,7 @@ def _tried(X: Array, k: int, begin: Any, steps: int, parameters: dict[str, Any])
 
 
 def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array:
-    """(n, K) the responsibilities of rows under the parameters of one step.
-
-    >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
-    >>> run = run_em(X, 2, "kmeans")
-    >>> bool(np.allclose(at_step(run.model, run.trace.last.parameters, X), run.trace.last.responsibilities))
-    True
-    """
+    """(n, K) the responsibilities of rows under the parameters of one step."""
     rows = standardized(np.asarray(X, dtype=float), model._center, model._scale)
     joint = model._problem(rows, None).joint(to_standard(theta, model._center, model._scale))
     return responsibilities(joint, hard=bool(model.hard)).responsibilities
@@ -125,11 +110,7 @@ def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array
 
 def nearest_rows(X: Array, axes: tuple[int, int], points: Iterable[tuple[float, float]]) -> Array:
     """(K, d) for each point of a plane the complete row nearest to it there, in standard deviations: a place in the
-    plane becomes a place among all columns.
-
-    >>> nearest_rows(np.array([[0.0, 0.0, 7.0], [1.0, 1.0, 8.0]]), (0, 1), [(0.9, 0.7)]).tolist()
-    [[1.0, 1.0, 8.0]]
-    """
+    plane becomes a place among all columns."""
     whole = X[~np.isnan(X).any(axis=1)]
     if not len(whole):
         raise TableError(
@@ -160,11 +141,7 @@ def most_discriminating_columns(X: Array, codes: NDArray[np.intp]) -> tuple[int,
 
 
 def one_hot(codes: NDArray[np.intp], k: int) -> Array:
-    """(n, k) responsibilities of labels that are seen: a start.
-
-    >>> one_hot(np.array([1, 0]), 2).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
+    """(n, k) responsibilities of labels that are seen: a start."""
     return np.eye(k)[codes]
 
 
@@ -268,11 +245,7 @@ class InformationCriteria:
 
 
 def information_criteria(X: Array, most: int, **parameters: Any) -> InformationCriteria:
-    """BIC, AIC and ICL for K = 1 … `most`; a K for which there are too few rows ends the table.
-
-    >>> information_criteria(np.array([[0.0], [0.1], [0.3], [5.0]]), 2, n_init=2).table["parameters"].tolist()
-    [2, 5]
-    """
+    """BIC, AIC and ICL for K = 1 … `most`; a K for which there are too few rows ends the table."""
     if most < 1:
         raise ParameterError("most={value}; it must be a whole number of 1 and more", value=most)
     lines: list[pd.DataFrame] = []
@@ -291,12 +264,7 @@ def information_criteria(X: Array, most: int, **parameters: Any) -> InformationC
 
 def hidden_rows(n: int, share: float, seed: int, flipped: Sequence[int] = ()) -> NDArray[np.bool_]:
     """(n,) which labels are hidden: a `share` of the rows by `seed`, a larger share hiding more of the same, with the
-    rows in `flipped` turned over.
-
-    >>> few, more = hidden_rows(10, 0.3, 0), hidden_rows(10, 0.6, 0)
-    >>> int(few.sum()), int(more.sum()), bool((few <= more).all()), int(hidden_rows(10, 0.0, 0, [4, 99])[4])
-    (3, 6, True, 1)
-    """
+    rows in `flipped` turned over."""
     hidden = np.zeros(n, dtype=bool)
     hidden[np.random.default_rng(seed).permutation(n)[: round(share * n)]] = True
     turned = [row for row in flipped if 0 <= row < n]
@@ -397,15 +365,7 @@ def run_with_hidden_labels(
     **parameters: Any,
 ) -> HiddenLabelRun:
     """Naive Bayes by EM, the labels in `hidden` kept from it. `y` is categorical, its categories all classes;
-    `parameters` are SemiSupervisedNB's. Where the labels left make a class collapse at once, raises Collapse.
-
-    >>> X = pd.DataFrame({"mass": [1.0, 5.0, 1.2, 5.5, 0.9, 5.2]})
-    >>> y = pd.Series(pd.Categorical(["a", "b", "a", "b", "a", "b"]))
-    >>> hidden = np.array([False, False, True, True, True, True])
-    >>> study = run_with_hidden_labels(X, y, hidden, NaiveBayes(tied_variance=True))
-    >>> study.right(0), study.right(-1)
-    (4, 4)
-    """
+    `parameters` are SemiSupervisedNB's. Where the labels left make a class collapse at once, raises Collapse."""
     levels = tuple(y.cat.categories)
     labels = pd.Series(y.to_numpy(dtype=object), name=y.name, dtype=object)
     labels[hidden] = None

@@ -33,11 +33,7 @@ MAX_ITER, TOL = 200, 1e-12
 
 
 def criterion(w: Array, within: Array, between: Array) -> Array:
-    """J(w) = wᵀS_b w / wᵀS_w w (Zhou, eq. 3.35, the generalized Rayleigh quotient), for directions w (..., d).
-
-    >>> float(criterion(np.array([1.0, 0.0]), np.eye(2), np.diag([3.0, 1.0])))
-    3.0
-    """
+    """J(w) = wᵀS_b w / wᵀS_w w (Zhou, eq. 3.35, the generalized Rayleigh quotient), for directions w (..., d)."""
     above, below = (np.einsum("...i,ij,...j->...", w, S, w) for S in (between, within))
     return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.inf), where=below > 0))
 
@@ -51,12 +47,7 @@ class PrincipalAxes(NamedTuple):
 
 def principal_axes(X: Any, weight: Any = None) -> PrincipalAxes:
     """The principal components of X (n, d), each row counting as `weight` (n,) rows, which know nothing of classes:
-    eigenvectors of S_t/n, the largest entry of each positive.
-
-    >>> axes, variance = principal_axes([[-2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    >>> axes.tolist(), variance.tolist()
-    ([[1.0, 0.0], [0.0, 1.0]], [2.0, 0.5])
-    """
+    eigenvectors of S_t/n, the largest entry of each positive."""
     rows = np.asarray(X, dtype=float)
     share = np.full(len(rows), 1.0 / len(rows)) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
     centred = rows - share @ rows
@@ -66,12 +57,7 @@ def principal_axes(X: Any, weight: Any = None) -> PrincipalAxes:
 
 def trace_ratio(within: Array, between: Array, k: int) -> tuple[Array, tuple[float, ...]]:
     """W (d, k) with WᵀW = I that maximizes tr(WᵀS_bW)/tr(WᵀS_wW), and that ratio at every step: W from the k largest
-    eigenvalues of S_b − λS_w, λ the ratio of the last W (Wang et al., CVPR 2007). The ratio never falls.
-
-    >>> W, trace = trace_ratio(np.diag([1.0, 2.0]), np.diag([3.0, 4.0]), 1)
-    >>> W.tolist(), trace[-1]
-    ([[1.0], [0.0]], 3.0)
-    """
+    eigenvalues of S_b − λS_w, λ the ratio of the last W (Wang et al., CVPR 2007). The ratio never falls."""
     trace: list[float] = []
     ratio = 0.0
     for _ in range(MAX_ITER):

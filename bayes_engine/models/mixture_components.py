@@ -161,12 +161,7 @@ class StandardizedRows:
 def standardized(
     X: Array, center: Array | None = None, scale: Array | None = None, weight: Array | None = None
 ) -> StandardizedRows:
-    """The rows X (n, d) in standard units: their own, or given ones. A constant column keeps its unit.
-
-    >>> rows = standardized(np.array([[1.0, 5.0], [3.0, np.nan]]))
-    >>> rows.z.tolist(), rows.scale.tolist()
-    ([[-1.0, 1.0], [0.0, 0.0]], [1.0, 1.0])
-    """
+    """The rows X (n, d) in standard units: their own, or given ones. A constant column keeps its unit."""
     x = np.array(X.T, dtype=float, order="C")
     known = ~np.isnan(x)
     seen = None if known.all() else known

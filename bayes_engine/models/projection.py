@@ -60,13 +60,6 @@ def numeric_rows(parts: Parts, names: Sequence[str]) -> NumericRows:
     """The rows of a table taken apart that have all cells of the columns `names`; classes without such a row are gone.
 
     Raises TableError where fewer than two classes are left.
-
-    >>> from bayes_engine.table.roles import take_apart
-    >>> from bayes_engine.table.schema import Schema
-    >>> table = pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "a", "b"]})
-    >>> found = numeric_rows(take_apart(table, Schema.from_dtypes(table).with_role("y", "target")), ["x"])
-    >>> found.X.ravel().tolist(), found.y.tolist(), found.left_out
-    ([1.0, 3.0], [0, 1], 1)
     """
     X = parts.X[list(names)].to_numpy(dtype=float)
     whole = np.isfinite(X).all(axis=1)
@@ -138,11 +131,6 @@ def project(data: NumericRows, *, standardized: bool | None = None) -> Projectio
     `standardized` divides each column by its spread; None does so where the spreads differ much.
 
     Raises TableError where a column has one value only.
-
-    >>> X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 11.0]])
-    >>> found = NumericRows(("x", "y"), ("a", "b"), X, np.array([0, 0, 1, 1]), np.ones(4), None, np.arange(4), 0)
-    >>> round(project(found, standardized=False).pca)
-    90
     """
     for name, column in zip(data.names, data.X.T, strict=True):
         if (column == column[0]).all():
