@@ -33,6 +33,12 @@ def film_frame(draw: Callable[[], object], plays: ViewKey[bool], over: Callable[
     playing()
 
 
+def step_shown(at: ViewKey[int], last: int) -> int:
+    """The step looked at; at first the last."""
+    step = current().seen(at)
+    return step if 0 <= step <= last else last
+
+
 def film_bar(step: int, last: int, *, key: str, at: ViewKey[int], plays: ViewKey[bool], pace: float) -> None:
     """The bar of a film at this step of 0 to `last`. The step that is chosen, −1 for the last, goes into the setting
     `at`, and whether it plays into `plays`; then a step takes `pace` seconds once it is drawn."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -153,6 +153,28 @@ def _cell(value: Any, made: bool) -> str:
     if isinstance(value, float):
         return plain(value) if made else f"{value:.15g}"
     return str(value)
+
+
+def column(
+    head: str, cells: Sequence[Any], about: str | None = None, *, width: int | None = None, right: bool = False
+) -> tuple[Sequence[Any], Any]:
+    """A column of a grid: its cells, and its head with what it means, its width in pixels (None: by its words), and
+    whether its cells stand at the right."""
+    side: Literal["right"] | None = "right" if right else None
+    return cells, st.column_config.Column(head, help=about, width=width, alignment=side)
+
+
+def grid(columns: Mapping[str, tuple[Sequence[Any], Any]], *, key: str, alt: str, whole: bool = False) -> None:
+    """A data grid of such columns, by the names that scripts know them by; a `whole` one is as high as all its rows."""
+    frame = pd.DataFrame({name: list(cells) for name, (cells, _config) in columns.items()})
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        height=38 + 35 * max(len(frame), 1) if whole else "auto",
+        alt=alt,
+        column_config={name: config for name, (_cells, config) in columns.items()},
+    )
 
 
 def numbered_rows(table: active.FittableTable) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from bayes_engine.workbench.figures.comparison import reliability as reliability
 from pages import active
 from pages.active import shelf, words
 from pages.components.chart import chart
+from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
@@ -290,34 +291,29 @@ def _words(
 def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, DescriptionLength | None]) -> None:
     """The bill in its parts, and the differences from naive Bayes with their intervals."""
     st.markdown("**" + _("The bill, and what changes against naive Bayes") + "**")
-    rows = []
-    for place in scores.index:
-        bill = bills[place]
-        rows.append(
-            {
-                "model": name_of(place),
-                "parameters": "–" if bill is None else f"{bill.parameters:,}",
-                "likelihood": "–" if bill is None else _bill(-bill.log_likelihood),
-                "penalty": "–" if bill is None else _bill(bill.penalty),
-                "log_loss": _difference(scores, place),
-                "risk": _difference(priced, place),
-            }
-        )
-    column = st.column_config.TextColumn
-    st.dataframe(
-        pd.DataFrame(rows),
-        key="dial_costs",
-        hide_index=True,
-        height=38 + 35 * len(rows),
-        alt=_("parameters, bill and differences of each model"),
-        column_config={
-            "model": column(_("model")),
-            "parameters": column(_("parameters"), help=_("Free parameters, class node included.")),
-            "likelihood": column("−log L", help=_("Of the training rows, under maximum-likelihood estimates; nats.")),
-            "penalty": column("½ log m · p", help=_("m rows, p parameters; nats.")),
-            "log_loss": column(_("Δ log-loss"), help=_("Paired, with its 95 % bootstrap interval.")),
-            "risk": column(_("Δ risk"), help=_("Paired, with its 95 % bootstrap interval.")),
+    places = list(scores.index)
+
+    def of_bill(shown: Callable[[DescriptionLength], str]) -> list[str]:
+        return ["–" if (bill := bills[place]) is None else shown(bill) for place in places]
+
+    likelihood = _("Of the training rows, under maximum-likelihood estimates; nats.")
+    paired = _("Paired, with its 95 % bootstrap interval.")
+    grid(
+        {
+            "model": column(_("model"), [name_of(place) for place in places]),
+            "parameters": column(
+                _("parameters"),
+                of_bill(lambda b: f"{b.parameters:,}"),
+                _("Free parameters, class node included."),
+            ),
+            "likelihood": column("−log L", of_bill(lambda b: _bill(-b.log_likelihood)), likelihood),
+            "penalty": column("½ log m · p", of_bill(lambda b: _bill(b.penalty)), _("m rows, p parameters; nats.")),
+            "log_loss": column(_("Δ log-loss"), [_difference(scores, place) for place in places], paired),
+            "risk": column(_("Δ risk"), [_difference(priced, place) for place in places], paired),
         },
+        key="dial_costs",
+        alt=_("parameters, bill and differences of each model"),
+        whole=True,
     )
     st.caption(
         _("MDL bill = −log L + ½ log m · p, natural logarithms. AODE is a mean of models: it has no "

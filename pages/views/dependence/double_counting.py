@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.compare import score
@@ -39,6 +38,7 @@ from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.active import words
 from pages.components.chart import chart
+from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
@@ -134,24 +134,15 @@ def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
     decided = [decide_ledger(ledger, loss) for ledger in ledgers]
     naive, tree = (dict(zip(ledger.classes, ledger.posterior()[0].tolist(), strict=True)) for ledger in ledgers)
     listed = sorted(table.classes, key=lambda c: -naive[c])[:6]
-    shown = pd.DataFrame(
+    grid(
         {
-            "class": [clean(table.class_(c), 30) for c in listed],
-            "naive": [certain(naive[c], 6) for c in listed],
-            "tree": [certain(tree[c], 6) for c in listed],
-        }
-    )
-    st.dataframe(
-        shown,
-        key="twice_posterior",
-        hide_index=True,
-        height=38 + 35 * len(shown),
-        alt=_("posterior of each class by both"),
-        column_config={
-            "class": "P(c|x)",
-            "naive": words.family("naive-bayes"),
-            "tree": "TAN",
+            "class": column("P(c|x)", [clean(table.class_(c), 30) for c in listed]),
+            "naive": column(words.family("naive-bayes"), [certain(naive[c], 6) for c in listed]),
+            "tree": column("TAN", [certain(tree[c], 6) for c in listed]),
         },
+        key="twice_posterior",
+        alt=_("posterior of each class by both"),
+        whole=True,
     )
     first, second = (md(table.action(d.action[0]), 24) for d in decided)
     if decided[0].action[0] == decided[1].action[0]:
@@ -165,28 +156,18 @@ def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
 def _pairs(table: active.FittableTable, counts: DoubleCounting) -> None:
     """All pairs, the most misjudged first."""
     listed = counts.pairs[:MOST_PAIRS]
-    frame = pd.DataFrame(
+    nats, edges = [signed(p.nats, 3) for p in listed], [p.edge for p in listed]
+    pairs = [f"{clean(table.column(p.parent), 24)} · {clean(table.column(p.child), 24)}" for p in listed]
+    overlap = _("Every two columns by themselves; pairs that overlap share what they count.")
+    grid(
         {
-            "nats": [signed(p.nats, 3) for p in listed],
-            "edge": [p.edge for p in listed],
-            "pair": [f"{clean(table.column(p.parent), 24)} · {clean(table.column(p.child), 24)}" for p in listed],
-        }
-    )
-    st.dataframe(
-        frame,
-        key="twice_pairs",
-        hide_index=True,
-        height=38 + 35 * max(len(frame), 1),
-        alt=_("what naive Bayes counts twice of each pair"),
-        column_config={
-            "pair": st.column_config.TextColumn(
-                _("pair"), help=_("Every two columns by themselves; pairs that overlap share what they count.")
-            ),
-            "nats": st.column_config.TextColumn(
-                _("twice"), width=76, help=_("Counted twice, in nats; below 0: overlooked.")
-            ),
-            "edge": st.column_config.CheckboxColumn(_("tree"), width=52, help=_("The pair is an edge of the tree.")),
+            "nats": column(_("twice"), nats, _("Counted twice, in nats; below 0: overlooked."), width=76),
+            "edge": column(_("tree"), edges, _("The pair is an edge of the tree."), width=52),
+            "pair": column(_("pair"), pairs, overlap),
         },
+        key="twice_pairs",
+        alt=_("what naive Bayes counts twice of each pair"),
+        whole=True,
     )
 
 

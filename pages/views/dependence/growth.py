@@ -12,7 +12,7 @@ from bayes_engine.workbench.derivation.dependence import Growth, Pair, posterior
 from bayes_engine.workbench.figures.graph_layout import Places, circle
 from bayes_engine.workbench.figures.graph_layout import tree as tidy
 from pages import active
-from pages.components.film import film_bar, film_frame
+from pages.components.film import film_bar, film_frame, step_shown
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -57,11 +57,6 @@ def _last(grown: Growth) -> int:
     return len(grown.steps) + 2
 
 
-def _step(grown: Growth) -> int:
-    step = current().seen(keys.TREE_STEP)
-    return step if 0 <= step <= _last(grown) else _last(grown)
-
-
 def tree_growth(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
     film_frame(
@@ -73,7 +68,7 @@ def tree_growth(table: active.FittableTable, dependences: Dependences, chosen: P
 
 def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     grown = dependences.growth
-    step = _step(grown)
+    step = step_shown(keys.TREE_STEP, _last(grown))
     film_bar(step, _last(grown), key="tree_film", at=keys.TREE_STEP, plays=keys.TREE_PLAYS, pace=PACE)
     st.markdown(_step_in_words(table, dependences, step))
     nodes, edges = _drawn(table, dependences, step)

@@ -61,7 +61,8 @@ def _open() -> None:
         _("A network: BIF, XMLBIF, or tables as CSV"),
         type=[suffix.removeprefix(".") for suffix in NETWORK_READERS],
         key="net_file",
-        on_change=_taken,
+        on_change=reading.read_dropped,
+        args=("net_file", NETWORK, _in_use),
     )
     if why := reading.why_refused("net_file"):
         st.error(why)
@@ -71,11 +72,6 @@ def _open() -> None:
             "in this session: a link to it asks for the file again."
         )
     )
-
-
-def _taken() -> None:
-    """The file that was dropped, read; what is wrong with it is said."""
-    reading.read_dropped("net_file", NETWORK, _in_use)
 
 
 def _in_use(upload: Upload[Network]) -> None:

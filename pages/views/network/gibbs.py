@@ -15,10 +15,8 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
     exact,
     walk,
 )
-from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import change, current
 from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
 from pages.views.network.gibbs_runs import Knobs, comparison, controls, diagnostics, knobs, results
@@ -32,19 +30,12 @@ def gibbs(source: Source) -> None:
     now = knobs(asked)
     try:
         truth = _exact(asked)
-        film = _walk(asked, now.sweeps, now.seed)
+        film = _walk(asked, now.settings.sweeps, now.seed)
     except BayesEngineError as error:
         st.error(error.message.local(md))
         return
     _answer(asked, truth)
-    player(
-        asked,
-        film,
-        truth,
-        key="net_g_walk",
-        step=min(current().seen(keys.NET_G_STEP), len(film.updates)),
-        on_step=lambda step: change(lambda s: s.showing(keys.NET_G_STEP.to(step))),
-    )
+    player(asked, film, truth)
     try:
         by_sampler = results(asked, truth, now)
         classes = _classes(asked, now, by_sampler)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings
-from bayes_engine.inference.gibbs_kernel import Scan, Start
+from bayes_engine.inference.gibbs_kernel import Blocks
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compare_samplers, event_of
@@ -28,13 +28,10 @@ T, MANY, T_OF_MANY = 1000, 20, 200
 
 
 class Knobs(NamedTuple):
-    """The improved form, and the length and the seed of both."""
+    """The `settings` of the improved form, and the `seed` of both; which nodes are drawn together, as was chosen, and
+    those of an `own` block."""
 
-    sweeps: int
-    chains: int
-    burn_in: int
-    scan: Scan
-    begin: Start
+    settings: GibbsSettings
     blocks: str
     own: tuple[int, ...]
     seed: int
@@ -42,19 +39,21 @@ class Knobs(NamedTuple):
 
 def knobs(asked: Question) -> Knobs:
     """As the state has them; forged ones count as not set."""
-    state = current()
-    hidden = _hidden(asked)
-    own = tuple(j for j in state.seen(keys.NET_G_OWN) if j in hidden)
-    return Knobs(
-        state.seen(keys.NET_G_SWEEPS) or (T if len(hidden) <= MANY else T_OF_MANY),
-        state.seen(keys.NET_G_CHAINS),
-        state.seen(keys.NET_G_BURN),
-        state.seen(keys.NET_G_SCAN),
-        state.seen(keys.NET_G_START),
-        state.seen(keys.NET_G_BLOCKS),
-        tuple(sorted(set(own))),
-        state.seen(keys.NET_G_SEED) % SEEDS,
+    state, hidden = current(), _hidden(asked)
+    chosen = state.seen(keys.NET_G_BLOCKS)
+    own = tuple(sorted({j for j in state.seen(keys.NET_G_OWN) if j in hidden}))
+    blocks: Blocks = "tied" if chosen == "tied" else None
+    if chosen == "own" and len(own) > 1:
+        blocks = (tuple(asked.network.names[j] for j in own),)
+    settings = GibbsSettings(
+        sweeps=state.seen(keys.NET_G_SWEEPS) or (T if len(hidden) <= MANY else T_OF_MANY),
+        chains=state.seen(keys.NET_G_CHAINS),
+        burn_in=state.seen(keys.NET_G_BURN),
+        scan=state.seen(keys.NET_G_SCAN),
+        begin=state.seen(keys.NET_G_START),
+        blocks=blocks,
     )
+    return Knobs(settings, chosen, own, state.seen(keys.NET_G_SEED) % SEEDS)
 
 
 def _hidden(asked: Question) -> list[int]:
@@ -70,26 +69,8 @@ def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerCompar
 
 @cached(max_entries=48, activity=Message("letting the chains walk"))
 def _compared(asked: Question, with_: Knobs, exact: float | None) -> SamplerComparison:
-    blocks: Any = None
-    if with_.blocks == "tied":
-        blocks = "tied"
-    elif with_.blocks == "own" and len(with_.own) > 1:
-        blocks = [[asked.network.names[j] for j in with_.own]]
-    return compare_samplers(
-        asked.network,
-        asked.evidence,
-        asked.event,
-        exact,
-        settings=GibbsSettings(
-            sweeps=with_.sweeps,
-            chains=with_.chains,
-            burn_in=with_.burn_in,
-            scan=with_.scan,
-            begin=with_.begin,
-            blocks=blocks,
-        ),
-        seed=with_.seed,
-    )
+    network, evidence, event = asked.network, asked.evidence, asked.event
+    return compare_samplers(network, evidence, event, exact, settings=with_.settings, seed=with_.seed)
 
 
 def controls(asked: Question, now: Knobs) -> None:
@@ -102,22 +83,18 @@ def controls(asked: Question, now: Knobs) -> None:
     }
     blocks = {"tied": _("what zeros tie"), "none": _("single nodes"), "own": _("my own block")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        settings: tuple[tuple[str, keys.ViewKey[Any], Any, Any], ...] = (
-            (_("Sweeps T"), keys.NET_G_SWEEPS, now.sweeps, str),
-            (_("Chains"), keys.NET_G_CHAINS, now.chains, str),
-            (_("Burn-in"), keys.NET_G_BURN, now.burn_in, str),
-            (_("Order in a sweep"), keys.NET_G_SCAN, now.scan, scans.get),
-            (_("Chains begin"), keys.NET_G_START, now.begin, starts.get),
-            (_("Drawn together"), keys.NET_G_BLOCKS, now.blocks, blocks.get),
+        choices: tuple[tuple[str, keys.ViewKey[Any], Any], ...] = (
+            (_("Sweeps T"), keys.NET_G_SWEEPS, str),
+            (_("Chains"), keys.NET_G_CHAINS, str),
+            (_("Burn-in"), keys.NET_G_BURN, str),
+            (_("Order in a sweep"), keys.NET_G_SCAN, scans.get),
+            (_("Chains begin"), keys.NET_G_START, starts.get),
+            (_("Drawn together"), keys.NET_G_BLOCKS, blocks.get),
         )
-        for label, key, value, words in settings:
-            st.selectbox(
-                label,
-                key.options,
-                format_func=words,
-                width=96 if words is str else 172,
-                **bound_to(key, value),
-            )
+        for label, key, words in choices:
+            shown = now.settings.sweeps if key is keys.NET_G_SWEEPS else None
+            width = 96 if words is str else 172
+            st.selectbox(label, key.options, format_func=words, width=width, **bound_to(key, shown))
         st.button(
             _("Another seed"),
             icon=":material/casino:",
@@ -175,34 +152,21 @@ def _about(asked: Question, run: GibbsRun) -> str:
 def table(by_sampler: SamplerComparison) -> pd.DataFrame:
     """Each method's estimate beside the exact answer."""
     one, many, w = event_of(by_sampler.textbook), event_of(by_sampler.improved), by_sampler.weighted
+    truth, states = by_sampler.exact, by_sampler.improved.sweeps * by_sampler.improved.chains
+
+    def off(estimate: float | None) -> float | None:
+        return None if truth is None or estimate is None else abs(estimate - truth)
+
     rows = [
-        (_("exact"), by_sampler.exact, None, None, None, None),
-        (_("one chain"), one.estimate, one.mc_error, one.rhat, one.ess, by_sampler.textbook.sweeps),
-        (
-            _("many chains"),
-            many.estimate,
-            many.mc_error,
-            many.rhat,
-            many.ess,
-            by_sampler.improved.sweeps * by_sampler.improved.chains,
-        ),
-        (_("likelihood weighting"), w.estimate, w.error, None, w.ess, w.n),
+        (_("exact"), truth, None, None, None, None, None),
+        (_("one chain"), one.estimate, one.mc_error, off(one.estimate), one.rhat, one.ess, by_sampler.textbook.sweeps),
+        (_("many chains"), many.estimate, many.mc_error, off(many.estimate), many.rhat, many.ess, states),
+        (_("likelihood weighting"), w.estimate, w.error, off(w.estimate), None, w.ess, w.n),
     ]
+    decimals = (5, 5, 5, 3, 0, 0)
     return pd.DataFrame(
-        {
-            _("method"): [row[0] for row in rows],
-            "P(Q = q | e)": [_shown(row[1], 5) for row in rows],
-            _("± error"): [_shown(row[2], 5) for row in rows],
-            _("off by"): [
-                ""
-                if k == 0 or by_sampler.exact is None or row[1] is None
-                else _shown(abs(row[1] - by_sampler.exact), 5)
-                for k, row in enumerate(rows)
-            ],
-            "R̂": [_shown(row[3], 3) for row in rows],
-            "ESS": [_shown(row[4], 0) for row in rows],
-            _("states"): [_shown(row[5], 0) for row in rows],
-        }
+        [[name, *map(_shown, numbers, decimals)] for name, *numbers in rows],
+        columns=[_("method"), "P(Q = q | e)", _("± error"), _("off by"), "R̂", "ESS", _("states")],
     )
 
 
@@ -226,11 +190,7 @@ def verdict(asked: Question, run: GibbsRun, name: str) -> None:
         "converged": (st.success, ":material/check_circle:"),
         "not yet": (st.info, ":material/hourglass_empty:"),
     }.get(run.status, (st.warning, ":material/warning:"))
-    box(f"**{name}{_(': ')}{words}** · {_named(asked, run.message).local(_sentence)}", icon=icon)
-
-
-def _sentence(text: object) -> str:
-    return md(text, 300)
+    box(f"**{name}{_(': ')}{words}** · {_named(asked, run.message).local(lambda text: md(text, 300))}", icon=icon)
 
 
 def _named(asked: Question, message: Message) -> Message:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 from bayes_engine.factors.network import Network
@@ -18,6 +17,8 @@ from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.component import component, last_message, read_message
 from pages.components.film import bar_words, read_step
 from pages.components.graph import Edge, Node, drawing
+from pages.runtime import view_keys as keys
+from pages.runtime.state import change, current
 from pages.views.network.draw import layout_of
 from pages.views.network.gibbs_question import Question
 
@@ -25,17 +26,16 @@ _PLACE = '<div class="walk" data-testid="walk"></div>'
 _walk = component(__file__, "bayes_gibbs_walk", _PLACE, uses=("stage", "film", "graph"))
 
 
-def player(
-    asked: Question, film: Walk, exact: float | None, *, key: str, step: int, on_step: Callable[[int], object]
-) -> None:
-    """Show the walk after `step` updates (0: the start). `on_step(step)` is called before the script runs again."""
-    last = len(film.updates)
+def player(asked: Question, film: Walk, exact: float | None) -> None:
+    """Show the walk after so many updates as were chosen (0: the start)."""
+    last, key = len(film.updates), "net_g_walk"
 
     def stepped() -> None:
         chosen = read_message(key, "stepped", lambda edit: read_step(edit, last))
         if chosen is not None:
-            on_step(chosen if chosen >= 0 else last)
+            change(lambda s: s.showing(keys.NET_G_STEP.to(chosen if chosen >= 0 else last)))
 
+    step = min(current().seen(keys.NET_G_STEP), last)
     data = film_of(asked, film, exact) | {"step": step, "seen": last_message(key)}
     _walk(key=key, data=data, on_stepped_change=stepped)
 

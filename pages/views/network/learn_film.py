@@ -15,13 +15,13 @@ from bayes_engine.structure.search import SearchResult
 from bayes_engine.workbench.figures.graph_layout import Places, circle, layered
 from bayes_engine.workbench.figures.network import score_curve
 from pages.components.chart import chart
-from pages.components.film import film_bar, film_frame
+from pages.components.film import film_bar, film_frame, step_shown
 from pages.components.graph import Edge, EdgeTone, Node, graph
-from pages.components.tables import table_height
+from pages.components.tables import column, grid, table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import current, dark
+from pages.runtime.state import dark
 from pages.views.network import learn_words as said
 from pages.views.network.learn_search import LearningData, SearchTask, bill_of, scorer
 from pages.views.network.learn_use import use_buttons
@@ -37,13 +37,6 @@ LISTED = 388
 """The table of the steps is at most so many pixels high."""
 
 
-def step_of(result: SearchResult) -> int:
-    """The step looked at; at first the last."""
-    last = len(result.trace.steps)
-    step = current().seen(keys.LEARN_STEP)
-    return step if 0 <= step <= last else last
-
-
 def film(
     here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, source: Source
 ) -> None:
@@ -54,10 +47,10 @@ def film(
 def _frame(
     here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, source: Source
 ) -> None:
-    step = step_of(result)
+    last = len(result.trace.steps)
+    step = step_shown(keys.LEARN_STEP, last)
     drawn, bill, climb = layout_columns(here)
     with drawn:
-        last = len(result.trace.steps)
         film_bar(step, last, key="learn_bar", at=keys.LEARN_STEP, plays=keys.LEARN_PLAYS, pace=PACE)
         st.markdown(_step_in_words(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)
@@ -124,16 +117,11 @@ def _bill(here: LearningData, asked: SearchTask, result: SearchResult, step: int
 
 def move_table(here: LearningData, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
     """Moves with what they would gain."""
-    frame = pd.DataFrame([{"move": clean(said.move_text(here, m), 80), "gain": said.gain(v)} for m, v in listed])
-    st.dataframe(
-        frame,
+    moves, gains = zip(*((clean(said.move_text(here, m), 80), said.gain(v)) for m, v in listed), strict=True)
+    grid(
+        {"move": column(_("move"), moves), "gain": column(_("gain, nats"), gains, width=110, right=True)},
         key=key,
-        hide_index=True,
         alt=_("moves and what they gain"),
-        column_config={
-            "move": st.column_config.TextColumn(_("move")),
-            "gain": st.column_config.TextColumn(_("gain, nats"), width=110, alignment="right"),
-        },
     )
 
 

@@ -12,7 +12,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.state import Spec, State, on_click, page_link, sets
 from pages.views.network.learn_knobs import AT_END
 from pages.views.network.learn_search import LearningData, SearchTask
-from pages.views.network.source import TABLE, Source, with_arcs, with_source
+from pages.views.network.source import TABLE, Source, with_source
 
 
 def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Source, *, by_hand: bool) -> None:
@@ -69,8 +69,13 @@ def with_network(here: LearningData, state: State, graph: DAG) -> State:
     searched = {key.name for key in (keys.NET_METHOD, keys.NET_SCORE, keys.NET_PARENTS, keys.NET_BINS)}
     if state.seen(keys.NET) != TABLE:
         state = with_source(state, TABLE).showing(*(setting for setting in state.view if setting[0] in searched))
-    state = with_arcs(state, here.names, graph.arcs)
-    return state.showing(keys.NET_TAB.to("ask"), keys.LEARN_PLAYS.to(False))
+    return state.showing(
+        keys.NET_DRAWN.to(True),
+        keys.NET_ARCS.to(tuple((here.position[a], here.position[b]) for a, b in graph.arcs)),
+        keys.NET_CPTS.to(()),  # what was edited was of other tables
+        keys.NET_TAB.to("ask"),
+        keys.LEARN_PLAYS.to(False),
+    )
 
 
 def classifier(here: LearningData, graph: DAG) -> Spec:

@@ -24,6 +24,7 @@ from bayes_engine.table.schema import Schema
 from pages import active
 from pages.active import files
 from pages.active.files import NETWORK, NETWORK_FILE
+from pages.components.component import is_number
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
@@ -186,13 +187,6 @@ def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
     return None
 
 
-def with_arcs(state: State, names: tuple[str, ...], arcs: tuple[Arc, ...] | None) -> State:
-    """The structure of the learned network given by hand; None: found by a search again. Edited tables go."""
-    position = {name: i for i, name in enumerate(names)}
-    pairs = () if arcs is None else tuple((position[a], position[b]) for a, b in arcs)
-    return state.showing(keys.NET_DRAWN.to(arcs is not None), keys.NET_ARCS.to(pairs), keys.NET_CPTS.to(()))
-
-
 def learning_settings() -> tuple[Method, ScoreName, int, float, int]:
     """(method, score, max_parents, alpha, bins) of the learned network, as the state has them."""
     state = current()
@@ -251,7 +245,7 @@ def cpt_edits(network: Network) -> tuple[tuple[int, Numbers], ...]:
     """(node, its table's numbers row by row) as a person entered them; forged ones count as not set."""
     edits = {}
     for node, numbers in current().seen(keys.NET_CPTS):
-        known = node < len(network.cpts) and all(map(_number, numbers))
+        known = node < len(network.cpts) and all(map(is_number, numbers))
         if known and len(numbers) == network.cpts[node].p.size:
             edits[node] = tuple(map(float, numbers))
     return tuple(sorted(edits.items()))
@@ -267,10 +261,6 @@ def with_cpt(state: State, node: int, numbers: Numbers | None) -> State:
 def _edited(key: str, edits: tuple[tuple[int, Numbers], ...], _original: Network) -> Network:
     """The network with those of the edited tables whose rows sum to 1."""
     return with_tables(_original, edits)
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 # evidence -------------------------------------------------------------------------------------------------------
