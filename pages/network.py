@@ -48,4 +48,7 @@ except BayesEngineError as error:
     st.error(error.message.local(md))
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     end_page()
-show(network)
+try:
+    show(network)
+except BayesEngineError as error:
+    st.error(error.message.local(md))

@@ -93,18 +93,12 @@ def dial(table: active.FittableTable) -> None:
     _controls(table, specs, here, tiny=tiny, anew=anew)
     readings = _read(table, specs, anew=anew)
     if "naive-bayes" not in readings.held:
-        st.warning(readings.faults["naive-bayes"].message.local(md))
-        return
+        raise readings.faults["naive-bayes"]
     use = active.prior_of_use(table)
     key = (table.key, *(specs[p] for p in readings.held), anew, tuple((use or {}).values()))
-    try:
-        scores = _scores(repr(key), readings.held, use)
-        loss = active.losses(table)
-        asked = repr((key, loss.actions, loss.table.tolist(), hash(loss)))
-        priced = _priced(asked, readings.held, loss, use, table.parts.amount)
-    except BayesEngineError as error:
-        st.warning(error.message.local(md))
-        return
+    scores, loss = _scores(repr(key), readings.held, use), active.losses(table)
+    asked = repr((key, loss.actions, loss.table.tolist(), hash(loss)))
+    priced = _priced(asked, readings.held, loss, use, table.parts.amount)
     bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
     _figure(table, specs, here, scores, priced, bills)
     left, right = st.columns([3, 2], gap="large")

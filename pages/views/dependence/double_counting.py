@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.evaluate import HeldOut
 from bayes_engine.decision.loss import decide_ledger
-from bayes_engine.errors import BayesEngineError, listen
+from bayes_engine.errors import listen
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
@@ -64,12 +64,8 @@ def double_counting_of_case(table: active.FittableTable) -> None:
     """For the case in use: how many nats naive Bayes counts twice, and for which pair most."""
     specs = dial_models(table)
     case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
-    try:
-        naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
-        counts = recounted(naive, tree, mean, case, prior_of_use=use)
-    except BayesEngineError as error:
-        st.warning(error.message.local(md))
-        return
+    naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
+    counts = recounted(naive, tree, mean, case, prior_of_use=use)
     if counts is None:
         st.warning(_("This case has no posterior, or a class is impossible for it: nothing can be weighed."))
         return
@@ -251,24 +247,20 @@ def duplicates(table: active.FittableTable) -> None:
     """One column copied again and again: what becomes of confidence and accuracy."""
     specs, use = dial_models(table), active.prior_of_use(table)
     case = active.case_frame(table, active.case_values(table))
-    try:
-        fitted = active.fit(table, specs["naive-bayes"])
-        ledger = fitted.model.explain(case).at_prior(fitted.model.prior_by_class, use)
-        if ledger.status[0]:
-            st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
-            return
-        column, times, beside = _controls(table, ledger)
-        held = active.held_out_rows(table, fitted)
-        asked = (specs["naive-bayes"], tuple((use or {}).items()))
-        naive = _naive_scores(table, asked, column, held, fitted.model, use)
-        others = {}
-        for place in ("tan", "aode") if beside else ():
-            with st.spinner(_("{model}: learning with copies …").format(model=words.family(place))):
-                model, cells = active.fit(table, specs[place]).model, repr(case.iloc[0].tolist())
-                others[place] = [_refit(table, specs[place], column, k, cells, model, case) for k in REFITTED]
-    except BayesEngineError as error:
-        st.warning(error.message.local(md))
+    fitted = active.fit(table, specs["naive-bayes"])
+    ledger = fitted.model.explain(case).at_prior(fitted.model.prior_by_class, use)
+    if ledger.status[0]:
+        st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
         return
+    column, times, beside = _controls(table, ledger)
+    held = active.held_out_rows(table, fitted)
+    asked = (specs["naive-bayes"], tuple((use or {}).items()))
+    naive = _naive_scores(table, asked, column, held, fitted.model, use)
+    others = {}
+    for place in ("tan", "aode") if beside else ():
+        with st.spinner(_("{model}: learning with copies …").format(model=words.family(place))):
+            model, cells = active.fit(table, specs[place]).model, repr(case.iloc[0].tolist())
+            others[place] = [_refit(table, specs[place], column, k, cells, model, case) for k in REFITTED]
     classes = ledger.classes
     best = classes[int(ledger.posterior()[0].argmax())]
     of_case = [

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.runtime import view_keys as keys
+from pages.runtime.escape import md
 from pages.runtime.state import choose, control, current
 from pages.views.dependence.cells import draw_list, draw_map
 from pages.views.dependence.dependences import (
@@ -46,7 +48,10 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
     for tab, (name, draw) in zip(tabs, drawn.items(), strict=True):
         if name == shown:
             with tab:
-                draw()
+                try:
+                    draw()
+                except BayesEngineError as error:
+                    st.warning(error.message.local(md))
 
 
 def pairs(table: active.FittableTable, dependences: Dependences) -> None:

@@ -195,12 +195,8 @@ def no_label_hidden(table: active.FittableTable) -> None:
     names = controls.choose_plane(table, columns)
     controls.choose_form(table, columns[2])
     run = fits.run_in_use(table)
-    try:
-        fit = fits.supervised_fit(table, run.columns, run.form)
-        film, rows = fits.supervised_film(table, run)
-    except BayesEngineError as error:
-        controls.engine_message(error.message)
-        end_page()
+    fit = fits.supervised_fit(table, run.columns, run.form)
+    film, rows = fits.supervised_film(table, run)
     columns[3].button(
         _("Hide them all and run EM"),
         key="em_hide_all",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.mixture import filled, only
@@ -12,7 +11,7 @@ from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import bound_to, control, current, dark, end_page
+from pages.runtime.state import bound_to, control, current, dark
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import FilledCell
 
@@ -40,12 +39,7 @@ def show(table: active.FittableTable) -> None:
     controls.choose_components(table, columns[2])
     controls.choose_form(table, columns[3])
     run = fits.run_in_use(table)
-    try:
-        cell = fits.fill_cell(table, row, column, run.k, run.form)
-    except BayesEngineError as error:
-        controls.engine_message(error.message)
-        end_page()
-    _draw(table, cell, row, column)
+    _draw(table, fits.fill_cell(table, row, column, run.k, run.form), row, column)
 
 
 def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,7 +17,7 @@ from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound_to, change, choose, control, current, dark, end_page, sets, within_limits
+from pages.runtime.state import State, bound_to, change, choose, control, current, dark, sets, within_limits
 from pages.views.hidden import controls, fits
 from pages.views.hidden.fits import MixtureRun
 from pages.views.hidden.player import Scene, player
@@ -32,14 +32,10 @@ def show(table: active.FittableTable) -> None:
         _fitted_to(table, columns[2])
     controls.choose_components(table, columns[-2])
     controls.choose_form(table, columns[-1])
-    try:
-        run = fits.run_in_use(table)
-        _begin(table, run, names)
-        climbed = fits.mixture(table, run)
-        film, rows = fits.mixture_film(table, run)
-    except BayesEngineError as error:
-        controls.engine_message(error.message)
-        end_page()
+    run = fits.run_in_use(table)
+    _begin(table, run, names)
+    climbed = fits.mixture(table, run)
+    film, rows = fits.mixture_film(table, run)
     known = current().seen(keys.EM_TRUTH)
     player(
         Scene(
@@ -131,30 +127,26 @@ def _more(table: active.FittableTable, run: MixtureRun, names: tuple[str, str]) 
                 f"{k + 1} · {md(names[axis], 20)}",
                 step=fits.axis_step(table, axis),
                 format="%g",
-                **control(f"em_point_{k}_{axis}", float(point[axis]), _with_point(points, k, axis)),
+                **control(f"em_point_{k}_{axis}", float(point[axis]), partial(_with_point, points, k, axis)),
             )
 
 
-def _with_point(points: tuple[tuple[float, float], ...], k: int, axis: int) -> Callable[[State, float], State]:
+def _with_point(points: tuple[tuple[float, float], ...], k: int, axis: int, state: State, value: float) -> State:
     """A start point's number on an axis, set by hand."""
-
-    def edit(state: State, value: float) -> State:
-        moved = [list(p) for p in points]
-        moved[k][axis] = value
-        return _by_hand(state, tuple((x, y) for x, y in moved))
-
-    return edit
+    x, y = points[k]
+    return _by_hand(points, k, (value, y) if axis == 0 else (x, value), state)
 
 
-def _by_hand(state: State, points: tuple[tuple[float, float], ...]) -> State:
-    return state.showing(keys.EM_START.to("hand"), keys.EM_POINTS.to(points), *controls.AT_END)
+def _by_hand(points: tuple[tuple[float, float], ...], k: int, place: tuple[float, float], state: State) -> State:
+    moved = (*points[:k], place, *points[k + 1 :])
+    return state.showing(keys.EM_START.to("hand"), keys.EM_POINTS.to(moved), *controls.AT_END)
 
 
 def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
     run = fits.run_in_use(table)
-    points = list(run.points or fits.start_points(table, run))
-    points[k] = (fits.rounded_place(table, 0, x), fits.rounded_place(table, 1, y))
-    change(lambda s: _by_hand(s, tuple(points)))
+    points = run.points or fits.start_points(table, run)
+    place = (fits.rounded_place(table, 0, x), fits.rounded_place(table, 1, y))
+    change(partial(_by_hand, points, k, place))
 
 
 # what came of it ----------------------------------------------------------------------------------------------------

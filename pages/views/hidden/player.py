@@ -15,8 +15,16 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.mixture import Film
-from bayes_engine.workbench.figures.theme import colour_of
-from pages.components.component import component, follower, is_number, last_message, packed, read_message, read_position
+from pages.components.component import (
+    component,
+    follower,
+    ink,
+    is_number,
+    last_message,
+    packed,
+    read_message,
+    read_position,
+)
 from pages.components.film import bar_words, read_step
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean
@@ -121,10 +129,7 @@ def live_part(scene: Scene, key: str, film: str) -> dict[str, Any]:
         else [
             {"label": clean(name, 60), "low": s.low, "high": s.high} for name, s in zip(scene.axes, sides, strict=True)
         ],
-        "inks": [
-            {"label": clean(name, 40), "light": colour_of(i), "dark": colour_of(i, dark=True)}
-            for i, name in enumerate(scene.components)
-        ],
+        "inks": [ink(clean(name, 40), i) for i, name in enumerate(scene.components)],
         "rows": [int(r) for r in scene.rows],
         "truths": [clean(name, 40) for name in scene.classes],
         "truth": None if scene.truth is None else [int(c) for c in scene.truth],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from bayes_engine.errors import BayesEngineError, TooLarge
+from bayes_engine.errors import TooLarge
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -40,5 +40,3 @@ def ask(source: Source) -> None:
             key="net_to_gibbs",
             **sets(keys.NET_TAB.to("gibbs")),
         )
-    except BayesEngineError as error:
-        st.error(error.message.local(md))

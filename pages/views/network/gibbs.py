@@ -28,22 +28,17 @@ def gibbs(source: Source) -> None:
     """The question, the walk, the communicating classes, the comparison and its diagnostics."""
     asked = question(source)
     now = knobs(asked)
-    try:
-        truth = _exact(asked)
-        film = _walk(asked, now.settings.sweeps, now.seed)
-    except BayesEngineError as error:
-        st.error(error.message.local(md))
-        return
+    truth = _exact(asked)
+    film = _walk(asked, now.settings.sweeps, now.seed)
     _answer(asked, truth)
     player(asked, film, truth)
     try:
         by_sampler = results(asked, truth, now)
         classes = _classes(asked, now, by_sampler)
-    except BayesEngineError as error:
+    except BayesEngineError:  # a knob forbids it: it can be turned back
         st.subheader(_("The same question, three ways"))
         controls(asked, now)
-        st.error(error.message.local(md))
-        return
+        raise
     stuck = by_sampler.textbook.kernel.irreducibility
     if stuck.kind == "reducible":
         show_classes(asked, stuck, classes, by_sampler.improved.kernel.irreducibility)

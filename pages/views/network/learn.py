@@ -62,9 +62,6 @@ def learn(source: Source) -> None:
             result = search_result(here, asked)
             best = result if result.status == "optimum" else optimum(here, asked)
             climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
-    except BayesEngineError as error:  # a knob forbids it: it can be turned back above
-        st.error(error.message.local(md))
-        return
     except learn_run.UnderWay as search:
         _waiting(search.run)
         return
