@@ -17,6 +17,7 @@ from typing import Any, TypeGuard, TypeVar
 
 import streamlit as st
 
+from bayes_engine.workbench.figures.theme import colour_of
 from pages.runtime.state import widget_message
 
 Known = TypeVar("Known")
@@ -90,6 +91,11 @@ def packed(head: Mapping[str, Any], body: bytes, size: int = 4) -> tuple[str, by
     text = json.dumps({**head, "id": digest}, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % size)
     return digest, len(text).to_bytes(size, "little") + text + body
+
+
+def ink(label: str, k: int) -> dict[str, Any]:
+    """What a script draws the class at this place with: its label, its colours on light and on dark ground."""
+    return {"label": label, "light": colour_of(k), "dark": colour_of(k, dark=True)}
 
 
 def read_message(key: str, name: str, read: Callable[[Mapping[str, Any]], Known]) -> Known | None:

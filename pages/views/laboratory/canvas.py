@@ -12,8 +12,8 @@ from typing import Any
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.laboratory import INKS
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
-from pages.components.component import component, is_number, last_message, read_message
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS
+from pages.components.component import component, ink, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
 from pages.runtime.state import change, current
 from pages.views.laboratory import setup as lab
@@ -67,9 +67,7 @@ def pen(setup: Setup) -> int:
 
 
 def _drawn(setup: Setup, sample: Sample, models: Sequence[str]) -> dict[str, Any]:
-    classes = [
-        {"label": c, "light": colour_of(k), "dark": colour_of(k, dark=True)} for k, c in enumerate(setup.classes)
-    ]
+    classes = [ink(c, k) for k, c in enumerate(setup.classes)]
     refuse = {"label": _("refuse"), "light": EXTRA_COLOURS[0][0], "dark": EXTRA_COLOURS[0][1]}
     return {
         "scene": setup.scene,

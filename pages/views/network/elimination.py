@@ -100,21 +100,19 @@ def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[st
         format_func=lambda w: ways[w][0],
         **bound_to(keys.NET_ORDER, also=(keys.NET_STEP.to(0),)),
     )
-    if way != "own":
-        chosen = ways[way][1]
-    else:
+    if way == "own":
         names = source.network.names
         wanted = [names[j] for j in current().seen(keys.NET_OWN_ORDER) if j < len(names)]
         first = [n for n in wanted if n in hidden]
-        chosen = (*first, *(n for n in hidden if n not in first))
+        ways["own"] = (ways["own"][0], (*first, *(n for n in hidden if n not in first)))
         st.multiselect(
             _("Sum out first"),
             [source.place(n) for n in hidden],
             format_func=lambda j: clean(source.name(names[j]), 30),
             **bound_to(keys.NET_OWN_ORDER, tuple(source.place(n) for n in first), also=(keys.NET_STEP.to(0),)),
         )
-    _costs(source, evidence, target, {**{w: o for w, (_words, o) in ways.items()}, "own": chosen}, way, ways)
-    return chosen
+    _costs(source, evidence, target, ways, way)
+    return ways[way][1]
 
 
 def _hidden(source: Source, evidence: Mapping[str, Any], target: str) -> list[str]:
@@ -136,13 +134,12 @@ def _costs(
     source: Source,
     evidence: Mapping[str, Any],
     target: str,
-    orders: Mapping[str, tuple[str, ...] | None],
+    ways: Mapping[str, tuple[str, tuple[str, ...] | None]],
     way: str,
-    words: Mapping[str, tuple[str, Any]],
 ) -> None:
     """What each order needs: its largest table, and all of them together."""
     rows = []
-    for name, order in orders.items():
+    for name, (words, order) in ways.items():
         if name == "own" and way != "own":
             continue
         try:
@@ -151,7 +148,7 @@ def _costs(
             largest, total = str(max(cells, default=0)), str(sum(cells))
         except TooLarge:
             largest = total = _("too large")
-        rows.append([("● " if name == way else "") + words[name][0], largest, total])
+        rows.append([("● " if name == way else "") + words, largest, total])
     st.dataframe(
         pd.DataFrame(rows, columns=[_("order"), _("largest table"), _("cells in all")]),
         hide_index=True,

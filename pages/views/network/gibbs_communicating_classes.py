@@ -28,15 +28,11 @@ def communicating_classes(
     tied = [asked.network.position[name] for name in irreducibility.tied]
     st.subheader(_("Why one chain is stuck"))
     names = md(_(", ").join(asked.name(j) for j in tied), 200)
+    examples = [md(_class_in_words(asked, one), 160) for one in irreducibility.communicating_classes]
     reason = _(
         "**{a}** and **{b}** are both possible, but they cannot be reached from each other by changing one node at a "
         "time: every state on the way has probability 0."
-    ).format(
-        **{
-            k: md(_class_in_words(asked, one), 160)
-            for k, one in zip("ab", irreducibility.communicating_classes, strict=False)
-        }
-    )
+    ).format(**dict(zip("ab", examples, strict=False)))
     if not mended.ergodic:
         onward = _("Draw the tied nodes together (below), and the classes communicate.")
     elif classes is None:
@@ -79,12 +75,12 @@ def communicating_classes(
         st.markdown("\n".join(f"- {line}" for line in lines))
         st.caption(onward)
     with left:
-        nodes = _placed(asked, classes)
+        bridges = [(a, b) for a, b in classes.joined if classes.class_of[a] != classes.class_of[b]]
         graph(
-            nodes,
+            _placed(asked, classes),
             [
                 *(Edge(str(a), str(b), "", 0.35, False) for a, b in classes.single),
-                *(Edge(str(a), str(b), "", 0.0, False, "married") for a, b in _bridges(classes)),
+                *(Edge(str(a), str(b), "", 0.0, False, "married") for a, b in bridges),
             ],
             key="net_g_islands",
             label=_("Possible states of {nodes}, joined where one draw leads between them").format(
@@ -96,11 +92,6 @@ def communicating_classes(
                 nodes=names
             )
         )
-
-
-def _bridges(classes: CommunicatingClasses) -> list[tuple[int, int]]:
-    """The joined states of different communicating classes."""
-    return [(a, b) for a, b in classes.joined if classes.class_of[a] != classes.class_of[b]]
 
 
 def _class_in_words(asked: Question, one: CommunicatingClass) -> str:

@@ -161,53 +161,29 @@ def two_bills(here: LearningData, yours: DecomposedScore, theirs: DecomposedScor
     lines = []
     for line in ordered:
         other = theirs.by_child[line.child]
-        lines.append({
-            **_line(here, line),
-            "theirs": family(here, other) if other.parents != line.parents else "=",
-            "their_score": nats(other.score),
-            "delta": gain(line.score - other.score),
-        })  # fmt: skip
-    _table(lines, key=key, alt=_("your families and the search's"))
+        named = family(here, other) if other.parents != line.parents else "="
+        lines.append([family(here, line), *_bill(line), named, nats(other.score), gain(line.score - other.score)])
+    heads = [Head(_("the search's family")), Head(_("its score"), right=True), Head(_("gain"), right=True)]
+    _table(lines, *heads, key=key, label=_("your families and the search's"))
 
 
 def bill_table(here: LearningData, bill: DecomposedScore, *, key: str) -> None:
     """The bill of a graph."""
-    total = {
-        "family": _("all"),
-        "ll": nats(bill.log_likelihood),
-        "free": str(bill.free),
-        "penalty": nats(bill.penalty),
-        "score": nats(bill.score),
-    }
-    _table([*(_line(here, line) for line in bill.families), total], key=key, alt=_("the bill, family by family"))
+    lines = [[family(here, line), *_bill(line)] for line in bill.families]
+    _table([*lines, [_("all"), *_bill(bill)]], key=key, label=_("the bill, family by family"))
 
 
-def _line(here: LearningData, line: FamilyScore) -> dict[str, str]:
-    return {
-        "family": family(here, line),
-        "ll": nats(line.log_likelihood),
-        "free": str(line.free),
-        "penalty": nats(line.penalty),
-        "score": nats(line.score),
-    }
+def _bill(of: FamilyScore | DecomposedScore) -> list[str]:
+    return [nats(of.log_likelihood), str(of.free), nats(of.penalty), nats(of.score)]
 
 
-def _table(lines: list[dict[str, str]], *, key: str, alt: str) -> None:
-    heads = {
-        "family": Head(_("family")),
-        "ll": Head("LL", _("The log-likelihood of the family's best table, in nats."), right=True),
-        "free": Head(_("free"), _("The free numbers of its table: q(r − 1)."), right=True),
-        "penalty": Head(_("penalty"), right=True),
-        "score": Head(_("score"), _("LL less the penalty."), right=True),
-        "theirs": Head(_("the search's family")),
-        "their_score": Head(_("its score"), right=True),
-        "delta": Head(_("gain"), right=True),
-    }
-    word_table(
-        [heads[name] for name in lines[0]],
-        [list(line.values()) for line in lines],
-        key=key,
-        label=alt,
-        height=388,
-        narrow=True,
-    )
+def _table(lines: list[list[str]], *more: Head, key: str, label: str) -> None:
+    heads = [
+        Head(_("family")),
+        Head("LL", _("The log-likelihood of the family's best table, in nats."), right=True),
+        Head(_("free"), _("The free numbers of its table: q(r − 1)."), right=True),
+        Head(_("penalty"), right=True),
+        Head(_("score"), _("LL less the penalty."), right=True),
+        *more,
+    ]
+    word_table(heads, lines, key=key, label=label, height=388, narrow=True)

@@ -43,6 +43,8 @@ PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The shares of pooling at which the path of the dial is computed."""
 SURE = 0.05
 """A p-value below this speaks against an assumption."""
+Line = tuple[str, str, int, str, str, str]
+"""A test: the assumption, the test, rows, statistic, p-value, and what to do."""
 ILL = 1e3
 """A condition number from which on a covariance rests on few directions."""
 
@@ -55,14 +57,13 @@ def sections(table: active.FittableTable, pair: tuple[str, str]) -> None:
         titles = {"planes": _("All columns on two directions"), **titles}
     section = choose(_("Look further"), keys.SECTION, titles)
     names = tuple(v.name for v in numeric_columns(table))
-    if section == "demo":
-        equivalence()
-    elif section == "planes":
-        or_explain(lambda: discriminant_planes(table, names))
-    elif section == "dial":
-        or_explain(lambda: pooling_and_shrinkage(table, pair, names))
-    else:
-        or_explain(lambda: projections_before_naive_bayes(table, names))
+    drawn = {
+        "demo": equivalence,
+        "planes": lambda: discriminant_planes(table, names),
+        "dial": lambda: pooling_and_shrinkage(table, pair, names),
+        "naive": lambda: projections_before_naive_bayes(table, names),
+    }
+    or_explain(drawn[section])
 
 
 # all columns on two directions ----------------------------------------------------------------------------------------
@@ -270,18 +271,11 @@ def _checks(table: active.FittableTable, names: tuple[str, ...], rows: NumericRo
     lines = [_box_line(tests.box, len(rows.y))]
     for label, one, n in zip(rows.classes, tests.mardia, tests.sizes, strict=True):
         lines += _mardia_lines(clean(table.class_(label), 30), one, n)
-    lines.append(
-        {
-            "assumption": _("no column nearly repeats others"),
-            "test": _("condition number"),
-            "n": len(rows.y),
-            "statistic": number(tests.condition),
-            "p": "–",
-            "reading": _("fine") if tests.condition < ILL else _("nearly collinear: leave a column out, or shrink"),
-        }
-    )
+    collinear = _("fine") if tests.condition < ILL else _("nearly collinear: leave a column out, or shrink")
+    alone, test = _("no column nearly repeats others"), _("condition number")
+    lines.append((alone, test, len(rows.y), number(tests.condition), "–", collinear))
     st.dataframe(
-        pd.DataFrame(lines),
+        pd.DataFrame(lines, columns=["assumption", "test", "n", "statistic", "p", "reading"]),
         hide_index=True,
         column_config={
             "assumption": _("assumption"),
@@ -302,42 +296,29 @@ def _checks(table: active.FittableTable, names: tuple[str, ...], rows: NumericRo
     )
 
 
-def _box_line(tested: BoxM | BayesEngineError, n: int) -> dict[str, Any]:
-    line = {"assumption": _("equal covariances"), "test": _("Box's M"), "n": n}
+def _box_line(tested: BoxM | BayesEngineError, n: int) -> Line:
+    assumption, test = _("equal covariances"), _("Box's M")
     if isinstance(tested, BayesEngineError):
-        return {**line, "statistic": "–", "p": "–", "reading": tested.message.local()}
+        return assumption, test, n, "–", "–", tested.message.local()
     equal = tested.p_value >= SURE
-    return {
-        **line,
-        "statistic": f"χ²({tested.df}) = {number(tested.chi2)}",
-        "p": _p(tested.p_value),
-        "reading": _("no sign against it: LDA is enough") if equal else _("covariances differ: move λ towards QDA"),
-    }
+    reading = _("no sign against it: LDA is enough") if equal else _("covariances differ: move λ towards QDA")
+    return assumption, test, n, f"χ²({tested.df}) = {number(tested.chi2)}", _p(tested.p_value), reading
 
 
-def _mardia_lines(label: str, tested: Mardia | BayesEngineError, n: int) -> list[dict[str, Any]]:
-    line = {"assumption": _("{class_} is normal").format(class_=label), "n": n}
+def _mardia_lines(label: str, tested: Mardia | BayesEngineError, n: int) -> list[Line]:
+    assumption = _("{class_} is normal").format(class_=label)
     if isinstance(tested, BayesEngineError):
-        return [{**line, "test": _("Mardia"), "statistic": "–", "p": "–", "reading": tested.message.local()}]
-    skewed, tailed = tested.skewness_p < SURE, tested.kurtosis_p < SURE
-    tails = (
-        _("outliers or heavy tails: look at the rows") if tested.z > 0 else _("flat or several humps: split the class")
-    )
+        return [(assumption, _("Mardia"), n, "–", "–", tested.message.local())]
+    skewed = tailed = _("no sign against it")
+    if tested.skewness_p < SURE:
+        skewed = _("skewed: try a logarithm, or kernel densities")
+    if tested.kurtosis_p < SURE:
+        heavy = _("outliers or heavy tails: look at the rows")
+        tailed = heavy if tested.z > 0 else _("flat or several humps: split the class")
+    chi2, z = f"χ²({tested.df}) = {number(tested.chi2)}", f"z = {number(tested.z)}".replace("-", "−")
     return [
-        {
-            **line,
-            "test": _("Mardia, skewness"),
-            "statistic": f"χ²({tested.df}) = {number(tested.chi2)}",
-            "p": _p(tested.skewness_p),
-            "reading": _("skewed: try a logarithm, or kernel densities") if skewed else _("no sign against it"),
-        },
-        {
-            **line,
-            "test": _("Mardia, kurtosis"),
-            "statistic": f"z = {number(tested.z)}".replace("-", "−"),
-            "p": _p(tested.kurtosis_p),
-            "reading": tails if tailed else _("no sign against it"),
-        },
+        (assumption, _("Mardia, skewness"), n, chi2, _p(tested.skewness_p), skewed),
+        (assumption, _("Mardia, kurtosis"), n, z, _p(tested.kurtosis_p), tailed),
     ]
 
 

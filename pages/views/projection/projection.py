@@ -17,10 +17,9 @@ from bayes_engine.language import Message, _
 from bayes_engine.models.projection import NumericRows, Projection, numeric_rows, project
 from bayes_engine.numerals import count, number
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.components.axes import choose_axes
-from pages.components.component import component, is_number, last_message, read_message
+from pages.components.component import component, ink, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
@@ -162,13 +161,7 @@ def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> d
         "range": [[a - m, b + m] for a, b, m in zip(low, high, margins, strict=True)],
         "points": [[float(f"{points[i][0]:.5g}"), float(f"{points[i][1]:.5g}"), int(rows.y[i])] for i in kept],
         "classes": [
-            {
-                "label": clean(table.class_(c), 40),
-                "light": colour_of(k),
-                "dark": colour_of(k, dark=True),
-                "glyph": k,
-            }
-            for c, k in zip(rows.classes, places, strict=True)
+            ink(clean(table.class_(c), 40), k) | {"glyph": k} for c, k in zip(rows.classes, places, strict=True)
         ],
         "means": projection.means.tolist(),
         "within": projection.within.tolist(),
