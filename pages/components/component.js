@@ -34,6 +34,15 @@ const drawnBy = create => component => {
   root.drawn.update(component)
   return () => { root.drawn?.destroy(); delete root.drawn }
 }
+// What Streamlit calls when the heavy part of a drawing has come (packed in component.py): it is `kept` under its key, with
+// what `read(body, head)` makes of its body, and the light part hears the event `told`.
+const received = (kept, told, size, read) => ({ data }) => {
+  const start = size + new DataView(data.buffer, data.byteOffset).getUint32(0, true)
+  const head = JSON.parse(new TextDecoder().decode(data.subarray(size, start))), scene = { ...head, ...read(data.slice(start), head) }
+  kept.set(head.key, scene)
+  window.dispatchEvent(new CustomEvent(told, { detail: head.key }))
+  return () => { if (kept.get(head.key) === scene) kept.delete(head.key) }
+}
 const known = new Map()
 const rgbOf = colour => {             // any CSS colour as [r, g, b]
   if (!known.has(colour)) {

@@ -9,13 +9,7 @@ const ANSWER_WITHIN = 2000            // ms after which a move without an answer
 const scenes = (globalThis.bayesScenes ??= new Map())
 globalThis.bayesPlane = createPlane   // the live part's element calls it
 
-export default function ({ data }) {  // a scene has come
-  const start = 4 + new DataView(data.buffer, data.byteOffset).getUint32(0, true)
-  const scene = { ...JSON.parse(new TextDecoder().decode(data.subarray(4, start))), body: data.slice(start) }
-  scenes.set(scene.key, scene)
-  window.dispatchEvent(new CustomEvent("bayes-scene", { detail: scene.key }))
-  return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
-}
+export default received(scenes, "bayes-scene", 4, body => ({ body }))
 
 // ---- colours ---------------------------------------------------------------------------------------------------------
 

@@ -7,18 +7,12 @@ const MOST_DOTS = 900                 // rows drawn on the simplex
 const scenes = (globalThis.bayesRows ??= new Map())
 globalThis.bayesConsequences = createPanel   // the live part's element calls it
 
-export default function ({ data }) {  // the held-out rows have come
-  const start = 8 + new DataView(data.buffer, data.byteOffset).getUint32(0, true)
-  const head = JSON.parse(new TextDecoder().decode(data.subarray(8, start)))
-  const body = data.slice(start), { n, k, size } = head
+export default received(scenes, "bayes-rows", 8, (body, { n, k, size }) => {
   const Floats = size === 8 ? Float64Array : Float32Array
   let at = 0
   const take = (Kind, length) => { const part = new Kind(body.buffer, at, length); at += length * Kind.BYTES_PER_ELEMENT; return part }
-  const scene = { ...head, logs: take(Floats, n * k), weight: take(Floats, n), amount: take(Floats, n), truth: take(Uint16Array, n), which: take(Uint16Array, n) }
-  scenes.set(scene.key, scene)
-  window.dispatchEvent(new CustomEvent("bayes-rows", { detail: scene.key }))
-  return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
-}
+  return { logs: take(Floats, n * k), weight: take(Floats, n), amount: take(Floats, n), truth: take(Uint16Array, n), which: take(Uint16Array, n) }
+})
 
 const draw = (tag, looks, parent, text) => {
   const element = shape(tag, "", parent)

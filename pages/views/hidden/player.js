@@ -8,16 +8,10 @@ const AGAIN = 2600                    // ms of a run that starts by itself, afte
 const films = (globalThis.bayesFilms ??= new Map())
 globalThis.bayesPlayer = createPlayer // the live part's element calls it
 
-export default function ({ data }) {  // a film has come
-  const start = 4 + new DataView(data.buffer, data.byteOffset).getUint32(0, true)
-  const head = JSON.parse(new TextDecoder().decode(data.subarray(4, start)))
-  const { n, k, T } = head, buffer = data.slice(start).buffer
-  const film = { ...head, x: new Float32Array(buffer, 0, n), y: new Float32Array(buffer, 4 * n, n),
-    forms: new Float32Array(buffer, 8 * n, T * k * 6), shares: new Uint8Array(buffer, 8 * n + 24 * T * k) }
-  films.set(film.key, film)
-  window.dispatchEvent(new CustomEvent("bayes-film", { detail: film.key }))
-  return () => { if (films.get(film.key) === film) films.delete(film.key) }
-}
+export default received(films, "bayes-film", 4, ({ buffer }, { n, k, T }) => ({
+  x: new Float32Array(buffer, 0, n), y: new Float32Array(buffer, 4 * n, n),
+  forms: new Float32Array(buffer, 8 * n, T * k * 6), shares: new Uint8Array(buffer, 8 * n + 24 * T * k),
+}))
 
 const minus = text => text.replace(/-/g, "−")
 const shown = v => v === null || v === undefined ? "–" : minus(Math.abs(v) >= 1e6 ? v.toExponential(6) : v.toFixed(Math.abs(v) >= 1e4 ? 3 : 5))
@@ -50,7 +44,8 @@ function createPlayer(host) {
     hear(component)
     const first = !film, fresh = found.id !== film?.id
     film = found
-    words(); build()
+    charts[0].title.textContent = data.words.whole; charts[1].title.textContent = data.words.near
+    build()
     if (fresh) {
       bar.load(last(), data.step)
       if (!first && data.step < 0 && last() > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches) bar.play(() => each(AGAIN), false)
@@ -59,10 +54,7 @@ function createPlayer(host) {
     draw()
   }
 
-  function words() {
-    const w = data.words
-    charts[0].title.textContent = w.whole; charts[1].title.textContent = w.near
-  }
+  const local = event => { const r = field.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top] }
 
   function build() {
     const wanted = data.starts && !film.grid ? film.k : 0
@@ -76,7 +68,6 @@ function createPlayer(host) {
       handle.ariaLabel = fill(data.words.start, { k: k + 1 })
       make("span", "", handle).textContent = k + 1
       handle.title = handle.ariaLabel
-      const local = event => { const r = field.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top] }
       on(handle, "pointerdown", event => { if (!event.button) { handle.setPointerCapture(event.pointerId); dragged = { k, place: null }; event.preventDefault(); handle.focus() } })
       on(handle, "pointermove", event => {
         if (dragged?.k !== k) return
@@ -343,7 +334,7 @@ function createPlayer(host) {
     tip.style.left = clamp(x - w / 2, 0, Math.max(box.width - w, 0)) + "px"
     tip.style.top = (y - h - 14 >= 0 ? y - h - 14 : y + 14) + "px"
   }
-  const spot = event => { const r = field.getBoundingClientRect(); return hit(event.clientX - r.left, event.clientY - r.top) }
+  const spot = event => hit(...local(event))
   on(canvas, "pointermove", event => {
     if (!film || !data) return
     hovered = spot(event)
@@ -355,7 +346,7 @@ function createPlayer(host) {
     const i = film ? spot(event) : -1
     if (i >= 0 && data.pick) send("picked", { row: data.rows[i] })
     else if (i < 0 && handles.length) {  // a click beside the rows: the nearest start point goes there
-      const r = field.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
+      const [x, y] = local(event)
       const place = [(x - box.l) / box.w, 1 - (y - box.t) / box.h]
       if (place.some(v => v < 0 || v > 1)) return
       const away = k => { const [a, b] = startOf(k); return (px(a) - x) ** 2 + (py(b) - y) ** 2 }
