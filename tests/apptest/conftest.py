@@ -10,7 +10,7 @@ from plotly.basedatatypes import BaseFigure, BasePlotlyType
 from streamlit.components.v2 import manifest_scanner
 
 from pages.runtime import jobs, state
-from pages.views.network import learn_run
+from pages.views.network import learn_search
 
 PATIENT = 60.0
 CHECKED = ("test_saved_pages", "test_surfaces")
@@ -31,7 +31,7 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     else is at the door."""
     monkeypatch.setattr(jobs, "GRACE", PATIENT)
     monkeypatch.setattr(jobs, "DOORS", 0.0)
-    monkeypatch.setattr(learn_run, "GRACE", PATIENT)
+    monkeypatch.setattr(learn_search, "GRACE", PATIENT)
     monkeypatch.setattr(state, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
 
 

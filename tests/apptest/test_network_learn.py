@@ -24,8 +24,8 @@ from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
 from pages.runtime import state
 from pages.runtime.state import Spec, State
-from pages.views.network import learn_run
-from pages.views.network.learn_run import Run
+from pages.views.network import learn_search
+from pages.views.network.learn_search import Run
 from pages.views.network.learn_words import gain, nats
 from tests.apptest.opened import filmed, opened, seen, shelf_in, showing
 from tests.conftest import crossed, slowly
@@ -232,7 +232,7 @@ def test_the_rows_are_all_counted_and_what_becomes_of_incomplete_ones_is_true_of
 
 def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     state = showing(MELONS, net_score="aic", net_parents=4, learn_restarts=7)  # a search of this test's own
-    monkeypatch.setattr(learn_run, "Run", lambda: Run(stop=stopped()))
+    monkeypatch.setattr(learn_search, "Run", lambda: Run(stop=stopped()))
     app = opened("network", state)
     assert "The search was cancelled" in said(app)
     monkeypatch.undo()
@@ -242,9 +242,9 @@ def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch
 
 
 def test_a_search_under_way_is_waited_for_with_a_button_that_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learn_run, "GRACE", 0.0)
+    monkeypatch.setattr(learn_search, "GRACE", 0.0)
     ended = threading.Event()
-    monkeypatch.setattr(learn_run.Run, "work", lambda run, work: ended.wait(60))
+    monkeypatch.setattr(learn_search.Run, "work", lambda run, work: ended.wait(60))
     app = opened("network", showing(MELONS, net_score="aic", net_parents=5, learn_restarts=7))
     assert "Searching: 0 s" in said(app)
     app.button(key="learn_stop").click().run()

@@ -13,11 +13,12 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, current
 from pages.views.dependence import dial
-from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names, is_fallback, uncut
+from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names, uncut
 
 
 def which_pairs_depend(table: active.FittableTable, dependences: Dependences) -> None:
@@ -55,13 +56,13 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
             "correction); the strongest is {pair}: {nats} nats."
         )
     st.markdown(first.format(**numbers))
-    if is_fallback(table):
+    if not current().seen(keys.DEPENDENCE_CUT) and (whole := uncut(table)):  # in quarters, and nobody chose it
         st.caption(
             ":material/info: "
             + _(
                 "MDLP finds no place to cut {columns}: nowhere do the classes change enough. So here these numbers are "
                 "cut into quarters of the {n} rows."
-            ).format(columns=first_names(table, uncut(table)), n=f"{int(table.parts.y.notna().sum()):,}")
+            ).format(columns=first_names(table, whole), n=f"{int(table.parts.y.notna().sum()):,}")
         )
 
 

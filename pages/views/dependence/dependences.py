@@ -79,11 +79,6 @@ def cut_method(table: active.FittableTable) -> str:
     return current().seen(keys.DEPENDENCE_CUT) or ("quantile" if uncut(table) else "mdlp")
 
 
-def is_fallback(table: active.FittableTable) -> bool:
-    """Whether the numbers are in quarters because MDLP leaves no pair, and nobody chose."""
-    return not current().seen(keys.DEPENDENCE_CUT) and bool(uncut(table))
-
-
 def uncut(table: active.FittableTable) -> tuple[str, ...]:
     """The columns of numbers that MDLP does not cut, where it leaves no two columns of two values and more and quarters
     may; () otherwise.

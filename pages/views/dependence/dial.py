@@ -36,7 +36,7 @@ DEGREES = (1, 2, 3)
 def dial_models(table: active.FittableTable) -> dict[str, Spec]:
     """The models of the dial, from naive to full: alike in all but what depends on what."""
     numeric = any(v.numeric for v in table.features)
-    alpha, kind = float(smoothing()), treatment_of_numbers(table)
+    alpha, kind = float(current().seen(keys.DIAL_ALPHA)), treatment_of_numbers(table)
 
     def alike(family: str, **knobs: Any) -> Spec:
         spec = Spec("scikit-learn" if family == "naive-bayes" else Spec.preset, (), family)
@@ -46,11 +46,6 @@ def dial_models(table: active.FittableTable) -> dict[str, Spec]:
 
     by_degree = {f"k-db-{k}": alike("k-db", k=k) for k in DEGREES}
     return {name: alike(name) for name in ("naive-bayes", "spode", "tan", "aode")} | by_degree
-
-
-def smoothing() -> float:
-    """The α that all models of the page have."""
-    return current().seen(keys.DIAL_ALPHA)
 
 
 def treatment_of_numbers(table: active.FittableTable) -> str:
@@ -66,7 +61,7 @@ def name_of(place: str) -> str:
 def shared_settings(table: active.FittableTable) -> str:
     """What the models of the page share, in a sentence."""
     numeric = any(v.numeric for v in table.features)
-    sentence = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
+    sentence = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=current().seen(keys.DIAL_ALPHA))
     cut = {
         "mdlp": _("Numbers are cut by MDLP."),
         "quantile": _("Numbers are cut into quarters of their rows."),

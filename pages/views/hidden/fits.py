@@ -164,7 +164,8 @@ def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
 
 
 @cached(max_entries=256, activity=Message("climbing by EM"))
-def _reached(table: active.FittableTable, run: MixtureRun) -> float | None:
+def reached(table: active.FittableTable, run: MixtureRun) -> float | None:
+    """The objective at the end of a run; None where it collapses."""
     return objective_reached(numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
 
 
@@ -201,11 +202,6 @@ def other_starts(run: MixtureRun) -> list[MixtureRun]:
     """The same run from other starts: k-means, then random ones."""
     plain = replace(run, points=(), seed=0)
     return [replace(plain, start="kmeans"), *(replace(plain, start="random", seed=seed) for seed in range(STARTS))]
-
-
-def objective_by_start(table: active.FittableTable, run: MixtureRun) -> list[float | None]:
-    """What each of those starts reaches; None where it collapses."""
-    return [_reached(table, other) for other in other_starts(run)]
 
 
 @cached(max_entries=32, activity=Message("climbing by EM"))
@@ -286,13 +282,9 @@ def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> Hidd
     )
 
 
+@cached(max_entries=32, activity=Message("climbing by EM"))
 def right_if_all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
     """How many of the hidden rows naive Bayes has right that saw every label."""
-    return _all_seen(table, replace(labels, weight=1.0, hard=False))
-
-
-@cached(max_entries=32, activity=Message("climbing by EM"))
-def _all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
     return ceiling(table.parts.X, table.parts.y, _hidden(table, labels), _estimator(table, labels))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -132,9 +134,8 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabel
     figures = st.columns(3)
     figures[0].metric(_("seen only"), first, help=_("Naive Bayes on the rows with a label alone: where EM starts."))
     figures[1].metric(_("with EM"), last, delta=last - first or None)
-    figures[2].metric(
-        _("all seen"), fits.right_if_all_seen(table, labels), help=_("The same naive Bayes, told every label.")
-    )
+    right = fits.right_if_all_seen(table, replace(labels, weight=1.0, hard=False))
+    figures[2].metric(_("all seen"), right, help=_("The same naive Bayes, told every label."))
     if last < first:
         st.caption(
             _("EM made the labels worse here: it climbs the likelihood of the columns, which need not sort by class.")

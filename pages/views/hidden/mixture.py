@@ -229,8 +229,8 @@ def _beneath(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixt
 
 def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
-        reached = fits.objective_by_start(table, run)
-    tried = fits.other_starts(run)
+        tried = fits.other_starts(run)
+        reached = [fits.reached(table, other) for other in tried]
     alive = {at: value for at, value in enumerate(reached) if value is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))

@@ -64,7 +64,8 @@ class Question:
 def question(source: Source) -> Question:
     """The question the state holds, and the widgets that change it."""
     network = source.network
-    given = _given(source)
+    findings = sources.evidence(source).items()
+    given = tuple((source.place(n), network[n].variable.levels.index(v)) for n, v in findings)
     asked = _asked(source, given)
     zeros = has_zeros(network)
     noise = current().seen(keys.NET_G_NOISE) if zeros else 0.0
@@ -114,11 +115,6 @@ def question(source: Source) -> Question:
         if not given:
             observe_story(source, "net_g_try", keys.NET_G_QUERY.to(()))
     return asked_now
-
-
-def _given(source: Source) -> keys.Pairs:
-    findings = sources.evidence(source).items()
-    return tuple((source.place(n), source.network[n].variable.levels.index(v)) for n, v in findings)
 
 
 def _asked(source: Source, given: keys.Pairs) -> keys.Pairs:

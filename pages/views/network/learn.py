@@ -16,7 +16,6 @@ from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import bound_to, choose, page_link, use_session_language
-from pages.views.network import learn_run
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film
 from pages.views.network.learn_hand import by_hand
@@ -26,8 +25,12 @@ from pages.views.network.learn_search import (
     AT_ONCE,
     SEARCHED,
     LearningData,
+    Run,
     SearchTask,
+    UnderWay,
     exact_task,
+    forget,
+    forget_others,
     hill_climb_task,
     learning_data,
     optimum,
@@ -56,13 +59,13 @@ def learn(source: Source) -> None:
     _rows(here)
     knobs(here, asked)
     wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
-    learn_run.forget_others([run_key(here, t) for t in wanted])
+    forget_others([run_key(here, t) for t in wanted])
     try:
         with st.spinner(_("Searching …")):
             result = search_result(here, asked)
             best = result if result.status == "optimum" else optimum(here, asked)
             climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
-    except learn_run.UnderWay as search:
+    except UnderWay as search:
         _waiting(search.run)
         return
     _answer(here, asked, result, best, climb)
@@ -89,7 +92,7 @@ def _rows(here: LearningData) -> None:
     st.caption(sentence)
 
 
-def _waiting(run: learn_run.Run) -> None:
+def _waiting(run: Run) -> None:
     """How far a long search is, and a button that stops it; once it is done, the page is drawn with its result."""
 
     @st.fragment(run_every=LOOK)
@@ -135,7 +138,7 @@ def _answer(
             _("Search again"),
             icon=":material/play_arrow:",
             key="learn_again",
-            on_click=learn_run.forget,
+            on_click=forget,
             args=(run_key(here, asked),),
         )
     if best is None and AT_ONCE < len(here.names) <= AFFORDABLE:

@@ -1,10 +1,18 @@
-"""What the tab *learn* searches for and what it found: knobs and arcs as the URL holds them, searches once computed."""
+"""What the tab *learn* searches for and what it found: knobs and arcs as the URL holds them, searches once computed.
+
+A search under way is a job of the session's own, so that the page can say how far it is, and end it with the best so
+far: a search that somebody ends early has a result, which is nobody else's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+import time
+from collections.abc import Callable, Collection, Hashable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
 
 from bayes_engine import BayesianNetwork
 from bayes_engine.errors import BayesEngineError, ParameterError
@@ -17,11 +25,11 @@ from bayes_engine.structure.search import Method, SearchOptions, SearchResult, s
 from bayes_engine.structure.search_trace import SearchProgress
 from bayes_engine.table.encode import encode
 from pages import active
+from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import State, current
-from pages.views.network.learn_run import Work, outcome
 from pages.views.network.source import Rows, rows_of
 
 METHODS = keys.NET_METHOD.options
@@ -32,6 +40,11 @@ AT_ONCE, AFFORDABLE = 12, 15
 """Up to so many columns the optimum is computed at once; up to so many where it is asked for."""
 TIERS = 3
 """So many tiers can be set by hand."""
+GRACE = 2.0
+"""Seconds the page waits for a search before it offers to stop it."""
+
+Work = Callable[[Callable[[], bool], Callable[[SearchProgress], None]], SearchResult]
+"""(cancel, report) → the search's result: it asks `cancel` whether to stop, and reports how far it is."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +166,74 @@ def task_in_use(here: LearningData) -> SearchTask:
 
 def _pairs(state: State, key: keys.ViewKey[keys.Pairs], d: int) -> keys.Pairs:
     return tuple(sorted({(a, b) for a, b in state.seen(key) if a != b and max(a, b) < d}))
+
+
+# a search under way -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """A search under way, or done; `stop` ends it with the best so far."""
+
+    begun: float = field(default_factory=time.monotonic)
+    stop: threading.Event = field(default_factory=threading.Event)
+    far: SearchProgress | None = None
+    job: jobs.Job | None = None
+
+    def work(self, work: Work) -> SearchResult:
+        """Search; for the job."""
+        return work(self.stop.is_set, self.report)
+
+    def report(self, far: SearchProgress) -> None:
+        self.far = far
+
+    @property
+    def is_done(self) -> bool:
+        return self.job is not None and self.job.done.is_set()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its job was stopped, for the session was away: it has no result."""
+        return self.job is not None and self.job.stop.is_set()
+
+
+class UnderWay(Exception):
+    """The search is not done yet."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("the search is under way")
+        self.run = run
+
+
+def outcome(key: Hashable, work: Work) -> SearchResult:
+    """What the session's run of a search came to; the run is begun where there is none. Raises what the search raised,
+    and UnderWay where it takes longer than `GRACE`."""
+    runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
+    run = runs.get(key)
+    if run is None or run.is_lost:
+        run = runs[key] = Run()
+    job = run.job
+    if job is None or not job.done.is_set():
+        job = run.job = jobs.begin(("search", jobs.session_id(), key), lambda: run.work(work), Message("searching"))
+        if not job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
+            raise UnderWay(run)
+    jobs.forget(job)  # the session has its result, and may begin it anew
+    if job.error is not None:
+        raise job.error
+    searched: SearchResult = job.result
+    return searched
+
+
+def forget_others(wanted: Collection[Hashable]) -> None:
+    """Searches that nobody asks for any more are forgotten; they stop with the run of the script."""
+    runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
+    for key in set(runs) - set(wanted):
+        runs.pop(key).stop.set()
+
+
+def forget(key: Hashable) -> None:
+    """The next run of the script begins this search anew; for callbacks."""
+    st.session_state.get("learn_runs", {}).pop(key, None)
 
 
 # what is found ----------------------------------------------------------------------------------------------------

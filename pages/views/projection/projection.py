@@ -43,18 +43,12 @@ def numeric_columns(table: active.FittableTable) -> list[Variable]:
     return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
 
 
-def _columns_in_use(columns: list[Variable]) -> tuple[int, int]:
-    """The two columns the state names, by their places among the numeric ones; at first the first two."""
+def choose_columns(table: active.FittableTable, columns: list[Variable]) -> tuple[str, str]:
+    """The choice of the two columns, at first the first two."""
     places = range(len(columns))
     x, y = current().seen(keys.LINE_X), current().seen(keys.LINE_Y)
     x = x if x in places else next(i for i in places if i != y)
     y = y if y in places and y != x else next(i for i in places if i != x)
-    return x, y
-
-
-def choose_columns(table: active.FittableTable, columns: list[Variable]) -> tuple[str, str]:
-    """The choice of the two columns."""
-    x, y = _columns_in_use(columns)
     options = {i: table.column(v.name) for i, v in enumerate(columns)}
     choose_axes((st, st), {keys.LINE_X: _("x axis"), keys.LINE_Y: _("y axis")}, (x, y), options, width=170)
     return columns[x].name, columns[y].name
