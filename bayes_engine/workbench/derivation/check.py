@@ -24,6 +24,9 @@ _SUM = re.compile(rf"{_TERM}(?:[+-](?:\d+\.?\d*|\.\d+))*")
 _POWER = re.compile(r"[*x×·](?:10)(?:\^|\*\*)?([-+]?\d+)")
 LONGEST = 40
 """A longer text is no number."""
+OF_JOINT = Message("Multiply all factors of this column, the class prior among them.")
+OF_POSTERIOR = Message("Divide this column's joint by the sum of the joints of all classes.")
+"""What to do for a joint, and for a posterior."""
 
 
 def read_number(text: str) -> float | None:
@@ -205,13 +208,3 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
             params,
         )
     return Message("This number was set, not counted: look at the model's settings.")
-
-
-def hint_joint() -> Message:
-    """What to do for a joint."""
-    return Message("Multiply all factors of this column, the class prior among them.")
-
-
-def hint_posterior() -> Message:
-    """What to do for a posterior."""
-    return Message("Divide this column's joint by the sum of the joints of all classes.")

@@ -3,7 +3,7 @@ the tree as it grows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -317,17 +317,9 @@ def path(edges: Sequence[Edge], a: str, b: str) -> list[str]:
     >>> path([("a", "b"), ("c", "b")], "a", "c"), path([("a", "b")], "a", "c")
     (['a', 'b', 'c'], [])
     """
-    near: dict[str, list[str]] = {}
-    for u, v in edges:
-        near.setdefault(u, []).append(v)
-        near.setdefault(v, []).append(u)
-    came: Mapping[str, str] = {a: a}
-    queue = [a]
-    for name in queue:  # it grows while we walk
-        new = {v: name for v in near.get(name, ()) if v not in came}
-        came = {**came, **new}
-        queue += new
-    way = [b] if b in came else []
-    while way and way[-1] != a:
-        way.append(came[way[-1]])
-    return way[::-1]
+    names = dict.fromkeys([a, b, *(name for edge in edges for name in edge)])
+    above = {child: parent for parent, child in directed(list(names), edges, a)}
+    way = [b]
+    while way[-1] in above:
+        way.append(above[way[-1]])
+    return way[::-1] if way[-1] == a else []

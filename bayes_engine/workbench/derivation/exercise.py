@@ -34,9 +34,9 @@ class Exercise:
     case: dict[str, Any]
 
 
-def exercise(parts: Parts, model: GenerativeClassifier, rng: np.random.Generator) -> Exercise:
-    """Draw an exercise: rows with replacement (of each class at least two), a case of values that occur there, with a
-    posterior under a fresh fit of `model`'s parameters.
+def draw(parts: Parts, model: GenerativeClassifier, seed: int) -> Exercise:
+    """The exercise with this number, the same one on every machine: rows with replacement (of each class at least two),
+    a case of values that occur there, with a posterior under a fresh fit of `model`'s parameters.
 
     Raises TableError where no such case is found.
 
@@ -44,10 +44,11 @@ def exercise(parts: Parts, model: GenerativeClassifier, rng: np.random.Generator
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> from bayes_engine.table.roles import take_apart
     >>> tennis = load_dataset("play-tennis")
-    >>> drawn = exercise(take_apart(tennis.frame, tennis.schema), NaiveBayes(), np.random.default_rng(1))
+    >>> drawn = draw(take_apart(tennis.frame, tennis.schema), NaiveBayes(), 1)
     >>> len(drawn.parts.X), sorted(drawn.case) == sorted(tennis.schema.features.names)
     (14, True)
     """
+    rng = np.random.default_rng(seed)
     for _attempt in range(TRIES):
         drawn = _drawn(parts, rng)
         fresh = _reading(clone(model), drawn.schema)
@@ -70,11 +71,6 @@ def _cases(X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         return X.iloc[:0]
     made_up = {name: known.iloc[rng.integers(len(known), size=MADE_UP)].to_numpy() for name, known in columns.items()}
     return pd.concat([pd.DataFrame(made_up).astype(X.dtypes.to_dict()), X.dropna()], ignore_index=True)
-
-
-def draw(parts: Parts, model: GenerativeClassifier, seed: int) -> Exercise:
-    """The exercise with this number: the same one on every machine."""
-    return exercise(parts, model, np.random.default_rng(seed))
 
 
 def _drawn(parts: Parts, rng: np.random.Generator) -> Parts:

@@ -340,10 +340,7 @@ def shapes(examined: ExaminedTable) -> dict[str, ClassShapes]:
     >>> shape.n.tolist(), shape.variance.round(4).tolist()
     ([50.0, 50.0, 50.0], [0.0296, 0.2164, 0.2985])
     """
-    return {
-        name: _shape([x[rows] for rows in (examined.rows_of or [np.arange(examined.n)])])
-        for name, x in steps(examined.numbers.items())
-    }
+    return {name: _shape([x[rows] for rows in examined.rows_of]) for name, x in steps(examined.numbers.items())}
 
 
 def _shape(by_class: list[Array]) -> ClassShapes:
@@ -429,7 +426,10 @@ def forms(examined: ExaminedTable) -> Iterator[Finding]:
             x = examined.numbers[name]
             message = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where "
                               "no rows are.", {"column": name, "skew": skew})  # fmt: skip
-            log_skew = round(_log_skewness(examined, x), 1) + 0.0 if np.nanmin(x) > 0 else np.inf  # no −0.0
+            log_skew = np.inf
+            if np.nanmin(x) > 0:
+                on_logs = _shape([log(x[rows]) for rows in examined.rows_of])
+                log_skew = round(on_logs.mean(on_logs.skewness), 1) + 0.0  # no −0.0
             if abs(log_skew) < abs(skew) / 2.0:
                 message = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight "
                                   "where no rows are. Its logarithm is not ({log_skew:.1f}).",
@@ -474,11 +474,6 @@ def _needles(examined: ExaminedTable, name: str, shape: ClassShapes) -> Iterator
                    float(f"{shape.variance[c] / whole:.3g}")) for c in thin[:6]),
             (SetKnob("var_floor", 0.01), SetKnob("tied_variance", True), SetLikelihood((name,), "mdlp")),
         )  # fmt: skip
-
-
-def _log_skewness(examined: ExaminedTable, x: Array) -> float:
-    shape = _shape([log(x[rows]) for rows in (examined.rows_of or [np.arange(examined.n)])])
-    return shape.mean(shape.skewness)
 
 
 # covariances ----------------------------------------------------------------------------------------------------------

@@ -216,9 +216,9 @@ def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
 
 def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers that are read as text because of a few cells."""
-    for v in _features(examined):
+    for v in steps(examined.schema):
         column = examined.frame[v.name]
-        if v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
+        if v.role != "feature" or v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
             continue
         known = column.notna().to_numpy(dtype=bool)
         first = column[known].iloc[: 20 * FEW]
@@ -482,11 +482,6 @@ def outliers(examined: ExaminedTable) -> Iterator[Finding]:
 def _looked_at(examined: ExaminedTable) -> Iterator[Variable]:
     """Features, and the columns that were set aside: a person shall see why."""
     return (v for v in steps(examined.schema) if v.role in ("feature", "id", "ignore"))
-
-
-def _features(examined: ExaminedTable) -> Iterator[Variable]:
-    """The columns with the role of a feature, whether a model can read them or not."""
-    return (v for v in steps(examined.schema) if v.role == "feature")
 
 
 def _wordy(cells: pd.Series) -> float:

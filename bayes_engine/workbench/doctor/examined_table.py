@@ -58,8 +58,8 @@ class ExaminedTable:
 
     @cached_property
     def rows_of(self) -> list[NDArray[np.intp]]:
-        """The rows of each class."""
-        return [np.flatnonzero(self.y == c) for c in range(self.k)]
+        """The rows of each class; all together where there is none."""
+        return [np.flatnonzero(self.y == c) for c in range(self.k)] or [np.arange(self.n)]
 
     @cached_property
     def codes(self) -> dict[str, NDArray[np.intp]]:

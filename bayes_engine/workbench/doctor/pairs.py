@@ -218,7 +218,7 @@ def _within(examined: ExaminedTable) -> WithinCorrelations | None:
         return None
     X = np.stack([without_outliers(examined.numbers[name]) for name in steps(names)], axis=1)
     n, lost, degrees, products, squares = np.zeros((5, len(names), len(names)))
-    for rows in steps(examined.rows_of if examined.k else [np.arange(examined.n)]):
+    for rows in steps(examined.rows_of):
         own = X[rows]
         known = ~np.isnan(own)
         M = known.astype(float)

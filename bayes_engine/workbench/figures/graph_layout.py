@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations, pairwise
+
+import numpy as np
+from scipy.optimize import isotonic_regression
 
 from bayes_engine.errors import ParameterError
 
@@ -121,20 +125,12 @@ def _depths(names: Sequence[str], arcs: Sequence[Arc]) -> dict[str, int]:
     for u, v in arcs:
         parents[v].append(u)
         children[u].append(v)
-    waiting = {name: len(parents[name]) for name in names}
-    ready = [name for name in names if not waiting[name]]
-    depth = dict.fromkeys(ready, 0)
-    for name in ready:  # it grows while we walk
-        for child in children[name]:
-            depth[child] = max(depth.get(child, 0), depth[name] + 1)
-            waiting[child] -= 1
-            if not waiting[child]:
-                ready.append(child)
-    if len(ready) < len(names):
-        path = [next(name for name in names if waiting[name])]
-        while path[-1] not in path[:-1]:  # upwards, and round
-            path.append(next(name for name in parents[path[-1]] if waiting[name]))
-        raise ParameterError("the arcs run in a cycle through '{name}'", name=path[-1])
+    depth: dict[str, int] = {}
+    try:
+        for name in TopologicalSorter(parents).static_order():
+            depth[name] = max((depth[p] + 1 for p in parents[name]), default=0)
+    except CycleError as error:
+        raise ParameterError("the arcs run in a cycle through '{name}'", name=error.args[1][0]) from None
     layer_of = {n: depth[n] if parents[n] else min(depth[c] for c in children[n]) - 1 for n in names}
     _thin_out(layer_of, [name for name in names if not children[name]])
     return layer_of
@@ -231,7 +227,8 @@ class _Layers:
 
     def crossings(self) -> int:
         """Pairs of arcs that cross between two layers."""
-        return sum(self._crossed(self.down[a], self.down[b]) for layer in self.layers for a, b in _pairs(layer))
+        pairs = (pair for layer in self.layers for pair in combinations(layer, 2))
+        return sum(self._crossed(self.down[a], self.down[b]) for a, b in pairs)
 
     def across(self) -> dict[str, float]:
         """x of the nodes: in every layer as near as can be, in least squares, to the mean of their neighbours."""
@@ -247,24 +244,10 @@ class _Layers:
 
 def _apart(wished: Sequence[float], width: Sequence[float]) -> list[float]:
     """The places nearest to the wished ones, in their order, that leave every point its width: less the widths, an
-    isotonic regression, by pooling adjacent violators."""
-    starts = [0.0]
-    for a, b in pairwise(width):
-        starts.append(starts[-1] + (a + b) / 2)
-    pools: list[tuple[float, int]] = []  # (mean, size)
-    for wish, start in zip(wished, starts, strict=True):
-        mean, size = wish - start, 1
-        while pools and pools[-1][0] > mean:
-            before, many = pools.pop()
-            mean, size = (before * many + mean * size) / (many + size), many + size
-        pools.append((mean, size))
-    means = [mean for mean, size in pools for _ in range(size)]
-    return [mean + start for mean, start in zip(means, starts, strict=True)]
+    isotonic regression."""
+    starts = np.concatenate([[0.0], np.cumsum([(a + b) / 2 for a, b in pairwise(width)])])
+    return list(map(float, isotonic_regression(np.array(wished) - starts).x + starts))
 
 
 def _mean(values: Sequence[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
-
-
-def _pairs(points: Sequence[int]) -> list[tuple[int, int]]:
-    return [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]

@@ -115,7 +115,7 @@ class Film:
                 "log_likelihood", "lower_bound", "q", "entropy", "log_prior", "objective", "change", "parameter_change"
             )
         }  # fmt: skip
-        columns = 0 if self.x is not None else grid_columns(n)
+        columns = 0 if self.x is not None else math.ceil(math.sqrt(2.0 * n))  # about twice as wide as high
         return {"T": len(self.shares), "n": n, "k": k, "grid": columns, "numbers": numbers, "hard": self.trace.hard}
 
     def body(self) -> bytes:
@@ -142,15 +142,6 @@ class Film:
         forms[..., 0] = self.weights
         shares = np.rint(np.stack(list(self.shares)) * 255.0).astype(np.uint8)
         return places.astype("<f4").tobytes() + forms.astype("<f4").tobytes() + shares.tobytes()
-
-
-def grid_columns(n: int) -> int:
-    """How many cells a row of the grid has: about twice as wide as high.
-
-    >>> grid_columns(17), grid_columns(600)
-    (6, 35)
-    """
-    return max(math.ceil(math.sqrt(2.0 * n)), 1)
 
 
 def _finite(value: float | None) -> float | None:

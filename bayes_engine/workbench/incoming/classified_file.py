@@ -307,7 +307,8 @@ def results(
     """The columns of the answer for the rows at these `positions`, under names that no column of the file has:
     decision, risk, gap, P(class) in the order of `classes`, status, reason (`wording` as in `reasons`). Numbers are NaN
     where a row is not decided."""
-    fine, labels = decision.position[positions] >= 0, _labels(decision.action[positions])
+    fine = decision.position[positions] >= 0
+    labels = ["" if action is None else str(action) for action in decision.action[positions]]
     columns: dict[str, Any] = {
         "decision": pd.Series(labels, dtype="str"),
         "risk": np.where(fine, decision.risk[positions], np.nan),
@@ -357,9 +358,9 @@ def answers(
         start += len(block)
 
 
-def template_csv(frame: pd.DataFrame, n: int = 2) -> bytes:
-    """The header and the first `n` rows of `frame`: what a file to be classified looks like."""
-    head = frame.head(n).astype(object)
+def template_csv(frame: pd.DataFrame) -> bytes:
+    """The header and the first two rows of `frame`: what a file to be classified looks like."""
+    head = frame.head(2).astype(object)
     out = io.BytesIO()
     write_csv(out, [head.where(head.notna(), "").map(str)])
     return out.getvalue()
@@ -403,7 +404,3 @@ def _rivals(classes: tuple[Any, ...], actions: NDArray[Any], posterior: Array) -
     where = {label: k for k, label in enumerate(classes)}
     for_ = np.array([where.get(a, order[i, 0]) for i, a in enumerate(actions)], dtype=np.intp)
     return _Rivals(for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0]))
-
-
-def _labels(actions: NDArray[Any]) -> list[str]:
-    return ["" if action is None else str(action) for action in actions]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation import render
-from bayes_engine.workbench.derivation.check import LONGEST, hint, hint_joint, hint_posterior, mark
+from bayes_engine.workbench.derivation.check import LONGEST, OF_JOINT, OF_POSTERIOR, hint, mark
 from bayes_engine.workbench.derivation.derive import Working, rounded
 from pages.runtime import private
 from pages.runtime import view_keys as keys
@@ -53,9 +53,9 @@ def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
             _hints(wrong)
         left_out(one, exact)
         lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
-        lines = [("j", _("joint"), exact.joint, hand.joint, hint_joint())]
+        lines = [("j", _("joint"), exact.joint, hand.joint, OF_JOINT)]
         if exact.position >= 0 and not is_one_of_several(one):
-            lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
+            lines.append(("p", _("posterior"), exact.posterior, hand.posterior, OF_POSTERIOR))
         for kind, title, right, also, help_ in lines:
             cells, wrong = cells_of_line(columns), []
             cells[0].markdown(f"**{title}**")
