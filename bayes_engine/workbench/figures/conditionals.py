@@ -128,13 +128,13 @@ def density_curves(
 ) -> go.Figure:
     """p(x | class) of each class with its mean and, between the points of inflection, mean ± sd; the known values of
     each class beneath, and behind the curves as a histogram where there are many. `name` is the column's."""
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
-    low, high = _span(table.densities, values)
-    ceiling = 1.1 * _peak(table.densities)
-    ceiling = _histograms(figure, values, (low, high), ceiling, dark)
+    ends = [d.mean + side * 3.2 * d.sd for d in table.densities for side in (-1, 1)]
+    ends += [float(v[i]) for v in values if len(v) for i in (0, -1)]
+    span = min(ends), max(ends)
+    figure = _around_values(values, span, _ceiling([d.value for d in table.densities]), classes, name, dark)
     for k, density in enumerate(table.densities):
-        _curve(figure, density, (low, high), {"name": classes[k], "legendgroup": str(k)}, colour_of(k, dark))
-    return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
+        _curve(figure, density, span, {"name": classes[k], "legendgroup": str(k)}, colour_of(k, dark))
+    return figure
 
 
 def kernel_curves(
@@ -142,12 +142,8 @@ def kernel_curves(
 ) -> go.Figure:
     """p(x | class) of each class as a kernel density, with the bumps it is the sum of, `magnified` times as high where
     they would be too low to see; values and histograms as in `density_curves`."""
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
-    low, high = float(density.x[0]), float(density.x[-1])
-    peaks = density.values.max(axis=1)
-    lowest = float(peaks.min())
-    ceiling = 1.1 * float(max(p for p in peaks if p <= 100.0 * lowest))
-    ceiling = _histograms(figure, values, (low, high), ceiling, dark)
+    ceiling = _ceiling(density.values.max(axis=1).tolist())
+    figure = _around_values(values, (float(density.x[0]), float(density.x[-1])), ceiling, classes, name, dark)
     times = magnified(density)
     for k, label in enumerate(classes):
         colour = colour_of(k, dark)
@@ -161,7 +157,7 @@ def kernel_curves(
         figure.add_scatter(x=density.x.tolist(), y=density.values[k].tolist(), mode="lines", name=label,
                            legendgroup=str(k), line={"color": colour, "width": 2.4}, row=1, col=1,
                            hovertemplate="x = %{x}<br>p = %{y:.5g}<extra>" + label + "</extra>")  # fmt: skip
-    return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
+    return figure
 
 
 def magnified(density: Curves) -> int:
@@ -201,40 +197,29 @@ def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str
     return sized(figure, 340, top=34)
 
 
-def _histograms(
-    figure: go.Figure, values: Sequence[Array], span: tuple[float, float], ceiling: float, dark: bool
-) -> float:
-    """A histogram of each class behind its curve where there are many values; the ceiling that both then need."""
-    if max(map(len, values)) < HISTOGRAM_FROM:
-        return ceiling
-    edges, heights = histogram(values, *span)
-    middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
-    for k, bars in enumerate(heights):
-        figure.add_bar(
-            x=middle,
-            y=bars.tolist(),
-            width=wide,
-            marker={"color": colour_of(k, dark), "line": {"width": 0}},
-            opacity=0.2,
-            hoverinfo="skip",
-            showlegend=False,
-            legendgroup=str(k),
-            row=1,
-            col=1,
-        )
-    return max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
-
-
-def _over_values(
-    figure: go.Figure,
-    values: Sequence[Array],
-    window: tuple[float, float, float],
-    classes: Sequence[str],
-    name: str,
-    dark: bool,
+def _around_values(
+    values: Sequence[Array], span: tuple[float, float], ceiling: float, classes: Sequence[str], name: str, dark: bool
 ) -> go.Figure:
-    """The figure with the very values of each class beneath; `window` is low, high and the ceiling of the densities."""
-    low, high, ceiling = window
+    """Room for curves up to the `ceiling`: behind them a histogram of each class where there are many values, beneath
+    them the very values."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
+    if max(map(len, values)) >= HISTOGRAM_FROM:
+        edges, heights = histogram(values, *span)
+        middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
+        for k, bars in enumerate(heights):
+            figure.add_bar(
+                x=middle,
+                y=bars.tolist(),
+                width=wide,
+                marker={"color": colour_of(k, dark), "line": {"width": 0}},
+                opacity=0.2,
+                hoverinfo="skip",
+                showlegend=False,
+                legendgroup=str(k),
+                row=1,
+                col=1,
+            )
+        ceiling = max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
     for k, there in enumerate(values):
         shown = thinned(there, STRIP).tolist()
         marker = {"symbol": "line-ns-open", "size": 11, "color": colour_of(k, dark), "line": {"width": 1.3}}
@@ -250,7 +235,7 @@ def _over_values(
             hovertemplate="%{x}<extra>" + classes[k] + "</extra>",
         )
     figure.update_layout(barmode="overlay", hovermode="closest", **LEGEND)
-    figure.update_xaxes(range=[low, high], showgrid=False, nticks=7)
+    figure.update_xaxes(range=list(span), showgrid=False, nticks=7)
     figure.update_xaxes(title=name, row=2, col=1)
     figure.update_yaxes(title=_("density p(x | class)"), range=[0.0, ceiling], nticks=6, row=1, col=1)
     figure.update_yaxes(visible=False, range=[0.7 - len(classes), 0.7], row=2, col=1)
@@ -346,17 +331,9 @@ def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named
     )
 
 
-def _span(densities: Sequence[Density], values: Sequence[Array]) -> tuple[float, float]:
-    """From the least value or mean − 3.2 sd to the greatest value or mean + 3.2 sd."""
-    ends = [d.mean + side * 3.2 * d.sd for d in densities for side in (-1, 1)]
-    ends += [float(v[i]) for v in values if len(v) for i in (0, -1)]
-    return min(ends), max(ends)
-
-
-def _peak(densities: Sequence[Density]) -> float:
-    """The highest peak; but a class without spread, a hundred times higher than the lowest, is to be cut off."""
-    peaks = [d.value for d in densities]
-    return max(p for p in peaks if p <= 100.0 * min(peaks))
+def _ceiling(peaks: Sequence[float]) -> float:
+    """Above the highest peak; but a class without spread, a hundred times higher than the lowest, is to be cut off."""
+    return 1.1 * max(p for p in peaks if p <= 100.0 * min(peaks))
 
 
 def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False) -> go.Figure:

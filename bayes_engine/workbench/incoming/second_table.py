@@ -215,7 +215,7 @@ class Reception:
             amount = _take_amounts(column, values, unreadable, bad)
             tally.amount.add_notes(notes, tally.rows, hollow=False)
             if (none := np.isnan(amount)).any():
-                tally.amount.spoilt(none, column, tally.rows)
+                tally.amount.unreadable.add(none, column, tally.rows)
         truth = self._truth(cells, tally)
         tally.rows += len(cells)
         frame = pd.DataFrame(columns, index=cells.index)
@@ -390,6 +390,26 @@ def _bare(column: pd.Series, unit: str) -> pd.Series:
 
 
 @dataclass
+class _BadCount:
+    """Cells of a column that are wrong in one way: how many, and the first."""
+
+    n: int = 0
+    row: int = 0
+    value: str = ""
+
+    def add(self, mask: NDArray[np.bool_], cells: pd.Series, above: int) -> None:
+        """Those of a block below so many rows."""
+        if not self.n:
+            first = int(mask.argmax())
+            self.row, self.value = above + first, str(cells.iloc[first])
+        self.n += int(mask.sum())
+
+    def facts(self, column: str) -> dict[str, Any]:
+        """What a note says of them."""
+        return {"column": column, "n": self.n, "row": self.row + 1, "value": self.value[:40]}
+
+
+@dataclass
 class _ColumnTally:
     """What was found in a column, over the blocks."""
 
@@ -399,10 +419,8 @@ class _ColumnTally:
     padded: int = 0
     refused: int = 0
     infinite: int = 0
-    unreadable: int = 0
-    unread: tuple[int, str] = (0, "")
-    fractions: int = 0
-    fraction: tuple[int, str] = (0, "")
+    unreadable: _BadCount = field(default_factory=_BadCount)
+    fractions: _BadCount = field(default_factory=_BadCount)
     strange: Counter[str] = field(default_factory=Counter)
     otherwise: Counter[str] = field(default_factory=Counter)
 
@@ -428,20 +446,13 @@ class _ColumnTally:
             if value in self.strange or len(self.strange) < COUNTED:
                 self.strange[value] += n
 
-    def spoilt(self, mask: NDArray[np.bool_], cells: pd.Series, above: int) -> None:
-        """Cells that cannot be read, of a block below so many rows."""
-        if not self.unreadable:
-            first = int(mask.argmax())
-            self.unread = above + first, str(cells.iloc[first])
-        self.unreadable += int(mask.sum())
-
     def notes_of_amounts(self, name: str) -> Iterator[Note]:
         """What there is to say of what multiplies losses."""
         yield from self.remarks.values()
-        if self.unreadable:
+        if self.unreadable.n:
             yield note("column '{column}': cells that are no amount, a number of 0 and more: {n}, the first in row "
-                       "{row} ('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
-                       row=self.unread[0] + 1, value=self.unread[1][:40])  # fmt: skip
+                       "{row} ('{value}'); these rows are not decided", "warning",
+                       **self.unreadable.facts(name))  # fmt: skip
 
     def written_otherwise(self, name: str) -> Iterator[Note]:
         """What to say of the cells that mean a level which is written otherwise."""
@@ -452,17 +463,17 @@ class _ColumnTally:
     def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
         name, empty = variable.name, self.hollow is not None and self.missing == rows
         yield from ([self.hollow] if empty and self.hollow else self.remarks.values())
-        if self.unreadable:
+        if self.unreadable.n:
             yield note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
-                       "('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
-                       row=self.unread[0] + 1, value=self.unread[1][:40])  # fmt: skip
+                       "('{value}'); these rows are not decided", "warning",
+                       **self.unreadable.facts(name))  # fmt: skip
         if self.infinite:
             yield note("column '{column}': rows with an infinite number, not decided: {n}", "warning", column=name,
                        n=self.infinite)  # fmt: skip
-        if self.fractions:
+        if self.fractions.n:
             yield note("column '{column}': cells that are none of the counts 0, 1, 2, …: {n}, the first in row {row} "
-                       "('{value}'); these rows are not decided", "warning", column=name, n=self.fractions,
-                       row=self.fraction[0] + 1, value=self.fraction[1][:40])  # fmt: skip
+                       "('{value}'); these rows are not decided", "warning",
+                       **self.fractions.facts(name))  # fmt: skip
         if self.missing and not empty:
             yield note("column '{column}': missing cells: {n}; a missing cell has no factor in its row's product",
                        column=name, n=self.missing)  # fmt: skip
@@ -537,13 +548,9 @@ def _of_numbers(variable: Variable) -> bool:
 
 def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
                   tally: _ColumnTally, above: int) -> Array:  # fmt: skip
-    def first(mask: NDArray[np.bool_]) -> tuple[int, str]:
-        row = int(mask.argmax())
-        return above + row, str(cells.iloc[row])
-
     if unreadable.any():
         bad.add(unreadable, variable.name, cells, "no number")
-        tally.spoilt(unreadable, cells, above)
+        tally.unreadable.add(unreadable, cells, above)
     infinite = np.isinf(values)
     if infinite.any():
         bad.add(infinite, variable.name, cells, "infinite")
@@ -551,8 +558,7 @@ def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadabl
     fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
     if variable.likelihood == "poisson" and fractions.any():
         bad.add(fractions, variable.name, cells, "no count")
-        tally.fraction = tally.fraction if tally.fractions else first(fractions)
-        tally.fractions += int(fractions.sum())
+        tally.fractions.add(fractions, cells, above)
     tally.missing += int((np.isnan(values) & ~unreadable).sum())
     return values
 
