@@ -13,6 +13,7 @@ import runpy
 import socket
 import string
 import sys
+from argparse import ArgumentParser
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
@@ -117,20 +118,10 @@ def split(arguments: Sequence[str]) -> tuple[bool, str, list[str]]:
     >>> split(["--server.port", "8600", "--classroom"])
     (True, '', ['--server.port', '8600'])
     """
-    asked, wanted, rest = False, "", list(arguments)
-    others: list[str] = []
-    while rest:
-        word = rest.pop(0)
-        if word == "--":  # what comes after is the script's
-            return asked, wanted, [*others, word, *rest]
-        name, given, value = word.partition("=")
-        if name != "--classroom":
-            others.append(word)
-            continue
-        asked, wanted = True, value
-        if not given and rest and not rest[0].startswith("-"):
-            wanted = rest.pop(0)
-    return asked, wanted, others
+    ours = ArgumentParser(add_help=False, allow_abbrev=False)
+    ours.add_argument("--classroom", nargs="?", const="")
+    known, others = ours.parse_known_args(arguments)
+    return known.classroom is not None, known.classroom or "", others
 
 
 # the classroom --------------------------------------------------------------------------------------------------------
