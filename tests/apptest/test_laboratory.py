@@ -15,12 +15,13 @@ from bayes_engine.models.discriminative import of_numbers
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.demonstrations import climb, numbers_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once
-from bayes_engine.workbench.laboratory.truth import bayes_risk, gaussians
+from bayes_engine.workbench.laboratory.truth import bayes_risk
 from pages.runtime.state import START, State
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from tests.apptest.opened import opened, showing, written
 from tests.conftest import slowly
+from tests.known_truths import gaussians
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 """Two unit circles two apart: Φ(−1) under equal priors."""

@@ -27,7 +27,8 @@ from bayes_engine.workbench.derivation.demonstrations import (
 )
 from bayes_engine.workbench.figures import laboratory as figures
 from bayes_engine.workbench.laboratory.excess_risk import learning_curve
-from bayes_engine.workbench.laboratory.truth import best_in_cells, gaussians, table_of
+from bayes_engine.workbench.laboratory.truth import best_in_cells, table_of
+from tests.known_truths import gaussians
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.5, 0.999), st.floats(0.5, 0.999), st.integers(1, 4))

@@ -562,3 +562,13 @@ def test_a_long_look_is_called_off_at_once() -> None:
     every = asked_until(math.inf)
     assert every > 4 * 10  # several times a column
     assert [asked_until(k) for k in (1, every // 2, every)] == [1, every // 2, every]
+
+
+def test_the_same_is_done_to_the_cells_of_another_file() -> None:
+    frame = pd.DataFrame({"ok": ["yes", "Yes"], "x": [1.0, -999.0]})
+    repairs = [Repair("merge-spellings", "ok"), Repair("value-missing", "x", -999.0)]
+    by_column, rest = treatments(frame, Schema.from_dtypes(frame.assign(ok="yes")), repairs)
+    texts = by_column["ok"].texts
+    assert texts is not None
+    assert texts(pd.Series(["YES", "no"])).tolist() == ["yes", "no"]
+    assert (by_column["x"].absent, rest) == ((-999.0,), ())

@@ -30,9 +30,9 @@ from bayes_engine.workbench.laboratory.truth import (
     bayes_risk,
     from_ellipses,
     from_points,
-    gaussians,
 )
 from tests.conftest import examples, slowly
+from tests.known_truths import gaussians
 
 RNG = np.random.default_rng(7)
 EYE = np.eye(2)

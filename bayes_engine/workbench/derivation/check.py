@@ -14,7 +14,7 @@ from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Fraction, Parametric, Power
 from bayes_engine.factors.text import Words
 from bayes_engine.language import Message
-from bayes_engine.workbench.derivation.derive import Working, WorkingStep
+from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames, cell_of, given_of, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
@@ -85,19 +85,6 @@ def mark(text: str, *right: float) -> Mark:
     return "right" if any(same(value, r) for r in right) else "wrong"
 
 
-def _among(step: WorkingStep, names: DisplayNames) -> str | Message:
-    """The rows that a factor of a network is a share of: of every class."""
-    cells = ", ".join(r.spaced for r in given_of(step, names))
-    return Message("the rows of every class with {cells}", {"cells": cells}) if cells else Message("all rows")
-
-
-def _own_cell(working: Working, step: WorkingStep, k: int, names: DisplayNames) -> str:
-    """What is counted among them: the class, or the column's value."""
-    if step.alike:
-        return cell_of(step, names).spaced
-    return f"{names.column(working.target)} = {names.level(working.target, working.classes[k])}"
-
-
 def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_IN_FILE) -> Message:
     """What to look at when the factor of step i and class k is wrong: the slip it looks like, else what to count."""
     step, source = working.steps[i], working.steps[i].sources[k]
@@ -118,7 +105,10 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
     if isinstance(source, Fraction):
         extra = {"added": f"{source.added:g}", "extra": f"{source.pseudo_total:g}", "levels": source.levels}
         if step.alike or (step.row.kind == "prior" and step.given):
-            own = {"among": _among(step, names), "cell": _own_cell(working, step, k, names)}
+            cells = ", ".join(r.spaced for r in given_of(step, names))
+            all_of = Message("the rows of every class with {cells}", {"cells": cells}) if cells else Message("all rows")
+            cell = f"{target} = {names.level(working.target, working.classes[k])}"
+            own = {"among": all_of, "cell": cell_of(step, names).spaced if step.alike else cell}
             return Message(
                 "Take {among}; count those with {cell} and add {added}; divide by their number plus {extra}.",
                 own | extra,

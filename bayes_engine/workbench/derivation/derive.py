@@ -201,18 +201,18 @@ def derive_from(
         ledger = ledger.at_prior(own, prior_of_use)
         sources = [*sources, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
     order = class_order(ledger.classes, classes)
-    steps = tuple(
-        WorkingStep(
-            row,
-            _value(case, table, row),
-            tuple(source[k].value if isinstance(source[k], Term) else float(exp(term[0, k])) for k in order),
-            tuple(source[k] for k in order),
-            _given(case, table, row),
-            table.schema[row.child] if _of_column(table, row) else None,
-            _raw(case, table, row.child) if _of_column(table, row) else None,
-        )
-        for (row, term), source in zip(ledger.rows, sources, strict=True)
-    )
+
+    def step(row: Row, term: Array, source: tuple[Source, ...]) -> WorkingStep:
+        factors = (source[k].value if isinstance(source[k], Term) else float(exp(term[0, k])) for k in order)
+        given = tuple(_held(case, table, name) for name in row.parents if name in table.schema)
+        plain = WorkingStep(row, None, tuple(factors), tuple(source[k] for k in order), given)
+        if not _of_column(table, row):
+            return plain
+        cell = _held(case, table, row.child)
+        value = _cell_of(case, table, row.child) if cell.variable.cuts is None else cell.value
+        return replace(plain, value=value, variable=cell.variable, raw=cell.raw)
+
+    steps = tuple(step(*own, source) for own, source in zip(ledger.rows, sources, strict=True))
     return _closed(Working(
         target=model.target_.name,
         classes=tuple(ledger.classes[k] for k in order),
@@ -236,16 +236,6 @@ def in_order(values: Array, order: Sequence[int]) -> tuple[float, ...]:
     return tuple(float(values[k]) for k in order)
 
 
-def _value(case: pd.DataFrame, table: Table, row: Row) -> Any:
-    """The case's cell of the row's column, of a column of intervals the interval; None for the prior and what was
-    added."""
-    if not _of_column(table, row):
-        return None
-    if table.schema[row.child].cuts is not None:
-        return _level(table, row.child)
-    return _cell_of(case, table, row.child)
-
-
 def _of_column(table: Table, row: Row) -> bool:
     """Whether a ledger row speaks of a column of the case: not the prior, nor what all columns share or was added."""
     own = row.kind not in ("prior", "entropy") and (row.kind != "constant" or row.name not in ADDED)
@@ -256,21 +246,12 @@ def _cell_of(case: pd.DataFrame, table: Table, name: str) -> Any:
     return case[name].iloc[0] if name in case.columns else case.iloc[0, table.schema.names.index(name)]
 
 
-def _raw(case: pd.DataFrame, table: Table, name: str) -> Any:
-    """The number that lies in an interval; None for a column that was not cut."""
-    return None if table.schema[name].cuts is None else _cell_of(case, table, name)
-
-
-def _level(table: Table, name: str) -> Any:
-    """The first row's level of a discrete column; None where it is missing or not known."""
-    levels, code = table.schema[name].levels, int(table[name][0])
-    return levels[code - 1] if 1 <= code <= len(levels) else None
-
-
-def _given(case: pd.DataFrame, table: Table, row: Row) -> tuple[Cell, ...]:
-    """The cells of a row's parents besides the class."""
-    columns = [n for n in row.parents if n in table.schema]
-    return tuple(Cell(table.schema[n], _level(table, n), _raw(case, table, n)) for n in columns)
+def _held(case: pd.DataFrame, table: Table, name: str) -> Cell:
+    """The level that the case has in a column, None where it has none, and of a column of intervals the number."""
+    variable = table.schema[name]
+    code = int(table[name][0]) if variable.discrete else 0
+    value = variable.levels[code - 1] if 1 <= code <= len(variable.levels) else None
+    return Cell(variable, value, None if variable.cuts is None else _cell_of(case, table, name))
 
 
 def _omitted(model: GenerativeClassifier, table: Table, steps: tuple[WorkingStep, ...]) -> tuple[Omitted, ...]:

@@ -120,7 +120,11 @@ def estimates(
         Estimate(plain, None),
         Estimate(laplace.mean, laplace.interval(level)),
         Estimate(used.mean, used.interval(level)),
-        any(f.unsmoothed for f in plain_model(model).factor_.leaves() if _column(f) == column),
+        any(
+            f.unsmoothed
+            for f in plain_model(model).factor_.leaves()
+            if getattr(getattr(f, "variable", None), "name", None) == column
+        ),
     )
 
 
@@ -165,11 +169,6 @@ def plain_model(model: GenerativeClassifier) -> GenerativeClassifier:
     2.0
     """
     return model._settled(model.stats_) if isinstance(model, NaiveBayesWrapper) else model
-
-
-def _column(factor: Any) -> str | None:
-    """The column that a factor is of; none for the class prior."""
-    return getattr(getattr(factor, "variable", None), "name", None)
 
 
 def _cells(belief: DirichletPosterior | NormalPosterior, given: Mapping[str, Any]) -> tuple[int, ...]:

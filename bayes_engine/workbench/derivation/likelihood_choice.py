@@ -1,9 +1,7 @@
 """Multinomial, Bernoulli or categorical: one short message under the three, which were taught by the same messages.
 
-They differ in what a row is. To the multinomial it is a bag: every word drawn is evidence, a word said twice is two
-pieces of it, and words not drawn say nothing. To the Bernoulli it is a list of yes and no: a word said twice is said
-once, and every word not said is evidence, too. To the categorical each column is a question with answers of its own:
-«free: 2 times» is another answer than «free: once», and what it says was counted from the rows that gave just it.
+To the multinomial a row is a bag of words; to the Bernoulli a list of yes and no, in which an absent word is evidence,
+too; to the categorical each word is a question, and «free: 2 times» another answer than «free: once».
 """
 
 from __future__ import annotations

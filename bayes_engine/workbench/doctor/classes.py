@@ -490,16 +490,7 @@ class Covariances(NamedTuple):
 def covariances(examined: ExaminedTable) -> Covariances | None:
     """Do the classes have one covariance? None where that cannot be asked: cells missing, a class with no more rows
     than columns, columns that determine one another. Rows with a cell that is no measurement (`sentinel`) are left
-    aside: Box's M is all theirs.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> iris = load_dataset("iris")
-    >>> seen = examined_table(iris.frame, iris.schema)
-    >>> found = covariances(seen)
-    >>> round(found.box.m, 2), found.box.df
-    (146.66, 20)
-    """
+    aside: Box's M is all theirs."""
     return examined.once("covariances", lambda: _covariances(examined))
 
 

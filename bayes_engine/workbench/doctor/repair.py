@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bayes_engine.decision.evaluate import TINY
 from bayes_engine.errors import TableError
@@ -52,7 +51,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         least = 2 if counts.sum() <= TINY else FOLDS
         rare = set(counts.index[counts < least])
         kept = replace(variable, levels=tuple(v for v in variable.levels if v not in rare))
-        return put(frame, {name: _without(column, column.isin(rare).to_numpy())}), schema.with_variable(kept)
+        return put(frame, {name: column.mask(column.isin(rare))}), schema.with_variable(kept)
     if repair.what == "merge-spellings":
         counts = column.value_counts()
         usual: dict[Any, Any] = {}
@@ -104,10 +103,6 @@ def parsed_dates(column: pd.Series, month_first: bool | None = None) -> pd.Serie
     return pd.to_datetime(column, format="mixed", errors="coerce", utc=True)
 
 
-def _without(column: pd.Series, gone: NDArray[np.bool_]) -> pd.Series:
-    return column.mask(pd.Series(gone, index=column.index))
-
-
 # the same again ------------------------------------------------------------------------------------------------------
 
 
@@ -116,15 +111,7 @@ def treatments(
 ) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
     """What is to be done to the cells that come, by column, and the repairs that are not done to them. `before` is the
     table as it was, for the first of its dates; `schema` the one after the repairs, for the levels that are left;
-    `month_first` names the columns whose dates were read so.
-
-    >>> table = pd.DataFrame({"ok": ["yes", "Yes"], "x": [1.0, -999.0]})
-    >>> schema = Schema.from_dtypes(table.assign(ok="yes"))
-    >>> repairs = [Repair("merge-spellings", "ok"), Repair("value-missing", "x", -999.0)]
-    >>> by_column, _rest = treatments(table, schema, repairs)
-    >>> by_column["ok"].texts(pd.Series(["YES", "no"])).tolist(), by_column["x"].absent
-    (['yes', 'no'], (-999.0,))
-    """
+    `month_first` names the columns whose dates were read so."""
     by_column: dict[str, Treatment] = {}
     left = []
     for repair in repairs:

@@ -66,22 +66,16 @@ def estimate_marks(
 def _bars(figure: go.Figure, estimate: Estimate, k: int, rows: Sequence[float], colour: str) -> None:
     """The credible intervals of a class."""
     assert estimate.interval is not None
-    low, high = estimate.interval
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for s, row in enumerate(rows):
-        x += [float(low[k, s]), float(high[k, s]), None]
-        y += [row, row, None]
+    ends = zip(*(side[k].tolist() for side in estimate.interval), strict=True)
+    x = [v for low, high in ends for v in (low, high, None)]
+    y = [v for row in rows for v in (row, row, None)]
     line = {"width": 3, "color": colour}
     figure.add_scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip", showlegend=False)
 
 
 def _hover(estimate: Estimate, k: int, s: int, name: str, what: str) -> str:
-    text = f"{name} = {number(float(estimate.value[k, s]))}<br>{what}"
-    if estimate.interval is None:
-        return text
-    low, high = (number(float(end[k, s])) for end in estimate.interval)
-    return f"{text}, {low} – {high}"
+    ends = estimate.written(k, s)
+    return f"{name} = {number(float(estimate.value[k, s]))}<br>{what}" + (f", {ends}" if ends else "")
 
 
 def gaussian_fans(

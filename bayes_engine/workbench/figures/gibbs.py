@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from bayes_engine.inference.gibbs import GibbsRun
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.workbench.derivation.gibbs_walk import RunningEstimate, SamplerComparison, line_of, shares
+from bayes_engine.workbench.derivation.gibbs_walk import RunningEstimate, SamplerComparison, event_of, line_of, shares
 from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, faded, template
 
 TEXTBOOK, IMPROVED, WEIGHTED = 1, 0, 2
@@ -75,8 +75,7 @@ def memory(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> go.
     still, each elsewhere, stays at 1."""
     figure = go.Figure(layout={"template": template(dark)})
     for run, ink, name in ((textbook, TEXTBOOK, _("one chain")), (improved, IMPROVED, _("many chains"))):
-        assert run.event is not None
-        lags = run.event.autocorrelation[: LAGS + 1]
+        lags = event_of(run).autocorrelation[: LAGS + 1]
         if np.isnan(lags).all():
             continue
         figure.add_scatter(
@@ -92,8 +91,7 @@ def memory(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> go.
 
 def traces(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> go.Figure:
     """How often Q = q held, by spans of time: the one chain on top, the first of the many beneath, a row each."""
-    assert textbook.event is not None and improved.event is not None
-    rows: list[Array] = [*shares(textbook.event.draws), *shares(improved.event.draws)]
+    rows: list[Array] = [*shares(event_of(textbook).draws), *shares(event_of(improved).draws)]
     width = max(len(row) for row in rows)
     step = textbook.sweeps / width
     names = [_("one chain"), *(_("chain {n}").format(n=k + 1) for k in range(len(rows) - 1))]

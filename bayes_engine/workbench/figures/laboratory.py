@@ -90,7 +90,7 @@ def excess_bars(
 def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = False) -> go.Figure:
     """The mean true risk of each model over n, with its standard error; dashed where endless rows lead; the Bayes risk
     beneath all. `names` are escaped."""
-    figure = go.Figure()
+    figure = go.Figure(layout={"template": template(dark)})
     sizes = list(curve.sizes)
     for m, (name, label) in enumerate(zip(curve.names, names, strict=True)):
         colour = _ink(name, dark)
@@ -112,7 +112,6 @@ def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = F
         text=f"R* = {curve.bayes.value:.4f}", font={"size": 14},
     )  # fmt: skip
     figure.add_vline(x=n, line={"color": EXTRA_COLOURS[0][dark], "width": 1, "dash": "dot"})
-    figure.update_layout(template=template(dark))
     figure.update_xaxes(
         type="log", title="n", tickvals=[*sizes, sizes[-1] * 2.2], ticktext=[*map(str, sizes), "∞"], showgrid=False
     )
@@ -213,7 +212,7 @@ def density_over_rows(
     """The rows as stems of p(x | μ, σ) under the present curve, and the curve of the maximum."""
     low, high = min(*rows, *(m - 2.5 * s for m, s in (here, best))), max(*rows, *(m + 2.5 * s for m, s in (here, best)))
     x = np.linspace(low, high, 240)
-    figure = go.Figure()
+    figure = go.Figure(layout={"template": template(dark)})
     for (mean, sd), name, colour, width, dash in (
         (best, words[1], EXTRA_COLOURS[1][dark], 2.5, "dash"), (here, words[0], colour_of(0, dark), 3.5, "solid"),
     ):  # fmt: skip
@@ -230,7 +229,6 @@ def density_over_rows(
         customdata=log_gaussian(np.asarray(rows), *here).tolist(),
         hovertemplate="x = %{x:.3f}: log p = %{customdata:.3f}<extra></extra>",
     )  # fmt: skip
-    figure.update_layout(template=template(dark))
     figure.update_yaxes(nticks=5, rangemode="tozero")
     return sized(figure, 300, top=34)
 
@@ -312,7 +310,7 @@ def shares_bars(
 def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: bool = False) -> go.Figure:
     """log₁₀ of the product over the number of columns: as a sum of logs, and as float64 and float32 hold the product,
     until it is 0."""
-    figure = go.Figure()
+    figure = go.Figure(layout={"template": template(dark)})
     d = products.steps.tolist()
     figure.add_scatter(
         x=d, y=products.log10.tolist(), mode="lines", name=names[0], line={"color": INK[dark], "width": 3},
@@ -331,7 +329,6 @@ def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: b
                 x=[int(products.steps[end])], y=[float(products.log10[end])], mode="markers", showlegend=False,
                 marker={"symbol": "x", "size": 14, "color": colour}, hovertemplate="d = %{x}: 0<extra></extra>",
             )  # fmt: skip
-    figure.update_layout(template=template(dark))
     figure.update_xaxes(title="d", rangemode="tozero")
     figure.update_yaxes(tickprefix="10<sup>", ticksuffix="</sup>", nticks=7)
     return sized(figure, 360, right=12, top=40)

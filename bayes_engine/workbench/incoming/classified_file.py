@@ -109,16 +109,7 @@ class DecisionCounts:
 
 def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, ScoredRows]:
     """The rows of a file and their joints, in one pass over it. What is kept of a row is its joints, its status, its
-    truth and its amount.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> from bayes_engine.workbench.incoming.file_blocks import open_cells
-    >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
-    >>> cells = open_cells(b"note,size\\na,1.5\\nb,wide\\nc,4\\n")
-    >>> rows, scored = score_file(model, Reception(cells, model.schema_, model.target_))
-    >>> scored.posterior().round(2).tolist(), rows.bad[0].value
-    ([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]], 'wide')
-    """
+    truth and its amount."""
     tally, bad, truth, amount = FileTally(), list[BadCell](), list[Any](), list[Any]()
 
     def joints() -> Iterator[tuple[Array, NDArray[np.int8]]]:

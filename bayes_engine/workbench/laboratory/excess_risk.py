@@ -74,8 +74,8 @@ def learning_curve(
     """Excess risk of unfitted `estimators` as n grows: `replicates` samples of each size, the same for every model.
 
     >>> from bayes_engine.models.classic import GaussianNB
-    >>> from bayes_engine.workbench.laboratory.truth import gaussians
-    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
+    >>> from bayes_engine.workbench.laboratory.truth import from_ellipses
+    >>> truth = from_ellipses([(0, 1, -1, 0, 1, 1, 0), (1, 1, 1, 0, 1, 1, 0)], [0.5, 0.5], ["A", "B"])
     >>> curve = learning_curve(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), [10, 100], replicates=5)
     >>> bool(abs(curve.misfit[0]) < 1e-6), bool(curve.finite[0, 0] > curve.finite[0, 1] > 0)
     (True, True)
@@ -145,15 +145,7 @@ class FittedOnce(NamedTuple):
 def fitted_once(
     truth: Truth, estimators: Mapping[str, Any], loss: LossMatrix, n: int, seed: int, *, size: int = SIZE // 2
 ) -> FittedOnce:
-    """n rows drawn with a seed, and the estimators fitted to them.
-
-    >>> from bayes_engine.models.classic import GaussianNB
-    >>> from bayes_engine.workbench.laboratory.truth import gaussians
-    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
-    >>> found = fitted_once(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), 30, 0)
-    >>> len(found.X), found.risks["NB"] > 0.158655
-    (30, True)
-    """
+    """n rows drawn with a seed, and the estimators fitted to them."""
     X, y = truth.sample(n, np.random.default_rng([seed, n]))
     measure, rules, decisions = truth.measure(size), {}, {}
     risks = dict.fromkeys(estimators, float("nan"))

@@ -157,17 +157,6 @@ class GaussianTruth:
         return float(sum(priors[k] * (table[best, k] @ np.diff(share[k])) for k in (0, 1)))
 
 
-def gaussians(means: Any, covariances: Any, priors: Any = None, classes: Sequence[Any] | None = None) -> GaussianTruth:
-    """One Gaussian a class: `means` (K, d), `covariances` (K, d, d), `priors` (K,) equal by default.
-
-    >>> gaussians([[0.0], [2.0]], [[[1.0]], [[4.0]]]).classes
-    ('1', '2')
-    """
-    centres, spreads = np.asarray(means, dtype=float), np.asarray(covariances, dtype=float)
-    parts = [MultivariateMixture(np.ones(1), m[None], s[None]) for m, s in zip(centres, spreads, strict=True)]
-    return _truth(parts, priors, classes)
-
-
 def from_points(
     points: Sequence[Any], bandwidth: float | None = None, priors: Any = None, classes: Sequence[Any] | None = None
 ) -> GaussianTruth:
@@ -416,7 +405,7 @@ def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
     Only under 0-1 loss is 1 − R* the ceiling of accuracy; under other losses the rule of least risk may well be right
     less often than another.
 
-    >>> truth = gaussians([[0.0], [2.0]], [[[1.0]], [[4.0]]])
+    >>> truth = from_ellipses([(0, 1, 0, 0, 1, 1, 0), (1, 1, 2, 0, 2, 2, 0)], [0.5, 0.5], ["A", "B"])
     >>> risk = bayes_risk(truth, LossMatrix.zero_one(truth.classes))
     >>> round(risk.value, 5), risk.error < 1e-5, risk.how
     (0.22669, True, 'quadrature')
