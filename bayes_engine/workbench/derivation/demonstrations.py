@@ -177,15 +177,7 @@ class Underflow(NamedTuple):
 
 def underflow(d: int, typical: float, lean: float) -> Underflow:
     """d columns whose value has the probability `typical` in the second class and typical·exp(lean) in the first, equal
-    priors.
-
-    >>> found = underflow(2000, 0.3, 0.001)
-    >>> found.double_dies, found.single_dies, found.products, round(found.posterior, 6)
-    (619, 87, (0.0, 0.0), 0.880797)
-    >>> found = underflow(2000, 0.6, 0.001)  # the true product is 10^-444
-    >>> found.double_dies, found.stuck, found.products
-    (1458, True, (5e-324, 5e-324))
-    """
+    priors."""
     steps = np.arange(1, d + 1)
     one = float(log(typical))
     double: Array = np.asarray(np.cumprod(np.full(d, typical)), dtype=float)

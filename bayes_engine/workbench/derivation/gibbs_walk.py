@@ -64,15 +64,15 @@ def exact(network: Network, evidence: Places, event: Places) -> float:
     asked = event != HIDDEN
     free = np.flatnonzero(asked & (evidence == HIDDEN))
     names = [network.names[j] for j in free]
-    joint = junction_tree(network).joint(names, evidence[None])[0] if names else _possible(network, evidence)
+    tree = junction_tree(network)
+    if names:
+        joint = tree.joint(names, evidence[None])[0]
+    else:
+        tree.marginals(evidence[None], targets=())  # raises where e is impossible
+        joint = np.ones(())
     if (asked & (evidence != HIDDEN) & (event != evidence)).any():
         return 0.0
     return float(joint[tuple(event[free])])
-
-
-def _possible(network: Network, evidence: Places) -> Array:
-    junction_tree(network).marginals(evidence[None], targets=())  # raises where it is not
-    return np.ones(())
 
 
 # the walk -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 from bayes_engine.factors.gaussian import Density, PseudoCounts
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
-from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Quotient, Shift, Source, Term
+from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Shift, Source, Term
 from bayes_engine.factors.text import Words
 from bayes_engine.inference.averaged import SUPER_PARENT
 from bayes_engine.language import _
@@ -95,18 +95,17 @@ def latex_behind(working: Working, step: WorkingStep, k: int) -> list[str]:
             up, down = rf"{up}+{added}\times {power(moment_of(working, source.mean))}", f"{down}+{added}"
         return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, source.rate))}"]
     if isinstance(source, Parametric):
-        return [_latex_quotient(working, q) for q in source.estimated]
+        lines = []
+        for q in source.estimated:
+            up, down = ("+".join(power(count(v)) for v in side) for side in (q.above, q.below))
+            lines.append(rf"{q.symbol} &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, q.value))}")
+        return lines
     if isinstance(source, KernelEstimate) and source.precision is None:
         n, width = count(source.n), power(moment_of(working, source.bandwidth))
         spread = power(moment_of(working, source.bandwidth / (4.0 / (3.0 * source.n)) ** 0.2))
         rule = r"s\left(\tfrac{4}{3n}\right)^{1/5}"
         return [rf"h &= {rule} = {spread}\left(\tfrac{{4}}{{3\times {n}}}\right)^{{1/5}} = {width}"]
     return []
-
-
-def _latex_quotient(working: Working, of: Quotient) -> str:
-    up, down = ("+".join(power(count(v)) for v in side) for side in (of.above, of.below))
-    return rf"{of.symbol} &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, of.value))}"
 
 
 def latex_moments(working: Working, step: WorkingStep, k: int) -> list[str]:

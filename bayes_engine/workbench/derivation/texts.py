@@ -148,16 +148,7 @@ def opened(
     balance: LogOddsTerms, reads: Mapping[int, TextRead]
 ) -> tuple[LogOddsTerms, dict[int, tuple[TextRead, TermEvidence | None]]]:
     """The balance with a weight for every term of the texts `reads` (by the position of their rows) instead of one for
-    the whole text, and for the position of each such weight the text and the term; None stands for all absent ones.
-
-    >>> a = Fraction(1.0, 2.0, 0.0, 2)
-    >>> terms = (TermEvidence("hi", 1.0, 0.5, (a, a)), TermEvidence("you", 1.0, -0.2, (a, a)))
-    >>> read = TextRead("text", "hi you", terms, (), None)
-    >>> whole = LogOddsTerms("spam", "ham", (EvidenceWeight(0, -1.0), EvidenceWeight(1, 0.3)))
-    >>> balance, names = opened(whole, {1: read})
-    >>> [(w.nats, names[w.position][1].term if w.position in names else "") for w in balance.weights]
-    [(-1.0, ''), (0.5, 'hi'), (-0.2, 'you')]
-    """
+    the whole text, and for the position of each such weight the text and the term; None stands for all absent ones."""
     free = max((w.position for w in balance.weights), default=0) + 1
     sides = (balance.for_, balance.against)
     weights: list[EvidenceWeight] = []

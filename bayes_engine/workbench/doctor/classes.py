@@ -330,16 +330,7 @@ class ClassShapes(NamedTuple):
 
 
 def shapes(examined: ExaminedTable) -> dict[str, ClassShapes]:
-    """The shape of every column of numbers.
-
-    >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
-    >>> iris = load_dataset("iris")
-    >>> seen = examined_table(iris.frame, iris.schema)
-    >>> shape = shapes(seen)["petal length"]
-    >>> shape.n.tolist(), shape.variance.round(4).tolist()
-    ([50.0, 50.0, 50.0], [0.0296, 0.2164, 0.2985])
-    """
+    """The shape of every column of numbers."""
     return {name: _shape([x[rows] for rows in examined.rows_of]) for name, x in steps(examined.numbers.items())}
 
 

@@ -75,7 +75,8 @@ def duplicate_columns(examined: ExaminedTable) -> Iterator[Finding]:
     reported: set[str] = set()
     for names in partitions.values():
         for other in names[1:]:
-            same = _equal(examined.frame[names[0]], examined.frame[other])
+            one, two = examined.frame[names[0]], examined.frame[other]
+            same = bool(((one.astype(object) == two.astype(object)) | (one.isna() & two.isna())).all())
             reported.add(other)
             yield _duplicate(examined, names[0], other, same)
     numeric = [name for name in examined.numbers if name not in reported]
@@ -93,10 +94,6 @@ def duplicate_columns(examined: ExaminedTable) -> Iterator[Finding]:
                     a, b = b, a
                 reported.add(b)
                 yield _duplicate(examined, a, b, bool((x == z).all()), r)
-
-
-def _equal(a: pd.Series, b: pd.Series) -> bool:
-    return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
 
 
 def _duplicate(examined: ExaminedTable, a: str, b: str, same: bool, r: float | None = None) -> Finding:

@@ -256,7 +256,9 @@ def cut_histogram(
     for k, (bars, there) in enumerate(zip(heights, values, strict=True)):
         colour = colour_of(k, dark)
         if few:
-            figure.add_scatter(x=there.tolist(), y=[-k] * len(there), **_strip(colour, classes[k]))
+            marker = {"symbol": "line-ns-open", "size": 13, "color": colour, "line": {"width": 1.5}}
+            figure.add_scatter(x=there.tolist(), y=[-k] * len(there), mode="markers", name=classes[k], marker=marker,
+                               hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
             continue
         figure.add_bar(
             x=((edges[1:] + edges[:-1]) / 2).tolist(),
@@ -278,16 +280,6 @@ def cut_histogram(
     if few:
         figure.update_yaxes(range=[0.7 - len(classes), 0.7])
     return sized(figure, height, top=34 if alone else 6)
-
-
-def _strip(colour: str, name: str) -> dict[str, object]:
-    """How the very values of a class are drawn."""
-    return {
-        "mode": "markers",
-        "name": name,
-        "marker": {"symbol": "line-ns-open", "size": 13, "color": colour, "line": {"width": 1.5}},
-        "hovertemplate": "%{x}<extra>" + name + "</extra>",
-    }
 
 
 def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named: dict[str, str], colour: str) -> None:

@@ -27,14 +27,7 @@ def joint_table(
     together: JointBelief, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
 ) -> go.Figure:
     """P(a, b | e), shaded by probability; beneath each number, in brackets, the product of the margins where it is
-    another. `levels` and `names` of a and of b are shown as they come.
-
-    >>> import numpy as np
-    >>> p = np.array([[0.72, 0.08], [0.04, 0.16]])
-    >>> pair = JointBelief("rain", "wet", p, p.sum(axis=1), p.sum(axis=0), 0.2)
-    >>> joint_table(pair, [["no", "yes"], ["dry", "wet"]], ["rain", "grass"]).data[0].text[0][0]
-    '0.7200<br>(0.6080)'
-    """
+    another. `levels` and `names` of a and of b are shown as they come."""
     product = together.of_a[:, None] * together.of_b[None, :]
 
     def text(p: float, alone: float) -> str:

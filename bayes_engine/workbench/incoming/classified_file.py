@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -230,13 +230,13 @@ def reasons(
         return sentences.tolist()
     with np.errstate(invalid="ignore"):
         pull = np.nan_to_num(
-            np.stack([t[n, rivals.for_] - t[n, rivals.against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf
+            np.stack([t[n, rivals[:, 0]] - t[n, rivals[:, 1]] for _, t in terms], axis=1), nan=0.0, posinf=np.inf
         )
     top = np.argsort(-pull, axis=1, kind="stable")[:, :STRONGEST]
     parts = []
     for j in range(len(terms)):  # a column at a time: its cells and its contributions have few different spellings
         loud = np.flatnonzero((top == j).any(axis=1) & (pull[:, j] >= LEAST))
-        words = _words(model, frame.iloc[loud], terms[j][0], rivals.of(loud))
+        words = _words(model, frame.iloc[loud], terms[j][0], rivals[loud])
         parts.append((loud, _parts(terms[j][0], _spelled(rows, terms[j][0], positions[loud]), pull[loud, j], words)))
     texts = np.full((len(positions), len(terms)), "", dtype=object)
     for j, (loud, part) in enumerate(parts):
@@ -265,7 +265,7 @@ def _parts(name: str, spelled: pd.Series | None, pull: Array, words: Sequence[st
     return [f"{cell} ({nat}{word})" for cell, nat, word in zip(cells, nats, words, strict=True)]
 
 
-def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Sequence[str]:
+def _words(model: Any, frame: pd.DataFrame, name: str, rivals: NDArray[np.intp]) -> Sequence[str]:
     """Of each row's text the words that speak loudest for one class and against another, after a colon; nothing where
     the column is no text."""
     whole = getattr(getattr(model, "estimator_", model), "factor_", None)
@@ -276,7 +276,7 @@ def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Seque
     counts = encode(frame[[name]], Schema((factor.variable,)))[name].counts
     weight = factor.terms.present if factor.terms.absent is None else factor.terms.present - factor.terms.absent
     phrases = []
-    for i, (a, b) in enumerate(zip(rivals.for_.tolist(), rivals.against.tolist(), strict=True)):
+    for i, (a, b) in enumerate(rivals.tolist()):
         row = slice(counts.indptr[i], counts.indptr[i + 1])
         term_columns = counts.indices[row]
         pull = counts.data[row] * (weight[a, term_columns] - weight[b, term_columns])
@@ -378,20 +378,10 @@ def _short(cell: str) -> str:
     return cell if len(cell) <= LONGEST and "\n" not in cell else " ".join(cell.split())[: LONGEST - 1] + "…"
 
 
-class _Rivals(NamedTuple):
-    """By row the positions of two classes: the one a reason speaks for, and the one it speaks against."""
-
-    for_: NDArray[np.intp]
-    against: NDArray[np.intp]
-
-    def of(self, rows: NDArray[np.intp]) -> _Rivals:
-        return _Rivals(self.for_[rows], self.against[rows])
-
-
-def _rivals(classes: tuple[Any, ...], actions: NDArray[Any], posterior: Array) -> _Rivals:
-    """Positions of the class decided (the most probable one where the action is no class) and of the most probable
-    other class."""
+def _rivals(classes: tuple[Any, ...], actions: NDArray[Any], posterior: Array) -> NDArray[np.intp]:
+    """(n, 2) positions of the class decided (the most probable one where the action is no class), for which a reason
+    speaks, and of the most probable other class, against which it does."""
     order = np.argsort(-posterior, axis=1, kind="stable")
     where = {label: k for k, label in enumerate(classes)}
     for_ = np.array([where.get(a, order[i, 0]) for i, a in enumerate(actions)], dtype=np.intp)
-    return _Rivals(for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0]))
+    return np.stack([for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0])], axis=1)

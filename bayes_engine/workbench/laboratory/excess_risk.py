@@ -8,6 +8,7 @@ Lugosi 1996, ch. 12):
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,7 +91,8 @@ def learning_curve(
         for r in steps(range(replicates)):
             X, y = truth.sample(n, np.random.default_rng([seed, n, r]))
             for m, estimator in enumerate(estimators.values()):
-                risks[m, s, r] = _fitted_risk(estimator, X, y, truth, measure, loss)
+                with suppress(*UNDETERMINED):  # NaN then
+                    risks[m, s, r] = _risk_of(_fitted(estimator, X, y), truth, measure, loss)
     alive = np.isfinite(risks)
     count = alive.sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -121,14 +123,6 @@ def _fitted(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
 
 def _risk_of(model: Any, truth: Truth, measure: Measure, loss: LossMatrix) -> float:
     return measure.risk(loss, log_posterior(model, truth.classes), stated=False).value
-
-
-def _fitted_risk(estimator: Any, X: Any, y: NDArray[Any], truth: Truth, measure: Measure, loss: LossMatrix) -> float:
-    """NaN where the rows do not determine the model: a class is missing, or has too few rows for a covariance."""
-    try:
-        return _risk_of(_fitted(estimator, X, y), truth, measure, loss)
-    except UNDETERMINED:
-        return np.nan
 
 
 class FittedOnce(NamedTuple):

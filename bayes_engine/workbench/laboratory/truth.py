@@ -404,11 +404,6 @@ def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
 
     Only under 0-1 loss is 1 − R* the ceiling of accuracy; under other losses the rule of least risk may well be right
     less often than another.
-
-    >>> truth = from_ellipses([(0, 1, 0, 0, 1, 1, 0), (1, 1, 2, 0, 2, 2, 0)], [0.5, 0.5], ["A", "B"])
-    >>> risk = bayes_risk(truth, LossMatrix.zero_one(truth.classes))
-    >>> round(risk.value, 5), risk.error < 1e-5, risk.how
-    (0.22669, True, 'quadrature')
     """
     if isinstance(truth, GaussianTruth) and (known := truth.closed_form(loss)) is not None:
         return Risk(known, 0.0, "closed form")
