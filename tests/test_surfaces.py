@@ -93,11 +93,7 @@ REVIEWED_IN_FIGURES = {
     ("bayes_engine/workbench/figures/laboratory.py", "cells", "'%{x}: %{y:.4f}"): OURS,
     ("bayes_engine/workbench/figures/laboratory.py", "cells", "label + "): OURS,
     ("bayes_engine/workbench/figures/laboratory.py", "cells", "str(label)"): OURS,
-    (
-        "bayes_engine/workbench/figures/graph_layout.py",
-        "layered",
-        "sorted(joined)",
-    ): "a layout of names, drawn by nobody",
+    ("bayes_engine/workbench/figures/graph_layout.py", "_depths", "error.args"): "a layout of names, drawn by nobody",
     (
         "bayes_engine/workbench/figures/weights_and_selection.py",
         "weight_bars",

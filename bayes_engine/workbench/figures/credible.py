@@ -74,8 +74,11 @@ def _bars(figure: go.Figure, estimate: Estimate, k: int, rows: Sequence[float], 
 
 
 def _hover(estimate: Estimate, k: int, s: int, name: str, what: str) -> str:
-    ends = estimate.written(k, s)
-    return f"{name} = {number(float(estimate.value[k, s]))}<br>{what}" + (f", {ends}" if ends else "")
+    text = f"{name} = {number(float(estimate.value[k, s]))}<br>{what}"
+    if estimate.interval is None:
+        return text
+    low, high = (number(float(end[k, s])) for end in estimate.interval)
+    return f"{text}, {low} – {high}"
 
 
 def gaussian_fans(
