@@ -68,7 +68,7 @@ class LevelAnswers(Answers):
     """`share` (S, C): P(c, x_j = s | x) of the `levels` s."""
 
     share: Array
-    levels: tuple[Any, ...]
+    levels: Any
 
     def gain(self, table: Array) -> tuple[float, float]:
         risks = self.share @ table.T
@@ -223,22 +223,12 @@ class AveragedAnswers(GaussianAnswers):
         return np.arange(-48.0, 49.0) / 4.0
 
 
-@dataclass(frozen=True)
-class CountAnswers(Answers):
-    """`share` (n, C): P(c, x_j = k | x) of the counts k at `x` (n,) ascending, beyond which there is nothing to speak
-    of; of very many each stands for those up to the next."""
-
-    share: Array
-    x: Array
-
-    def gain(self, table: Array) -> tuple[float, float]:
-        return LevelAnswers(self.share, ()).gain(table)
-
-    def information(self) -> float:
-        return LevelAnswers(self.share, ()).information()
+class CountAnswers(LevelAnswers):
+    """`share` (n, C): P(c, x_j = k | x) of the counts k at `levels` (n,) ascending, beyond which there is nothing to
+    speak of; of very many each stands for those up to the next."""
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
-        yield from _runs(self.share, loss, self.x[:-1])
+        yield from _runs(self.share, loss, self.levels[:-1])
 
 
 @dataclass(frozen=True)

@@ -76,9 +76,7 @@ def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | Non
     )
 
 
-def compare(
-    held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | None = None, seed: int = 0
-) -> pd.DataFrame:
+def compare(held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
     """How models do on the same held-out rows, whatever an error costs; the first is the reference.
 
     Columns: `accuracy`; `balanced`, its mean over the classes; `confidence`, the mean of the largest posterior;
@@ -104,9 +102,7 @@ def compare(
         {**_score(p, truth, w, classes), "undecided": judged.undecided[name]} for name, p in judged.posteriors.items()
     ]
     losses = np.stack([_log_losses(p, truth) for p in judged.posteriors.values()], axis=1)
-    return pd.DataFrame(scores, index=pd.Index(list(held))).join(
-        _above_first(list(held), losses, w, seed, judged.groups)
-    )
+    return pd.DataFrame(scores, index=pd.Index(list(held))).join(_above_first(list(held), losses, w, judged.groups))
 
 
 def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
@@ -164,14 +160,13 @@ def compare_risk(
     *,
     prior_of_use: Mapping[Any, float] | None = None,
     amount: Any = None,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """The estimated risk of each model's decisions under these losses, with its 95 % interval (`risk`, `low`, `high`),
     and how much `more` it is than the first model's on the rows that all have a posterior for, with its interval.
 
     Raises what `estimated_risk` raises.
     """
-    reports = {n: estimated_risk(h, loss, prior_of_use=prior_of_use, amount=amount, seed=seed) for n, h in held.items()}
+    reports = {n: estimated_risk(h, loss, prior_of_use=prior_of_use, amount=amount) for n, h in held.items()}
     rows = np.logical_and.reduce([r.decision.position >= 0 for r in reports.values()])
     one = next(iter(held.values()))
     w, priced = weights_in_use(one, rows, prior_of_use), loss.for_classes(one.classes)
@@ -179,9 +174,7 @@ def compare_risk(
     losses = [priced.cost(r.decision.position[rows], one.truth[rows], size) for r in reports.values()]
     own = [{"risk": r.risk, "low": r.interval[0], "high": r.interval[1]} for r in reports.values()]
     groups = None if one.groups is None else one.groups[rows]
-    return pd.DataFrame(own, index=pd.Index(list(held))).join(
-        _above_first(list(held), np.array(losses).T, w, seed, groups)
-    )
+    return pd.DataFrame(own, index=pd.Index(list(held))).join(_above_first(list(held), np.array(losses).T, w, groups))
 
 
 MEASURES = ("risk", "error", "log_loss", "brier")
@@ -279,9 +272,7 @@ def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.Data
     return pd.DataFrame({**means, "share": share[there] / share.sum()})
 
 
-def _above_first(
-    names: list[str], losses: Array, weight: Array, seed: int, groups: NDArray[np.intp] | None
-) -> pd.DataFrame:
+def _above_first(names: list[str], losses: Array, weight: Array, groups: NDArray[np.intp] | None) -> pd.DataFrame:
     """How far each column of `losses` (n, M) lies above the first on average, with its interval."""
     with np.errstate(invalid="ignore"):
         more = np.where(weight[:, None] > 0, losses - losses[:, :1], 0.0)
@@ -289,7 +280,7 @@ def _above_first(
     real = np.isfinite(more).all(axis=0)
     estimates = np.full((len(names), 3), np.nan)
     estimates[real, 0] = (weight @ more[:, real]) / weight.sum()
-    estimates[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], seed, groups)
+    estimates[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], groups=groups)
     return pd.DataFrame(estimates, index=pd.Index(names), columns=["more", "more_low", "more_high"])
 
 

@@ -140,12 +140,10 @@ def posterior_plane(
     return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))
 
 
-def scatter(
-    frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int, seed: int = 0
-) -> tuple[list[float], list[float], list[int]]:
+def scatter(frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int) -> tuple[list[float], list[float], list[int]]:
     """Positions of the rows on the plane, and which rows they are: a random sample of at most `most` of those with both
     cells. On a side with levels they are spread inside the level's band; without a `y` side, over its height."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     sides = [axis for axis in (x, y) if axis is not None]
     known = np.flatnonzero(frame[[axis.name for axis in sides]].notna().all(axis=1).to_numpy())
     rows = np.sort(rng.choice(known, most, replace=False)) if len(known) > most else known

@@ -296,12 +296,9 @@ def _header(header: bytes) -> tuple[Any, Any, dict[str, Any]]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise StoreError("the header says '{name}' twice", name=_doubled([name for name, _ in pairs])[:80])
+        double = next(a for a, b in pairwise(sorted(name for name, _ in pairs)) if a == b)
+        raise StoreError("the header says '{name}' twice", name=double[:80])
     return members
-
-
-def _doubled(names: list[str]) -> str:
-    return next(a for a, b in pairwise(sorted(names)) if a == b)
 
 
 def _no_constant(word: str) -> Any:

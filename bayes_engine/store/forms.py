@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,20 +53,20 @@ from bayes_engine.table.schema import Schema
 State = Mapping[str, Any]
 
 
-class Form(NamedTuple):
-    """How one estimator is stored: its `fitted` attributes by name, with what each must be; those that may be absent
-    are `optional`; `of` takes them from a model, `settle` puts them back into one with its parameters."""
-
-    cls: type
-    fitted: Mapping[str, Any]
-    optional: Mapping[str, Any]
-    of: Callable[[Any, Form], dict[str, Any]]
-    settle: Callable[[Any, State], None]
-
-
 def _held(model: Any, form: Form) -> dict[str, Any]:
     """The attributes as they are."""
     return {name: getattr(model, name) for name in (*form.fitted, *form.optional) if hasattr(model, name)}
+
+
+class Form(NamedTuple):
+    """How one estimator is stored: its `fitted` attributes by name, with what each must be; `settle` puts them back
+    into one with its parameters, `of` takes them from a model; those that may be absent are `optional`."""
+
+    cls: type
+    fitted: Mapping[str, Any]
+    settle: Callable[[Any, State], None]
+    optional: Mapping[str, Any] = MappingProxyType({})
+    of: Callable[[Any, Form], dict[str, Any]] = _held
 
 
 def _put(model: Any, state: State) -> None:
@@ -111,7 +112,7 @@ _CHOSEN: Mapping[str, Any] = {
 
 def _counted(cls: type[GenerativeClassifier], stats: type = SufficientStatistics) -> Form:
     chosen = {name: hint for name, hint in _CHOSEN.items() if name in cls.structural}
-    return Form(cls, {"stats_": stats, "n_features_in_": int}, {**_NAMED, **chosen}, _held, _settle_counted)
+    return Form(cls, {"stats_": stats, "n_features_in_": int}, _settle_counted, {**_NAMED, **chosen})
 
 
 def _settle_fisher(model: FisherDiscriminant, state: State) -> None:
@@ -246,24 +247,20 @@ FORMS: Mapping[str, Form] = {
     "BayesianNetwork": Form(
         BayesianNetwork,
         {"schema_": Schema, "search_": SearchResult | None, "runs_": Runs | None, "trace_": EMTrace | None},
+        _settle_network,
         {"stats_": SufficientStatistics, "network_": Network, "graph_": DAG},
         _of_network,
-        _settle_network,
     ),
     "BayesianNetworkClassifier": _counted(BayesianNetworkClassifier),
     "BernoulliNB": _counted(BernoulliNB),
     "CalibratedClassifier": Form(
         CalibratedClassifier,
         {"estimator_": _CLASSIFIER, "calibrator_": Temperature | Platt | Isotonic, "class_prior_": NDArray[np.float64]},
-        {},
-        _held,
         _settle_calibrated,
     ),
     "CategoricalNB": _counted(CategoricalNB),
     "ComplementNB": _counted(ComplementNB),
-    "FisherDiscriminant": Form(
-        FisherDiscriminant, {"gaussian_": LinearDiscriminantAnalysis}, {}, _held, _settle_fisher
-    ),
+    "FisherDiscriminant": Form(FisherDiscriminant, {"gaussian_": LinearDiscriminantAnalysis}, _settle_fisher),
     "GaussianMixture": Form(
         GaussianMixture,
         {
@@ -275,9 +272,9 @@ FORMS: Mapping[str, Form] = {
             "runs_": Runs,
             "lower_bound_": float,
         },
+        _settle_mixture,
         _NAMED,
         _of_mixture,
-        _settle_mixture,
     ),
     "GaussianNB": _counted(GaussianNB),
     "KDependence": _counted(KDependence),
@@ -286,12 +283,11 @@ FORMS: Mapping[str, Form] = {
     "MDLPDiscretizer": Form(
         MDLPDiscretizer,
         {"cuts_": dict[str, tuple[float, ...]], "trace_": dict[str, tuple[Split, ...]], "n_features_in_": int},
-        _NAMED,
-        _held,
         _settle_discretizer,
+        _NAMED,
     ),
     "MinimumRiskClassifier": Form(
-        MinimumRiskClassifier, {"estimator_": _OURS, "loss_": LossMatrix}, {}, _held, _settle_minimum_risk
+        MinimumRiskClassifier, {"estimator_": _OURS, "loss_": LossMatrix}, _settle_minimum_risk
     ),
     "MultinomialNB": _counted(MultinomialNB),
     "NaiveBayes": _counted(NaiveBayes),
@@ -301,9 +297,9 @@ FORMS: Mapping[str, Form] = {
     "SemiSupervisedNB": Form(
         SemiSupervisedNB,
         {"estimator_": _CLASSIFIER, "runs_": Runs, "n_features_in_": int},
+        _settle_semi_supervised,
         _NAMED,
         _of_semi_supervised,
-        _settle_semi_supervised,
     ),
     "TAN": _counted(TAN),
     "WeightedNaiveBayes": _counted(WeightedNaiveBayes),
