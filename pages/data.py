@@ -10,9 +10,8 @@ from pages.active.files import TABLE
 from pages.runtime.escape import md
 from pages.runtime.state import State, current
 from pages.views.data import source, target
-from pages.views.data.columns_editor import columns_editor
+from pages.views.data.columns_editor import columns_editor, levels_editor
 from pages.views.data.doctor.findings import examine
-from pages.views.data.levels_editor import levels_editor
 from pages.views.data.style import style
 
 style()

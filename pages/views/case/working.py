@@ -18,17 +18,13 @@ from pages.views.case.super_parents import AveragedWorking
 
 @dataclass(frozen=True)
 class CaseWorking:
-    """The `exact` working of a case, of a mean of models that `under` one of them, and whether its terms are to be
-    filled in."""
+    """The `exact` working of a case, of a mean of models that `under` one of them, the working whose `factors` are
+    shown, and whether its terms are to be filled in."""
 
     exact: Working
     under: AveragedWorking | None
+    factors: Working
     filling: bool
-
-    @property
-    def factors(self) -> Working:
-        """The working whose factors are shown."""
-        return self.under.working if self.under else self.exact
 
 
 def case_working(one: CaseInUse) -> CaseWorking:
@@ -38,8 +34,8 @@ def case_working(one: CaseInUse) -> CaseWorking:
     losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
     exact = derive(judging, one.case, losses, prior_of_use, one.table.classes)
     under = super_parents.averaged_working(one)
-    worked = CaseWorking(exact, under, filling)
-    return CaseWorking(exact, under, filling and not worked.factors.additive)
+    factors = under.working if under else exact
+    return CaseWorking(exact, under, factors, filling and not factors.additive)
 
 
 def working(one: CaseInUse, worked: CaseWorking) -> None:

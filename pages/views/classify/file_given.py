@@ -24,17 +24,14 @@ def file_drop() -> None:
     st.file_uploader(
         _("A second file"),
         key="second_file",
-        on_change=_take,
+        on_change=reading.read_dropped,
+        args=("second_file", SECOND_FILE, _in_use),
         max_upload_size=MAX_BYTES // 1_000_000,
         help=_("A long file is read and decided a block of rows at a time. You see how far it is and may cancel; the "
                "page stays usable meanwhile."),
     )  # fmt: skip
     if why := reading.why_refused("second_file"):
         st.error(_("This file could not be read: {why}.").format(why=why))
-
-
-def _take() -> None:
-    reading.read_dropped("second_file", SECOND_FILE, _in_use)
 
 
 def _in_use(upload: Upload[CellBlocks]) -> None:

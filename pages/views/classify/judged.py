@@ -1,4 +1,4 @@
-"""The rows of the second file as the model sees them, and what is decided for each."""
+"""The rows of the second file as the model sees them, what is decided for each, and the reasons in words."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ from functools import cached_property
 from typing import Any
 
 from bayes_engine.decision.loss import Decision, LossMatrix
-from bayes_engine.language import Message
+from bayes_engine.language import Message, _
 from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.workbench.doctor.finding import Repair
-from bayes_engine.workbench.incoming.classified_file import DecisionCounts, ScoredRows, decision_counts, score_file
+from bayes_engine.workbench.incoming.classified_file import (
+    NOWHERE,
+    SILENT,
+    DecisionCounts,
+    ScoredRows,
+    decision_counts,
+    score_file,
+)
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import (
     CellRules,
     IncomingFile,
     Reception,
     Treatment,
+    Why,
     names_alike,
     no_amounts,
 )
 from pages import active
+from pages.active import words
 from pages.active.files import Upload
 from pages.active.tables import treatments_in_use
 from pages.runtime import jobs
@@ -51,10 +60,8 @@ class Judged:
 
 
 def judge(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> Judged:
-    """The file under the losses and the prior of use that stand.
-
-    Raises SchemaMismatch where the file has none of the model's columns, or no amounts where the losses need them.
-    """
+    """The file under the losses and the prior of use that stand. Raises SchemaMismatch where the file has none of the
+    model's columns, or no amounts where the losses need them."""
     loss, prior_of_use = active.losses(table), active.prior_of_use(table)
     rows, scored = _scored_rows(table, fitted, upload, loss)
     decision = scored.decide(loss, prior_of_use, amount=rows.amount)
@@ -114,3 +121,19 @@ def _mended(treated: Mapping[str, Treatment], left: Sequence[Repair]) -> Iterato
     if far:
         yield note("cells far from all others were made missing in the table, and are taken as they are here, in "
                    "columns: {names}", "warning", names=listed(far, 12))  # fmt: skip
+
+
+# the reasons, in the language of whoever reads them ------------------------------------------------------------------
+
+
+def cell_problems() -> dict[Why, str]:
+    """What is said of a cell for which its row is not decided."""
+    return {"no number": _("no number"), "no count": _("no count: 0, 1, 2, …"), "infinite": _("infinite"),
+            "missing": _("missing"), "not seen in training": _("not seen in training"),
+            "negative": _("negative")}  # fmt: skip
+
+
+def reasons() -> dict[str, str]:
+    """What stands among the reasons besides columns."""
+    return {SILENT: _("no column speaks for it: the prior or the losses decide"), **cell_problems(),
+            **{sentence: words.status(code) for code, sentence in NOWHERE.items()}}  # fmt: skip

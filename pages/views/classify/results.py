@@ -19,8 +19,7 @@ from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import current, select
-from pages.views.classify.judged import Judged, file_key
-from pages.views.classify.reasons import reasons
+from pages.views.classify.judged import Judged, file_key, reasons
 
 AT_ONCE = 20_000
 """Rows whose results are written when they are asked for; those of more are written beforehand."""

@@ -15,8 +15,7 @@ from pages import active
 from pages.active import words
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, change, keep_out_of_links, page_link, selected
-from pages.views.classify.judged import Judged
-from pages.views.classify.reasons import cell_problems, reasons
+from pages.views.classify.judged import Judged, cell_problems, reasons
 
 SHOWN = 1000
 """How many rows are on screen; the download has all."""

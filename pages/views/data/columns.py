@@ -44,7 +44,15 @@ def with_role(state: State, position: int, role: str) -> State:
     if role == "target":
         state = replace(state, columns=tuple(c for c in state.columns if c[1] != "target"))
         if variable.numeric:
-            kind = _classes_of(before, variable)
+            n, kind = before.frame[variable.name].nunique(), "categorical"
+            if n > MAX_CLASSES:
+                raise TableError(
+                    "column '{column}' holds {n} different numbers, too many to be classes (at most {most}); "
+                    "choose another target",
+                    column=variable.name,
+                    n=int(n),
+                    most=MAX_CLASSES,
+                )
     elif variable.role == "target":
         raise _no_target_left(variable)
     elif role in _ONCE and any(v.role == role for v in before.schema):
@@ -177,19 +185,6 @@ def _changed(
         if any(entry[1:]):
             entries[position] = entry
     return replace(state, columns=tuple(entries[k] for k in sorted(entries)))
-
-
-def _classes_of(table: active.TableInUse, variable: Variable) -> str:
-    n = table.frame[variable.name].nunique()
-    if n > MAX_CLASSES:
-        raise TableError(
-            "column '{column}' holds {n} different numbers, too many to be classes (at most {most}); "
-            "choose another target",
-            column=variable.name,
-            n=int(n),
-            most=MAX_CLASSES,
-        )
-    return "categorical"
 
 
 def _settled(before: active.TableInUse, state: State) -> State:

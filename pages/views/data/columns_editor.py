@@ -1,4 +1,5 @@
-"""All columns in a table that can be edited: the role and the kind of each, beside what it holds."""
+"""All columns in a table that can be edited, the role and the kind of each beside what it holds; and the order of a
+column's levels."""
 
 from __future__ import annotations
 
@@ -14,9 +15,11 @@ from bayes_engine.table.describe import ColumnSummary
 from pages import active
 from pages.active import words
 from pages.active.tables import column_summaries
-from pages.runtime.escape import clean
-from pages.runtime.state import widget_message
-from pages.views.data import attempts, columns
+from pages.runtime import view_keys as keys
+from pages.runtime.escape import clean, md
+from pages.runtime.state import select, widget_message
+from pages.views.data import columns
+from pages.views.data.attempts import try_edit, why_refused
 
 
 def columns_editor(table: active.TableInUse) -> None:
@@ -35,7 +38,7 @@ def columns_editor(table: active.TableInUse) -> None:
             position, now = int(row), active.table_in_use().schema.variables[int(row)]
             for name, edit in (("kind", columns.with_kind), ("role", columns.with_role)):
                 if cells.get(name) and cells[name] != getattr(now, name):
-                    attempts.try_edit(partial(edit, position=position, **{name: cells[name]}))
+                    try_edit(partial(edit, position=position, **{name: cells[name]}))
 
     st.data_editor(
         base, key=key, num_rows="fixed", hide_index=True, on_change=edited, height=min(38 + 35 * len(base), 423),
@@ -55,7 +58,7 @@ def columns_editor(table: active.TableInUse) -> None:
         },
         alt=_("The columns: name, role, kind, and what they hold. Role and kind can be changed."),
     )  # fmt: skip
-    attempts.why_refused()
+    why_refused()
 
 
 def _frame(table: active.TableInUse) -> pd.DataFrame:
@@ -89,3 +92,46 @@ def _with_edits(base: pd.DataFrame, edits: Mapping[Any, Mapping[str, Any]]) -> p
         for name, value in cells.items():
             shown.loc[int(row), name] = value
     return shown
+
+
+# levels ---------------------------------------------------------------------------------------------------------------
+
+
+def levels_editor(table: active.TableInUse) -> None:
+    """The order of a column's levels, and levels without a row."""
+    discrete = {j: clean(table.column(v.name)) for j, v in enumerate(table.schema) if v.discrete}
+    if not discrete:
+        return
+    with st.expander(_("Levels: their order, and levels that no row has yet"), icon=":material/reorder:"):
+        column, level, new = st.columns([1, 2, 1], gap="medium", vertical_alignment="bottom")
+        with column:
+            first = (keys.LEVEL_AT.to(0),)
+            position = select(_("Column"), keys.LEVELS_OF, discrete, otherwise=list(discrete)[-1], also=first)
+        variable = table.schema.variables[position]
+        levels = {k: f"{k + 1} · {clean(table.level(variable.name, v), 40)}" for k, v in enumerate(variable.levels)}
+        with level:
+            picked = select(_("Level"), keys.LEVEL_AT, levels, otherwise=len(levels) - 1)
+        with new:
+            st.text_input(_("New level"), key="new_level", placeholder=_("its name"),
+                          on_change=_add, args=(position, variable.levels))  # fmt: skip
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            for step, label, icon in ((-1, _("Earlier"), "arrow_upward"), (1, _("Later"), "arrow_downward")):
+                there = picked + step
+                st.button(label, icon=f":material/{icon}:", key=f"level_{step}",
+                          disabled=not 0 <= there < len(variable.levels),
+                          on_click=_move, args=(position, variable.levels, picked, there))  # fmt: skip
+            order = " → ".join(md(table.level(variable.name, v), 24) for v in variable.levels[:12])
+            st.caption(order + (" → …" if len(variable.levels) > 12 else ""))
+
+
+def _move(position: int, levels: tuple[Any, ...], here: int, there: int) -> None:
+    moved = list(levels)
+    moved.insert(there, moved.pop(here))
+    try_edit(lambda state: columns.with_levels(state, position, tuple(moved)).showing(keys.LEVEL_AT.to(there)))
+
+
+def _add(position: int, levels: tuple[Any, ...]) -> None:
+    name = str(st.session_state.get("new_level", "")).strip()
+    st.session_state["new_level"] = ""
+    if name and name not in map(str, levels):
+        try_edit(lambda state: columns.with_levels(state, position, (*levels, name)))

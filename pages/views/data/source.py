@@ -19,16 +19,17 @@ from pages.runtime.state import State, change, current, on_click
 
 def file_drop() -> None:
     """Where a file is given. One that is no table is said, and what was on screen stays."""
-    st.file_uploader(_("Your own table"), key="upload_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
+    st.file_uploader(
+        _("Your own table"),
+        key="upload_file",
+        on_change=reading.read_dropped,
+        args=("upload_file", TABLE, _in_use),
+        max_upload_size=MAX_BYTES // 1_000_000,
+    )
     if why := reading.why_refused("upload_file"):
         st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF. The table stays in this session; nothing of it is in "
                  "a link."))  # fmt: skip
-
-
-def _take() -> None:
-    """Take over the file that was dropped; one that is no table leaves everything as it is."""
-    reading.read_dropped("upload_file", TABLE, _in_use)
 
 
 def _in_use(upload: Upload[Reading]) -> None:

@@ -43,7 +43,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import Spec, State, change, choose, control, current, dark, select
-from pages.views.model import likelihoods, weights_and_selection
+from pages.views.model import likelihoods, structures
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
@@ -194,10 +194,7 @@ def super_parent(table: active.FittableTable, fitted: active.Fitted) -> str | No
 
 def choose_conditional(table: active.FittableTable, fitted: active.Fitted, column: Variable) -> Conditional | Other:
     """P(column | class, parents), with a selector for its likelihood and for each parent's value; of AODE one for the
-    super-parent.
-
-    Raises ParameterError where the model has no factor for the column.
-    """
+    super-parent. Raises ParameterError where the model has no factor for the column."""
     likelihoods.choose_likelihood(table, fitted, column)
     looked_at = super_parent(table, fitted)
     above = parents(fitted.model, column.name, looked_at)
@@ -281,7 +278,7 @@ def draw_conditional(table: active.FittableTable, fitted: active.Fitted, estimat
     kind = words.kind(estimates.variable.kind)
     if not isinstance(estimates, LevelConditionals | GaussianConditionals):
         st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
-        weights_and_selection.selected_or_weighted(fitted, estimates.variable.name)
+        structures.selected_or_weighted(fitted, estimates.variable.name)
         likelihoods.draw_likelihood(table, estimates)
         return
     if estimates.variable.cuts:
@@ -297,7 +294,7 @@ def draw_conditional(table: active.FittableTable, fitted: active.Fitted, estimat
         if alike:
             st.caption(_("The class is no parent of this column: its table is the same for every class."))
         _super_parent_line(table, fitted, estimates)
-        weights_and_selection.selected_or_weighted(fitted, estimates.variable.name)
+        structures.selected_or_weighted(fitted, estimates.variable.name)
     if isinstance(estimates, LevelConditionals):
         if estimates.variable.cuts is not None:
             _histogram(table, fitted, estimates, on_dark)

@@ -21,9 +21,7 @@ LONGEST = 80
 """Characters of a message that is tried out."""
 
 
-@cached(max_entries=64)
-def _compared(message: str) -> LikelihoodComparison:
-    return compared(message)
+_compared = cached(max_entries=64)(compared)
 
 
 def likelihood_choice(table: active.FittableTable) -> None:

@@ -28,7 +28,7 @@ def suggested_models(table: active.TableInUse, examination: Examined) -> None:
         zip(st.columns(len(suggestions), gap="small"), suggestions, strict=True)
     ):
         with cell.container(border=True, height="stretch", vertical_alignment="distribute", key=f"fits_{place}"):
-            model_card(table, suggestion, place, taken=edits.spec_of(suggestion.model) == chosen)
+            _model_card(table, suggestion, place, taken=edits.spec_of(suggestion.model) == chosen)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         specs = tuple(edits.spec_of(s.model) for s in suggestions)
         if len(suggestions) > 1:
@@ -36,7 +36,7 @@ def suggested_models(table: active.TableInUse, examination: Examined) -> None:
                 _("Compare them"),
                 key="compare_three",
                 icon=":material/balance:",
-                on_click=compare_on_shelf,
+                on_click=_compare_on_shelf,
                 args=(specs,),
             )
         if any(s.error is not None for s in suggestions):
@@ -46,13 +46,19 @@ def suggested_models(table: active.TableInUse, examination: Examined) -> None:
             )  # fmt: skip
 
 
-def model_card(table: active.FittableTable, suggestion: Suggestion, place: int, *, taken: bool) -> None:
+def _model_card(table: active.FittableTable, suggestion: Suggestion, place: int, *, taken: bool) -> None:
     """One model, why, and how often it errs."""
     spec = edits.spec_of(suggestion.model)
     reason = wording.sentence(table, suggestion.reason)
     st.markdown(f"**{wording.model(suggestion.model)}**\n\n" + _("… {reason}.").format(reason=reason))
     with st.container(gap="xsmall"):
-        held_out_errors(table, suggestion)
+        if suggestion.error is not None:
+            rows = int(table.parts.y.notna().sum())
+            st.caption(
+                _("{share} of the rows decided wrongly ({n} of {all}), each left out").format(
+                    share=f"{suggestion.error:.1%}", n=f"{round(suggestion.error * rows):,}", all=f"{rows:,}"
+                )
+            )
         st.button(
             _("In use") if taken else _("Take this model"),
             key=f"take_{place}",
@@ -63,18 +69,7 @@ def model_card(table: active.FittableTable, suggestion: Suggestion, place: int, 
         )
 
 
-def held_out_errors(table: active.FittableTable, suggestion: Suggestion) -> None:
-    """The errors, each row left out."""
-    rows = int(table.parts.y.notna().sum())
-    if suggestion.error is not None:
-        st.caption(
-            _("{share} of the rows decided wrongly ({n} of {all}), each left out").format(
-                share=f"{suggestion.error:.1%}", n=f"{round(suggestion.error * rows):,}", all=f"{rows:,}"
-            )
-        )
-
-
-def compare_on_shelf(specs: tuple[Spec, ...]) -> None:
+def _compare_on_shelf(specs: tuple[Spec, ...]) -> None:
     """All of them on the shelf, and over to the page that compares."""
     change(lambda state: edits.with_models(state, specs).showing(keys.MODEL_VIEW.to("compare")))
     st.session_state["workspace_page"] = "model"

@@ -54,10 +54,8 @@ def _mode_in_words(way: ModeOfUse) -> str:
 
 
 def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
-    """What each way does and when, what it costs, and that all three say the same.
-
-    Raises ParameterError where a column's likelihood has no table, and what the model raises for the case.
-    """
+    """What each way does and when, what it costs, and that all three say the same. Raises ParameterError where a
+    column's likelihood has no table, and what the model raises for the case."""
     timed = current().seen(keys.TIMED)
     bill = _costs(table.key, fitted.spec, timed, table, fitted)
     for way, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):

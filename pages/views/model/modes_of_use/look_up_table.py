@@ -29,10 +29,7 @@ def _compiled(key: str, spec: Spec, _fitted: active.Fitted) -> LookUp:
 
 
 def table_and_file(table: active.FittableTable, fitted: active.Fitted) -> None:
-    """What is looked up, and the function that looks it up.
-
-    Raises ParameterError where a column's likelihood has no table.
-    """
+    """What is looked up, and the function that does it. Raises ParameterError where a likelihood has no table."""
     made = _compiled(table.key, fitted.spec, fitted)
     st.subheader(_("The compiled table"))
     entries, file = st.columns([3, 2], gap="medium")
