@@ -28,8 +28,8 @@ from bayes_engine.workbench.laboratory.truth import (
     TableTruth,
     Truth,
     bayes_risk,
+    from_drawn,
     from_ellipses,
-    from_points,
 )
 from tests.conftest import examples, slowly
 from tests.known_truths import gaussians
@@ -247,7 +247,7 @@ def test_samples_follow_the_tables_and_the_seed() -> None:
 
 def test_drawn_points_are_smoothed_as_scipy_does() -> None:
     points = [RNG.normal(size=(9, 2)), RNG.normal(size=(6, 2)) + 2]
-    truth = from_points(points, priors=[0.3, 0.7])
+    truth = from_drawn([(k, *row) for k, own in enumerate(points) for row in own], None, [0.3, 0.7], "12")
     X = RNG.normal(size=(20, 2))
     for k, own in enumerate(points):
         expected = np.log(truth.priors[k] * stats.gaussian_kde(own.T)(X.T))
@@ -380,9 +380,9 @@ def test_what_cannot_be_meant_is_refused() -> None:
     with pytest.raises(ParameterError, match="eigenvalues"):
         gaussians(MEANS, [EYE, [[1.0, 2.0], [2.0, 1.0]]])
     with pytest.raises(ParameterError, match="draw at least one"):
-        from_points([[[0.0, 0.0]], []], 0.5)
+        from_drawn([(0, 0.0, 0.0)], 0.5, [0.5, 0.5], "12")
     with pytest.raises(ParameterError, match="bandwidth"):
-        from_points([[[0.0, 0.0]], [[1.0, 1.0]]])
+        from_drawn([(0, 0.0, 0.0), (1, 1.0, 1.0)], None, [0.5, 0.5], "12")
     with pytest.raises(ParameterError, match="sum to 1"):
         TableTruth(("a", "b"), np.array([0.5, 0.5]), np.full((2, 2), 0.4))
     with pytest.raises(LossError, match="no column for the class"):

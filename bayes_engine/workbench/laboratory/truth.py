@@ -157,28 +157,6 @@ class GaussianTruth:
         return float(sum(priors[k] * (table[best, k] @ np.diff(share[k])) for k in (0, 1)))
 
 
-def from_points(
-    points: Sequence[Any], bandwidth: float | None = None, priors: Any = None, classes: Sequence[Any] | None = None
-) -> GaussianTruth:
-    """Drawn points, (n_c, d) for each class, smoothed: a Gaussian at each, of standard deviation `bandwidth` on every
-    axis, or by Scott's rule, Σ_c n_c^(−2/(d+4)) with the class's own covariance (Scott 1992, Multivariate Density
-    Estimation, sec. 6.5)."""
-    parts = []
-    for own in points:
-        rows = np.asarray(own, dtype=float)
-        if rows.ndim != 2 or not len(rows):
-            raise ParameterError("a class without a point has no density; draw at least one in each")
-        n, d = rows.shape
-        if bandwidth is not None:
-            kernel = np.eye(d) * float(bandwidth) ** 2
-        elif n > d:
-            kernel = np.atleast_2d(np.cov(rows.T)) * float(n) ** (-2.0 / (d + 4))
-        else:
-            raise ParameterError("Scott's rule needs more points than columns in each class; give a bandwidth")
-        parts.append(MultivariateMixture(np.full(n, 1.0 / n), rows, np.broadcast_to(kernel, (n, d, d))))
-    return _truth(parts, priors, classes)
-
-
 def from_ellipses(
     parts: Sequence[tuple[int, float, float, float, float, float, float]], priors: Any, classes: Sequence[Any]
 ) -> GaussianTruth:
@@ -195,18 +173,33 @@ def from_ellipses(
     spreads = axes @ (rows[:, 4:6, None] ** 2 * np.swapaxes(axes, 1, 2))
     own = [rows[:, 0] == k for k in range(len(classes))]
     mixtures = [MultivariateMixture(rows[of, 1] / rows[of, 1].sum(), rows[of, 2:4], spreads[of]) for of in own]
-    return _truth(mixtures, priors, classes)
+    return GaussianTruth(tuple(classes), np.asarray(priors, dtype=float), tuple(mixtures))
 
 
 def from_drawn(
-    points: Sequence[tuple[int, float, float]], bandwidth: float, priors: Any, classes: Sequence[Any]
+    points: Sequence[tuple[float, ...]], bandwidth: float | None, priors: Any, classes: Sequence[Any]
 ) -> GaussianTruth:
-    """`from_points` for points that say themselves which class they are of.
+    """Drawn points, each behind the position of its class, smoothed: a Gaussian at each, of standard deviation
+    `bandwidth` on every axis, or, if None, by Scott's rule, Σ_c n_c^(−2/(d+4)) with the class's own covariance (Scott
+    1992, Multivariate Density Estimation, sec. 6.5).
 
     >>> from_drawn([(0, 0.0, 0.0), (1, 2.0, 0.0), (1, 3.0, 0.0)], 0.5, [0.5, 0.5], ["A", "B"]).densities[1].weights
     array([0.5, 0.5])
     """
-    return from_points([[p[1:] for p in points if p[0] == k] for k in range(len(classes))], bandwidth, priors, classes)
+    parts = []
+    for k in range(len(classes)):
+        rows = np.array([point[1:] for point in points if point[0] == k], dtype=float)
+        if not len(rows):
+            raise ParameterError("a class without a point has no density; draw at least one in each")
+        n, d = rows.shape
+        if bandwidth is not None:
+            kernel = np.eye(d) * float(bandwidth) ** 2
+        elif n > d:
+            kernel = np.atleast_2d(np.cov(rows.T)) * float(n) ** (-2.0 / (d + 4))
+        else:
+            raise ParameterError("Scott's rule needs more points than columns in each class; give a bandwidth")
+        parts.append(MultivariateMixture(np.full(n, 1.0 / n), rows, np.broadcast_to(kernel, (n, d, d))))
+    return GaussianTruth(tuple(classes), np.asarray(priors, dtype=float), tuple(parts))
 
 
 def table_of(cells: Sequence[float], priors: Any, classes: Sequence[Any]) -> TableTruth:
@@ -219,14 +212,6 @@ def table_of(cells: Sequence[float], priors: Any, classes: Sequence[Any]) -> Tab
     shares = weights / weights.sum(axis=1, keepdims=True)
     columns = weights.shape[1].bit_length() - 1
     return TableTruth(tuple(classes), np.asarray(priors, dtype=float), shares.reshape(len(classes), *[2] * columns))
-
-
-def _truth(parts: Sequence[MultivariateMixture], priors: Any, classes: Sequence[Any] | None) -> GaussianTruth:
-    k = len(parts)
-    names = tuple(str(i + 1) for i in range(k)) if classes is None else tuple(classes)
-    return GaussianTruth(
-        names, np.full(k, 1.0 / k) if priors is None else np.asarray(priors, dtype=float), tuple(parts)
-    )
 
 
 def _checked_shares(shares: Array, n: int) -> None:
