@@ -23,7 +23,6 @@ from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.progress import steps, tick, ticking
 from bayes_engine.table.encode import numbers, positions
 from bayes_engine.table.schema import Schema
-from bayes_engine.table.text import TextRule
 
 PARTS = 16
 """Into so many parts the columns of a kind are taken at most."""
@@ -44,7 +43,11 @@ def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
     ])  # fmt: skip
     cells = [("read", FunctionTransformer(as_numbers, kw_args={"schema": schema})), ("columns", columns)]
     logistic = ("logistic", ticking(LogisticRegression(C=C, max_iter=5000)))
-    texts = [(f"text {j}", _terms(j, v.text)) for j, v in enumerate(features) if v.text is not None]
+    texts = [
+        (f"text {j}", make_pipeline(FunctionTransformer(_texts, kw_args={"place": j}), v.text.vectorizer()))
+        for j, v in enumerate(features)
+        if v.text is not None
+    ]
     if not texts:
         return ticking(Pipeline([*cells, logistic]))
     parts = [("cells", Pipeline(cells)), *texts] if numeric or levels else texts
@@ -80,10 +83,6 @@ def _seen(*stages: Any) -> Pipeline:
 def _looked(X: Any) -> Any:
     tick()
     return X
-
-
-def _terms(column: int, rule: TextRule) -> Pipeline:
-    return make_pipeline(FunctionTransformer(_texts, kw_args={"place": column}), rule.vectorizer())
 
 
 def _texts(X: Any, place: int) -> list[str]:

@@ -414,11 +414,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         joint, undone = left_out.linear_left_out(
             matrix(X), self.means_, within, weight, self._removals(labels), self._ddof
         )
-        return self._mend(joint, X, labels, undone)
-
-    def _mend(self, joint: Array, X: Table, labels: Labels, rows: NDArray[np.bool_]) -> Array:
-        """The few rows whose removal changes more than a rank: their class is gone, or a direction lost its spread."""
-        for i in np.flatnonzero(rows):
+        for i in np.flatnonzero(undone):  # few: their class is gone, or a direction has lost its spread
             one = slice(i, i + 1)
             joint[one] = super()._leave_one_out(X.take(one), labels.take(one))
         return joint

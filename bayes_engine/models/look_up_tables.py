@@ -284,9 +284,13 @@ def _column(
             yield from _levels(column, unseen)
             missing = "None" if nothing is None else _numbers(column.table[:, 0])
         case NormalTable():
-            yield from _gaussian(column)
+            about = {"kind": '"gaussian"', "weight": _number(column.weight), "pivot": _number(column.pivot)}
+            rows = zip(column.centre, column.sd, column.spread, strict=True)
+            yield from _coefficients(about, "centre, sd, log(2 pi sd**2)", rows)
         case RateTable():
-            yield from _poisson(column)
+            about = {"kind": '"poisson"', "weight": _number(column.weight)}
+            rates = zip(column.rate, column.log_rate, strict=True)
+            yield from _coefficients(about, "rate, log(rate); log x! is the same in every class", rates)
     yield f'        "missing": {missing},'
     yield "    },"
 
@@ -308,19 +312,8 @@ def _levels(column: LevelTable, unseen: str) -> Iterator[str]:
     yield f'        "unseen": {"None" if unseen == "error" else terms[-1]},'
 
 
-def _gaussian(column: NormalTable) -> Iterator[str]:
-    yield '        "kind": "gaussian",'
-    yield f'        "weight": {_number(column.weight)},'
-    yield f'        "pivot": {_number(column.pivot)},'
-    yield '        "classes": [  # centre, sd, log(2 pi sd**2)'
-    rows = zip(column.centre, column.sd, column.spread, strict=True)
+def _coefficients(about: dict[str, str], head: str, rows: Iterable[Iterable[float]]) -> Iterator[str]:
+    yield from (f'        "{key}": {value},' for key, value in about.items())
+    yield f'        "classes": [  # {head}'
     yield from (f"            {_numbers(row)}," for row in rows)
-    yield "        ],"
-
-
-def _poisson(column: RateTable) -> Iterator[str]:
-    yield '        "kind": "poisson",'
-    yield f'        "weight": {_number(column.weight)},'
-    yield '        "classes": [  # rate, log(rate); log x! is the same in every class'
-    yield from (f"            {_numbers(rates)}," for rates in zip(column.rate, column.log_rate, strict=True))
     yield "        ],"

@@ -167,11 +167,12 @@ class NaiveBayes(GenerativeClassifier):
     def _leaf(self, stats: SufficientStatistics, variable: Variable) -> Leaf:
         """The distribution of one column in each class."""
         name, target = variable.name, stats.target.name
-        rule = self._estimation(name)
+        prior = dirichlet(self.alpha, name)
+        rule = Estimation(prior, self.smoothing, self._ddof, bool(self.tied_variance), float(self.var_floor))
         if variable.discrete:
             domain = self._domain(stats, variable)
             counts = domain.counted(stats.counts.tables[name], 1)
-            amount, marginal = rule.prior.per_level(counts.shape), rule.prior.base == "marginal"
+            amount, marginal = prior.per_level(counts.shape), prior.base == "marginal"
             return TableLeaf(domain, target, counts, TableRule(amount, marginal, rule.smoothing, summed=True))
         if variable.textual:
             return text_leaf(variable, target, stats.texts.columns[name], rule)
@@ -180,11 +181,6 @@ class NaiveBayes(GenerativeClassifier):
             return OF_VALUES[variable.likelihood].estimate(variable, target, stats.values.columns[name], rule)
         gaussian = GaussianRule(rule.ddof, rule.tied, rule.floor)
         return gaussian_leaf(variable, target, stats.moments.column(name), gaussian)
-
-    def _estimation(self, name: str) -> Estimation:
-        """How the parameters of a column are estimated."""
-        prior = dirichlet(self.alpha, name)
-        return Estimation(prior, self.smoothing, self._ddof, bool(self.tied_variance), float(self.var_floor))
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """All rows at once: a row's removal touches its own class's parameters, and what all classes share."""

@@ -27,7 +27,7 @@ from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models import network_fit, network_query
-from bayes_engine.models.network_fit import EMSettings, RowForm, TablePrior, read_rows
+from bayes_engine.models.network_fit import EMSettings, TablePrior, read_rows
 from bayes_engine.priors import Alpha
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.family_counts import FamilyCounts
@@ -96,7 +96,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
         Raises TableError, ParameterError where table, arcs or parameters do not allow it.
         """
-        table, weight = read_rows(X, sample_weight, self._form)
+        table, weight = read_rows(X, sample_weight, self.schema, self.missing, self.discretize, self.bins)
         self.search_: SearchResult | None = None
         return self._fit(table, weight, self._given(table.schema))
 
@@ -123,7 +123,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """
         if self.hidden:
             raise ParameterError("a hidden node has no rows to score its arcs by; give the structure and call fit")
-        table, weight = read_rows(X, sample_weight, self._form)
+        table, weight = read_rows(X, sample_weight, self.schema, self.missing, self.discretize, self.bins)
         start = self._given(table.schema)
         if start.arcs and method == "hill-climb":
             options = {"start": start, **options}
@@ -350,10 +350,6 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         return cls.of(from_frames(frames))
 
     # plumbing -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _form(self) -> RowForm:
-        return RowForm(self.schema, self.missing, self.discretize, self.bins)
 
     @property
     def _prior(self) -> TablePrior:

@@ -6,7 +6,7 @@ the posterior of a complete row hangs on its Markov blanket alone (Friedman, Gei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
@@ -103,19 +103,15 @@ class BayesianNetworkClassifier(SemiNaive):
             tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
             return DAG((target, *columns), [*below, *tan.tree_])
         discrete = [v.name for v in stats.schema if v.discrete and self._domain(stats, v).size]
+        # a stated class prior leaves no room for parents of the class
+        forbidden = () if self._prior_rule == "empirical" else tuple((name, target) for name in discrete)
         self.search_ = search(
             FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete"),
             self.criterion,
             method=structure,
-            options=SearchOptions(
-                constraints=Constraints(forbidden=self._not_above(discrete, target)), max_parents=self.max_parents
-            ),
+            options=SearchOptions(constraints=Constraints(forbidden=forbidden), max_parents=self.max_parents),
         )
         return DAG((target, *columns), [*self.search_.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
-
-    def _not_above(self, discrete: Collection[str], target: str) -> tuple[Arc, ...]:
-        """A stated class prior leaves no room for parents of the class."""
-        return () if self._prior_rule == "empirical" else tuple((name, target) for name in discrete)
 
     def _given(self, stats: SufficientStatistics, arcs: Iterable[Arc]) -> DAG:
         target, columns = stats.target.name, stats.schema.names
@@ -250,7 +246,8 @@ class BayesianNetworkClassifier(SemiNaive):
         rows with other cells the junction tree knows the joint sooner than the ledger."""
         table = self._encode(X)
         zeros = any(dirichlet(self.alpha, name).may_be_zero for name in (*self.schema_.names, None))
-        near = self.factor_ if zeros else self._near()
+        of_class = tuple(f for f in self.factor_.families if f.of_class)
+        near = self.factor_ if zeros else replace(self.factor_, families=of_class)
         columns = {d.variable.name for f in near.all_families for d in f.parents} | set(near.names)
         known = np.ones(table.n, dtype=bool)
         for f in self.factor_.families:
@@ -294,8 +291,3 @@ class BayesianNetworkClassifier(SemiNaive):
             places[:, network.position[self.target_.name]] = c
             joint[:, c] = tree.log_evidence(places)
         return joint + leaves
-
-    def _near(self) -> DirectedFactor:
-        """The factor without the families that the class takes no part in."""
-        kept = tuple(f for f in self.factor_.families if f.of_class)
-        return replace(self.factor_, families=kept)

@@ -51,33 +51,25 @@ Tables = tuple[Array, ...]
 # rows -----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RowForm:
-    """How rows are read: the schema (None: from the dtypes), what is done about cells not known, and how columns of
-    numbers are cut into intervals. Fields as the parameters of `BayesianNetwork`."""
-
-    schema: Schema | None
-    missing: str
-    discretize: str | None
-    bins: int
-
-
-def read_rows(X: Any, sample_weight: Any, form: RowForm) -> tuple[Table, Array | None]:
-    """The rows X (n, d) as codes, and their weights. Raises TableError, ParameterError where they cannot be read so."""
+def read_rows(
+    X: Any, sample_weight: Any, schema: Schema | None, missing: str, discretize: str | None, bins: int
+) -> tuple[Table, Array | None]:
+    """The rows X (n, d) as codes, and their weights, by parameters of `BayesianNetwork`. Raises TableError,
+    ParameterError where they cannot be read so."""
     frame = as_frame(X)
     frame = frame.set_axis([str(c) for c in frame.columns], axis=1)
-    checked_word("missing", form.missing, ("em", "known", "error"))
-    if form.discretize is not None:
-        checked_word("discretize", form.discretize, ("quantile", "equal-width"))
-    schema = Schema.from_dtypes(frame) if form.schema is None else given_schema(form.schema).features
+    checked_word("missing", missing, ("em", "known", "error"))
+    if discretize is not None:
+        checked_word("discretize", discretize, ("quantile", "equal-width"))
+    schema = Schema.from_dtypes(frame) if schema is None else given_schema(schema).features
     frame = by_schema(frame, frame, schema.names)
-    schema = observe(frame, Schema(tuple(_cut(v, frame, form) for v in schema)))
+    schema = observe(frame, Schema(tuple(_cut(v, frame, discretize, bins) for v in schema)))
     empty = [v.name for v in schema if not v.levels]
     if empty:
         raise TableError("column(s) {names} hold no value at all; leave them out", names=Listing(empty))
     table = encode(frame, schema, unseen="error")
     refuse_infinite(table)
-    for name in schema.names if form.missing == "error" else ():
+    for name in schema.names if missing == "error" else ():
         if (absent := table[name] == 0).any():
             raise TableError(
                 "column '{column}' has a missing cell in row {row}; choose missing='em', which keeps every row",
@@ -87,17 +79,17 @@ def read_rows(X: Any, sample_weight: Any, form: RowForm) -> tuple[Table, Array |
     return table, checked_weights(sample_weight, table.n)
 
 
-def _cut(variable: Variable, frame: pd.DataFrame, form: RowForm) -> Variable:
+def _cut(variable: Variable, frame: pd.DataFrame, discretize: str | None, bins: int) -> Variable:
     if not variable.numeric:
         return variable
-    if form.discretize is None:
+    if discretize is None:
         raise TableError(
             "column '{column}' holds numbers, and every node of a network is discrete; set discretize='quantile'",
             column=variable.name,
         )
-    checked_method(form.discretize, form.bins)
+    checked_method(discretize, bins)
     x = numbers(frame[variable.name], variable)
-    cuts = cuts_for(form.discretize, x, np.zeros(len(x), dtype=np.intp), 1, None, form.bins)
+    cuts = cuts_for(discretize, x, np.zeros(len(x), dtype=np.intp), 1, None, bins)
     return replace(variable, cuts=cuts, levels=interval_names(cuts), declared=True)
 
 
@@ -122,16 +114,6 @@ def hidden_levels(hidden: Any) -> dict[str, tuple[Any, ...]]:
             )
         levels_of[str(name)] = levels
     return levels_of
-
-
-def with_hidden(schema: Schema, hidden: Mapping[str, Sequence[Any]]) -> Schema:
-    """The columns and the hidden nodes. Raises ParameterError where they share a name."""
-    more = []
-    for name, levels in hidden.items():
-        if name in schema:
-            raise ParameterError("the hidden node '{name}' has the name of a column", name=name)
-        more.append(Variable(name, "categorical", tuple(levels), declared=True))
-    return Schema((*schema, *more))
 
 
 # tables from counts ---------------------------------------------------------------------------------------------------
@@ -174,10 +156,14 @@ def estimate(stats: SufficientStatistics, graph: DAG, prior: TablePrior) -> Netw
 
 
 def widened(table: Table, hidden: Mapping[str, Sequence[Any]]) -> Table:
-    """The rows with a column for every hidden node, of which no cell is known."""
-    schema = with_hidden(table.schema, hidden)
-    extra = tuple(np.zeros(table.n, dtype=np.uint8) for _ in range(len(schema) - len(table.schema)))
-    return replace(table, schema=schema, columns=(*table.columns, *extra))
+    """The rows with a column for every hidden node, of which no cell is known. Raises ParameterError where a node and a
+    column share a name."""
+    for name in hidden:
+        if name in table.schema:
+            raise ParameterError("the hidden node '{name}' has the name of a column", name=name)
+    more = (Variable(name, "categorical", tuple(levels), declared=True) for name, levels in hidden.items())
+    extra = (np.zeros(table.n, dtype=np.uint8) for _ in hidden)
+    return replace(table, schema=Schema((*table.schema, *more)), columns=(*table.columns, *extra))
 
 
 def counted(table: Table, weight: Array | None, graph: DAG) -> SufficientStatistics:

@@ -96,7 +96,7 @@ def select_features(
     if target != model.target_:
         raise NotASubset("cannot leave out rows of a class that was never counted")
     table = model._table(frame, model.schema_, unseen="error", missing=model.missing)
-    judge = _Judge(left_out_terms(model, table, labels), labels, criterion, _loss(loss, model.classes_))
+    judge = _Judge(left_out_terms(model, table, labels), labels, criterion, model._loss(loss))
     return _search(judge, direction)
 
 
@@ -104,10 +104,6 @@ def checked(criterion: str, direction: str) -> None:
     """Raises ParameterError where criterion or direction is none."""
     checked_word("criterion", criterion, CRITERIA)
     checked_word("direction", direction, DIRECTIONS)
-
-
-def _loss(loss: Any, classes: NDArray[Any]) -> LossMatrix:
-    return LossMatrix.from_any(loss, classes.tolist())
 
 
 class _Judge:
@@ -203,7 +199,7 @@ class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         checked(self.criterion, self.direction)
         model = self._settled(stats)
-        judge = _Judge(left_out_terms(model, X, labels), labels, self.criterion, _loss(self.loss, model.classes_))
+        judge = _Judge(left_out_terms(model, X, labels), labels, self.criterion, model._loss(self.loss))
         self.selection_ = _search(judge, self.direction)
         self.kept_ = self.selection_.kept
         return stats

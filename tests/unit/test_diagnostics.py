@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bayes_engine.inference.diagnostics import autocorrelation, autocovariance, error_of_groups, gelman_rubin
+from bayes_engine.inference.gibbs import autocorrelation, autocovariance, error_of_groups, gelman_rubin
 
 
 def autoregressive(rho: float, steps: int, chains: int, seed: int = 0) -> np.ndarray:

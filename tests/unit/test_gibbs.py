@@ -11,8 +11,7 @@ import pytest
 from bayes_engine.errors import ImpossibleEvidence, ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference import irreducibility
-from bayes_engine.inference.diagnostics import autocorrelation, gelman_rubin
-from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, gibbs, updates
+from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, autocorrelation, gelman_rubin, gibbs, updates
 from bayes_engine.inference.gibbs_kernel import compile_gibbs, conditional, gibbs_step, start
 from bayes_engine.inference.irreducibility import stuck_network, tied_blocks
 from bayes_engine.table.schema import Variable
