@@ -262,7 +262,9 @@ class AveragedFactor(Factor):
         met = set()
         for i, member in enumerate(self.members):
             first, _ = member.first(X, log_prior, None)
-            for name, term in ((member.name, _difference(first, log_prior)), *self._children(member, X, None)):
+            there = np.isfinite(first) & np.isfinite(log_prior)
+            own = np.subtract(first, log_prior, out=np.full(first.shape, -np.inf), where=there)
+            for name, term in ((member.name, own), *self._children(member, X, None)):
                 terms[name] += np.multiply(q[i], term, out=np.zeros(shape), where=q[i] > 0)
                 if active[i].any():
                     met.add(name)
@@ -296,8 +298,3 @@ class AveragedFactor(Factor):
             return
         for rows in slices(X.n, step):
             yield rows, X.take(rows), None if left is None else LeftOutRows(left.own[rows], left.weight[rows])
-
-
-def _difference(a: Array, b: Array) -> Array:
-    """a − b, −inf where a is."""
-    return np.asarray(np.subtract(a, b, out=np.full(a.shape, -np.inf), where=np.isfinite(a) & np.isfinite(b)))

@@ -182,11 +182,6 @@ def supervised_step(
 
     Rows with a missing cell are left out, as discriminant analysis does. Raises Collapse where a class has no spread,
     and what the classifiers' `fit` raises, which speaks of `columns` (d names) and `classes` (K labels).
-
-    >>> X = np.array([[0.0, 1.0], [0.4, 0.2], [0.1, 0.9], [5.0, 5.1], [5.2, 4.0], [5.3, 4.8]])
-    >>> found = supervised_step(X, np.array([0, 0, 0, 1, 1, 1]), 2, "full")
-    >>> found.peer, found.difference < 1e-12, found.alike
-    ('QuadraticDiscriminantAnalysis', True, 6)
     """
     kept = np.flatnonzero(~np.isnan(X).any(axis=1))
     x, y = X[kept], codes[kept]

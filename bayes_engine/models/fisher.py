@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from bayes_engine.ledger import class_position
 from bayes_engine.logspace import Array
 from bayes_engine.models.gaussian import (
     LinearDiscriminantAnalysis,
     Shrinkage,
     checked_components,
     discriminant_directions,
-    position_of,
     signed,
 )
 from bayes_engine.priors import checked_word
@@ -190,7 +190,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         Raises ParameterError where a label is no class.
         """
         check_is_fitted(self, "gaussian_")
-        i, j = (self.means_[position_of(self.classes_.tolist(), label)] for label in (for_, against))
+        i, j = (self.means_[class_position(label, self.classes_.tolist())] for label in (for_, against))
         w = self.scalings_ @ ((i - j) @ self.scalings_)
         return w, float(-w @ (i + j) / 2.0)
 

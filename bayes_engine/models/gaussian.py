@@ -39,7 +39,7 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.discriminant import BLOCK, Discriminant, LinearFactor, QuadraticFactor
 from bayes_engine.language import Word
-from bayes_engine.ledger import Ledger, Status
+from bayes_engine.ledger import Ledger, Status, class_position
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import gaussian_left_out as left_out
 from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_classes, warn_of_constant
@@ -359,7 +359,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ([4.0], -12.0)
         """
         f, p = self._linear, log(self.priors_)
-        i, j = (position_of(self.classes_.tolist(), label) for label in (for_, against))
+        i, j = (class_position(label, self.classes_.tolist()) for label in (for_, against))
         w = np.zeros(self.n_features_in_)
         w[f.columns] = f.weights[i] - f.weights[j]
         between = f.centre + 0.5 * (f.apart[i] + f.apart[j])
@@ -668,17 +668,6 @@ def checked_components(n_components: Any, most: int) -> int:
             most=most,
         )
     return int(n_components)
-
-
-def position_of(classes: list[Any], label: Any) -> int:
-    """Where the label stands among the classes. Raises ParameterError where it is none."""
-    if label not in classes:
-        raise ParameterError(
-            "there is no class '{label}'; the classes are {classes}",
-            label=str(label),
-            classes=", ".join(map(str, classes)),
-        )
-    return classes.index(label)
 
 
 def _refuse_cell(schema: Schema, values: Array, pivot: Array) -> None:

@@ -104,12 +104,7 @@ class LeftOutTerms(NamedTuple):
     terms: dict[str, Array]
 
     def joint(self, kept: Iterable[str] | None = None) -> Array:
-        """(n, C) log p(c, x_i) without row i, of all columns or of those `kept`.
-
-        >>> left = LeftOutTerms(np.array([[-1.0, -2.0]]), {"size": np.array([[-0.5, 0.0]])})
-        >>> left.joint().tolist()
-        [[-1.5, -2.0]]
-        """
+        """(n, C) log p(c, x_i) without row i, of all columns or of those `kept`."""
         names = self.terms if kept is None else kept
         return np.asarray(np.sum([self.log_prior, *(self.terms[name] for name in names)], axis=0))
 

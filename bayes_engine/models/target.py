@@ -21,10 +21,6 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
 
     A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
     are declared.
-
-    >>> target, codes = encode_target(["good", "bad", "good"], None)
-    >>> target.levels, codes.tolist()
-    (('bad', 'good'), [1, 0, 1])
     """
     if not isinstance(y, pd.Series):
         y = pd.Series(y if isinstance(y, pd.api.extensions.ExtensionArray) else column_or_1d(y, warn=True, dtype=None))

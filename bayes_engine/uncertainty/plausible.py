@@ -71,7 +71,7 @@ class Plausible:
 
     def histogram(self, label: Any, bins: int = 20) -> tuple[Array, Array]:
         """(bins,) the share of models with P(label|x) in each of the bins between 0 and 1, and the edges."""
-        counts, edges = np.histogram(self.p[:, self._position(label)], bins, (0.0, 1.0))
+        counts, edges = np.histogram(self.p[:, class_position(label, self.classes)], bins, (0.0, 1.0))
         return counts / self.n, edges
 
     def flips(
@@ -109,11 +109,6 @@ class Plausible:
         joint = np.where(excluded, -np.inf, self.joint - np.where(excluded, 0.0, self.log_prior) + log_use)
         return replace(self, p=normalize(joint), own=moved.posterior()[0], ledger=moved, joint=joint,
                        log_prior=log_use, prior=dict(use))  # fmt: skip
-
-    def _position(self, label: Any) -> int:
-        if label not in self.classes:
-            raise ParameterError("there is no class '{label}'", label=str(label))
-        return self.classes.index(label)
 
 
 def plausible(
