@@ -211,17 +211,6 @@ def em(
 
     The objective is Q + H, plus the log prior where there is one: that is the log-likelihood for soft EM, the
     classification likelihood for hard. Raises ObjectiveFell where it falls by more than 1e-9 of its size.
-
-    Two coins of unknown bias, five rounds of ten tosses, the coin of each round hidden (Do & Batzoglou 2008):
-
-    >>> heads = np.array([5.0, 9.0, 8.0, 4.0, 7.0])
-    >>> def expect(p, hard):
-    ...     m = responsibilities(heads[:, None] * np.log(p) + (10 - heads)[:, None] * np.log(1 - p), hard=hard)
-    ...     return ExpectedStatistics((heads @ m.responsibilities, 10 * m.responsibilities.sum(axis=0)), *m[1:])
-    >>> coins = EMModel(expect, lambda stats: stats[0] / stats[1])
-    >>> trace = em(np.array([0.6, 0.5]), coins, stopping=Stopping(max_iter=10))
-    >>> trace.last.parameters.round(2).tolist()
-    [0.8, 0.52]
     """
     expected = model.expect(start, hard)
     steps = [_step(0, start, expected, model.log_prior)]

@@ -17,9 +17,6 @@ from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.logspace import Array
 from bayes_engine.table.schema import Level
 
-LogEvidence = Callable[[NDArray[np.intp]], Array]
-"""Rows of evidence (n, d), as `JunctionTree.log_evidence` takes them, to log P(e) (n,)."""
-
 MOST_SETS = 20_000
 """Sets of findings that are tried."""
 
@@ -32,9 +29,11 @@ class Conflict(NamedTuple):
     smallest: bool
 
 
-def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp]) -> Conflict | None:
-    """The conflict in one row of evidence (d,); None where it can occur. Of several smallest sets the first in the
-    order of the nodes is named."""
+def conflict(
+    network: Network, log_evidence: Callable[[NDArray[np.intp]], Array], row: NDArray[np.intp]
+) -> Conflict | None:
+    """The conflict in one row of evidence (d,), `log_evidence` being the junction tree's; None where it can occur. Of
+    several smallest sets the first in the order of the nodes is named."""
 
     def impossible(sets: list[tuple[int, ...]]) -> list[bool]:
         rows = np.full((len(sets), len(row)), HIDDEN)

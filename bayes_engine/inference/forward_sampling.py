@@ -26,6 +26,7 @@ BLOCK = 16_384
 """Rows that are drawn at a time: they stay in the cache."""
 
 Places = NDArray[np.intp]
+"""Rows (n, d), or one (d,): the place of each node's level, HIDDEN where nothing is known."""
 
 
 def thresholds(p: Array) -> NDArray[np.uint32]:
@@ -117,14 +118,7 @@ def _pieces(
 
 
 def checked_evidence(network: Network, evidence: Places) -> Places:
-    """`evidence` as a row (d,) of places; raises ParameterError where it is none of this network.
-
-    >>> from bayes_engine.datasets import load_network
-    >>> checked_evidence(load_network("asia").network, np.array([2, 0, 0, 0, 0, 0, 0, 0]))
-    Traceback (most recent call last):
-    ...
-    bayes_engine.errors.ParameterError: the evidence puts 'asia' at place 2; it has 2 levels
-    """
+    """`evidence` as a row (d,) of places; raises ParameterError where it is none of this network."""
     row = np.array(evidence, dtype=np.intp)
     if row.shape != (len(network.cpts),):
         raise ParameterError(

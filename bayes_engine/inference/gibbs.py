@@ -207,6 +207,8 @@ class _Tally:
 
     def __init__(self, kernel: TransitionKernel, chains: int, sweeps: int, event: Places | None, keep: int) -> None:
         self.kernel, self.chains, self.sweeps = kernel, chains, sweeps
+        self.groups = groups_of(chains)
+        self.group_sizes = np.array([len(g) for g in self.groups], dtype=float)
         self.sizes = [kernel.network.sizes[j] for j in kernel.hidden]
         batches = min(2 if chains >= BATCHES else BATCHES, sweeps)
         self.ends = np.linspace(0, sweeps, batches + 1).astype(np.intp)[1:]
@@ -250,9 +252,7 @@ class _Tally:
         self.draws[t - 1] = hit[: self.draws.shape[1]]
         if t in self.marks:
             share = self.hits.sum(axis=0) / t
-            groups = groups_of(self.chains)
-            sizes = np.array([len(g) for g in groups], dtype=float)
-            error = error_of_groups(np.array([share[g].mean() for g in groups]), sizes)
+            error = error_of_groups(np.array([share[g].mean() for g in self.groups]), self.group_sizes)
             self.running.append((float(share.mean()), float(error)))
 
     @property
@@ -264,9 +264,8 @@ class _Tally:
         total = self.sweeps * self.chains
         p = float(count.sum() / total)
         if self.chains >= BATCHES:
-            groups = groups_of(self.chains)
-            sizes = np.array([len(g) for g in groups], dtype=float) * self.sweeps
-            means = np.array([count[:, g].sum() for g in groups]) / sizes
+            sizes = self.group_sizes * self.sweeps
+            means = np.array([count[:, g].sum() for g in self.groups]) / sizes
         else:
             sizes = np.repeat(self.lengths, self.chains)
             means = count.ravel() / sizes

@@ -73,13 +73,6 @@ def irreducibility(network: Network, evidence: Places, members: Iterable[Sequenc
     product of the sets', so they are connected if each set's are: there, two states are neighbours that differ inside
     one unit. A set too large to write out is made smaller first, by leaving out nodes that block no move (`_smaller`).
     Raises ImpossibleEvidence where a set has no possible state: then the evidence has none.
-
-    >>> network = stuck_network()
-    >>> found = irreducibility(network, network.places({"equal": "yes"}), [[0], [1]])
-    >>> found.kind, found.tied, len(found.communicating_classes)
-    ('reducible', ('first', 'second'), 2)
-    >>> irreducibility(network, network.places({"equal": "yes"}), [[0, 1]]).kind
-    'connected'
     """
     evidence = checked_evidence(network, evidence)
     units = [tuple(m) for m in members]

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.conflict import conflict
+from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.inference.triangulate import Clique, cells, cliques
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
 
-Places = NDArray[np.intp]
-"""(n, d) one row of evidence each: the place of a node's level, HIDDEN where nothing is known."""
 OnImpossible = Literal["raise", "flag"]
 
 Passed = TypeVar("Passed")

@@ -499,13 +499,7 @@ def by_schema(X: Any, frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFra
 
 
 def given_schema(schema: Any) -> Schema:
-    """What an estimator was given as its `schema`. Raises ParameterError where that is none.
-
-    >>> given_schema(["colour", "sugar"])
-    Traceback (most recent call last):
-    ...
-    bayes_engine.errors.ParameterError: schema is a list, not a Schema; take the schema of a Reading, or Schema.infer
-    """
+    """What an estimator was given as its `schema`. Raises ParameterError where that is none."""
     if not isinstance(schema, Schema):
         raise ParameterError(
             "schema is a {kind}, not a Schema; take the schema of a Reading, or Schema.infer",

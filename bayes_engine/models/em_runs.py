@@ -44,11 +44,6 @@ class GaussianMixtureRun:
     def trace(self) -> EMTrace[MixtureParameters]:
         return self.model.trace_
 
-    @property
-    def objective(self) -> float:
-        """What was reached."""
-        return self.trace.last.objective
-
 
 def run_em(
     X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any

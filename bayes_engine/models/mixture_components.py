@@ -50,11 +50,7 @@ class MixtureParameters(NamedTuple):
     form: Form = "full"
 
     def full(self) -> Array:
-        """(K, d, d) every component's covariance.
-
-        >>> MixtureParameters(np.ones(1), np.zeros((1, 2)), np.array([4.0]), "spherical").full().tolist()
-        [[[4.0, 0.0], [0.0, 4.0]]]
-        """
+        """(K, d, d) every component's covariance."""
         k, d = self.means.shape
         if self.form in ("full", "tied"):
             return np.broadcast_to(self.covariances, (k, d, d)).copy()

@@ -29,14 +29,7 @@ from bayes_engine.table.schema import Schema, Variable
 
 
 class WrappedParameter:
-    """A parameter of the `estimator` that a classifier is made with, read as if it were its own.
-
-    >>> class Careful:
-    ...     estimator = NaiveBayes(unseen="error")
-    ...     unseen = WrappedParameter()
-    >>> Careful().unseen
-    'error'
-    """
+    """A parameter of the `estimator` that a classifier is made with, read as if it were its own."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

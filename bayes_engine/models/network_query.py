@@ -1,4 +1,4 @@
-"""Questions to a finished Bayesian network, answered as labelled tables; inference itself stands in `inference/`."""
+"""Questions to a finished Bayesian network, answered as labelled tables as the methods of `BayesianNetwork` say."""
 
 from __future__ import annotations
 
@@ -66,7 +66,6 @@ def places_of(network: Network, schema: Schema, hidden: Collection[str], X: Any)
 
 
 def joint_posterior(network: Network, targets: str | Sequence[str], evidence: Mapping[str, Any] | None) -> pd.Series:
-    """P(targets | evidence), exact: indexed by level, or by the levels of several targets together."""
     row = row_of(network, evidence)
     names = [str(name) for name in (targets if isinstance(targets, list | tuple) else [targets])]
     if not names:
@@ -78,7 +77,6 @@ def joint_posterior(network: Network, targets: str | Sequence[str], evidence: Ma
 
 
 def marginals(network: Network, evidence: Mapping[str, Any] | None) -> dict[str, pd.Series]:
-    """P(x_j | evidence) of every node, exact, each indexed by level."""
     p = junction_tree(network).marginals(row_of(network, evidence)).p
     return {
         cpt.name: pd.Series(p[cpt.name][0], index=pd.Index(cpt.variable.levels, name=cpt.name), name="P")
@@ -101,7 +99,6 @@ def posterior(network: Network, places: NDArray[np.intp], target: str) -> Array:
 
 
 def sampled(network: Network, n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """n rows drawn from the distribution, as levels."""
     columns = {}
     for cpt, column in zip(network.cpts, sample(network, n, rng).T, strict=True):
         levels = pd.Index(list(cpt.variable.levels), dtype=object)

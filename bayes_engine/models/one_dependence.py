@@ -22,9 +22,8 @@ from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
 from bayes_engine.factors.leaf import Domain, Leaf, LeftOutRows, refuse_parents
 from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.inference.averaged import AveragedFactor, Member
+from bayes_engine.inference.averaged import EQUAL, AveragedFactor, Member, scores_left_out
 from bayes_engine.inference.directed import DirectedFactor, integrating
-from bayes_engine.inference.super_parent_sums import EQUAL, scores_left_out
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize

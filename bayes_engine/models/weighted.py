@@ -75,11 +75,6 @@ def conditional_log_loss(w: Array, log_prior: Array, terms: Array, truth: Any, s
     """−Σ_i s_i log P(c_i|x_i; w), in nats, for terms (d, n, C) and shares (n,) that sum to 1. Convex in w.
 
     ∂/∂w_j = Σ_i s_i (Σ_c P(c|x_i) t_jic − t_ji,c_i) (JMLR 14, 2013, §4.1).
-
-    >>> terms = np.log([[[0.8, 0.2], [0.4, 0.6]]])
-    >>> even, truth, share = np.log([[0.5, 0.5]] * 2), np.array([0, 1]), np.array([0.5, 0.5])
-    >>> [round(conditional_log_loss(np.array([w]), even, terms, truth, share).value, 4) for w in (0.0, 1.0)]
-    [0.6931, 0.367]
     """
     rows = np.arange(len(truth))
     log_p = log_normalize(log_prior + np.tensordot(w, terms, axes=1))
@@ -92,10 +87,6 @@ def squared_error(w: Array, log_prior: Array, terms: Array, truth: Any, share: A
     """½ Σ_i s_i Σ_c (1[c = c_i] − P(c|x_i; w))², arrays as in `conditional_log_loss`. Not convex.
 
     ∂/∂w_j = Σ_i s_i Σ_c (P_ic − 1[c = c_i]) P_ic (t_jic − Σ_k P_ik t_jik) (JMLR 14, 2013, §4.2).
-
-    >>> terms, even = np.log([[[0.8, 0.2]]]), np.log([[0.5, 0.5]])
-    >>> round(squared_error(np.array([1.0]), even, terms, np.array([0]), np.ones(1)).value, 4)
-    0.04
     """
     p = normalize(log_prior + np.tensordot(w, terms, axes=1))
     error = p.copy()
@@ -206,7 +197,13 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
         if not len(truth) or not names:
             return
         terms = np.stack([left.terms[name] for name in names])
-        _refuse_never(names, terms)
+        never = [name for name, term in zip(names, terms, strict=True) if not np.isfinite(term).all()]
+        if never:
+            raise ParameterError(
+                "column(s) {names}: a conditional probability is 0, and 0 to the power of any weight but 0 stays 0; "
+                "smooth the model (alpha > 0)",
+                names=Listing(never),
+            )
         cost = COSTS[self.objective]
         rest = (left.log_prior, terms, truth, weight / weight.sum())
         trace = [cost(start, *rest).value]
@@ -237,13 +234,3 @@ def _terms(model: NaiveBayes, X: Table) -> LeftOutTerms:
     for row, term in columns:
         terms[row.child] = terms[row.child] + term
     return LeftOutTerms(np.asarray(log_prior), terms)
-
-
-def _refuse_never(names: list[str], terms: Array) -> None:
-    never = [name for name, term in zip(names, terms, strict=True) if not np.isfinite(term).all()]
-    if never:
-        raise ParameterError(
-            "column(s) {names}: a conditional probability is 0, and 0 to the power of any weight but 0 stays 0; smooth "
-            "the model (alpha > 0)",
-            names=Listing(never),
-        )

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.factors.leaf import Domain, LeftOutRows
-from bayes_engine.inference import super_parent_sums
+from bayes_engine.inference import averaged
 from bayes_engine.logspace import log
 from bayes_engine.models.one_dependence import AODE, SPODE
 from bayes_engine.stats.labels import Labels
@@ -114,9 +114,9 @@ def test_columns_are_packed_while_their_table_stays_small(monkeypatch: pytest.Mo
         for j, b in enumerate(domains):
             want[i] += terms[i][j][a.places(X), b.places(X)]
     for cells, groups in ((1, 4), (60, 3), (10**6, 1)):
-        monkeypatch.setattr(super_parent_sums, "PACKED_CELLS", cells)
-        monkeypatch.setattr(super_parent_sums, "BLOCK", 30)
-        rows = super_parent_sums.pack(X, domains)
+        monkeypatch.setattr(averaged, "PACKED_CELLS", cells)
+        monkeypatch.setattr(averaged, "BLOCK", 30)
+        rows = averaged.pack(X, domains)
         assert len(rows.groups) == groups
         found = [part.copy() for _, part in rows.sums([rows.tables(t) for t in terms], 0, 100)]
         assert [part.shape[1] for part in found] == [30, 30, 30, 10]

@@ -41,11 +41,11 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 def test_a_climb_is_the_run_of_the_mixture_itself() -> None:
     run = run_em(IRIS, 3, "kmeans", tol=1e-9, max_iter=500)
-    assert run.objective == pytest.approx(-180.18548, abs=1e-5)
+    assert run.trace.last.objective == pytest.approx(-180.18548, abs=1e-5)
     assert run.collapse is None
-    assert objective_reached(IRIS, 3, "kmeans", tol=1e-9, max_iter=500) == run.objective
+    assert objective_reached(IRIS, 3, "kmeans", tol=1e-9, max_iter=500) == run.trace.last.objective
     again = GaussianMixture(3, init=run.trace.steps[0].parameters, tol=1e-9).fit(IRIS)
-    assert again.trace_.last.log_likelihood == pytest.approx(run.objective, abs=1e-9)
+    assert again.trace_.last.log_likelihood == pytest.approx(run.trace.last.objective, abs=1e-9)
 
 
 def test_a_collapse_is_followed_to_the_step_before_it() -> None:
