@@ -13,10 +13,9 @@ from scipy.special import digamma, gammaln, polygamma, xlog1py, xlogy
 from scipy.stats import nbinom
 
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation
-from bayes_engine.factors.likelihoods import OF_VALUES, Likelihood, register
+from bayes_engine.factors.likelihoods import OF_VALUES, Likelihood, ValuesLeaf, register
 from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Parametric, Quotient, Source
-from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.logspace import Array, exp, log_sum
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table

@@ -143,38 +143,21 @@ class LossMatrix(LossTable):
     ) -> FlipMargins:
         """For one row's posterior (K,), at the prior it was computed with, and its amount where it has one: the
         decision, and the exact values of each λ_ij, as it stands in this matrix, and of each class's prior within which
-        the decision stands. See `margins.flip_margins`.
-
-        >>> loss = LossMatrix(("ill", "well"), ("ill", "well"), [[0, 1], [5, 0]])
-        >>> margins = loss.flip_margins(np.array([0.4, 0.6]), {"ill": 0.5, "well": 0.5})
-        >>> margins.action, round(margins.losses["well", "ill"].low, 4), round(margins.priors["ill"].low, 4)
-        ('ill', 1.5, 0.2308)
-        """
+        the decision stands. See `margins.flip_margins`."""
         return margins.flip_margins(posterior, self, prior, amount=amount)
 
     def implied_losses(
         self, posterior: Any, wished: Any, prior: Mapping[Any, float] | None = None, *, amount: float | None = None
     ) -> ImpliedLosses:
         """For one row's posterior (K,), and its amount where it has one: the λ, each alone or all together, and the
-        priors that would make `wished` the decision. See `margins.implied_losses`.
-
-        >>> loss = LossMatrix(("ill", "well"), ("ill", "well"), [[0, 1], [5, 0]])
-        >>> loss.implied_losses([0.1, 0.9], "ill").losses["well", "ill"].low
-        9.0
-        """
+        priors that would make `wished` the decision. See `margins.implied_losses`."""
         return margins.implied_losses(posterior, wished, self, prior, amount=amount)
 
     def refusal_for_error(
         self, posterior: Array, truth: NDArray[np.intp], target: float, *, weight: Array | None = None
     ) -> Refusal:
         """The threshold on the risk that decides most held-out rows with at most so many of the decided wrong; to be
-        put to use by `with_refusal(refusal.cost)`. See `margins.refusal_for_error`.
-
-        >>> loss = LossMatrix.zero_one("ab")
-        >>> found = loss.refusal_for_error(np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), 0.2)
-        >>> round(found.cost, 4), found.coverage, loss.with_refusal(found.cost).actions
-        (0.1, 0.5, ('a', 'b', 'refuse'))
-        """
+        put to use by `with_refusal(refusal.cost)`. See `margins.refusal_for_error`."""
         return margins.refusal_for_error(posterior, truth, self, target, weight=weight)
 
     @property

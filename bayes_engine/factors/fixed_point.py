@@ -34,13 +34,7 @@ class FixedPointArgmax(NamedTuple):
 
 def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointArgmax | None:
     """argmax_c of x W + b for rows of whole numbers, `weight` (V, C) and `bias` (C,). None where this way is none: for
-    dense rows, fractions, infinite weights, many classes, counts too large for half a word.
-
-    >>> rows = Matrix.of(sparse.csr_array([[2, 0, 1], [0, 3, 0], [1, 1, 0]]))
-    >>> found = argmax_in_fixed_point(rows, np.array([[0.0, 1.0], [0.0, -1.0], [0.5, 0.0]]), np.zeros(2))
-    >>> found.largest.tolist(), found.close.tolist()
-    ([1, 0, 0], [False, False, True])
-    """
+    dense rows, fractions, infinite weights, many classes, counts too large for half a word."""
     classes = weight.shape[1]
     if not sparse.issparse(X.values) or not 2 <= classes <= MOST_CLASSES or not X.values.nnz:
         return None

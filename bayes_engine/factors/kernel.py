@@ -15,9 +15,8 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI, RowKind, variance_estimate
 from bayes_engine.factors.gaussian import NODES, REACH
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, MixtureDensity, Numbers
-from bayes_engine.factors.likelihoods import Likelihood, register
+from bayes_engine.factors.likelihoods import Likelihood, ValuesLeaf, register
 from bayes_engine.factors.sources import Estimated, Source
-from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics

@@ -1,15 +1,78 @@
-"""The likelihoods of columns of numbers whose statistics are their values, by name. To add one, write a module with a
-`ValuesLeaf` and register it; naive Bayes then collects its statistics, estimates it and leaves rows out of it."""
+"""Likelihoods of columns of numbers whose statistics are their values (kernel densities, counts): the leaf that they
+share, and those there are, by name. To add one, write a module with a `ValuesLeaf` and register it; naive Bayes then
+collects its statistics, estimates it and leaves rows out of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Self
 
-from bayes_engine.factors.leaf import Estimation, Leaf
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.factors import Row
+from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows, dot, information_of_table
+from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.values import ColumnValues
+from bayes_engine.table.encode import Table
 from bayes_engine.table.likelihood_traits import TRAITS, Traits
 from bayes_engine.table.schema import Variable
+
+
+class ValuesLeaf(Leaf):
+    """log P(x_j | c) at any x from how much of every value each class holds. It knows no parents but the class.
+
+    A subclass says `estimated` and `at`; `estimation` is what it was estimated with.
+    """
+
+    estimation: Estimation
+
+    @classmethod
+    @abstractmethod
+    def estimated(cls, variable: Variable, target: str, column: ColumnValues, estimation: Estimation) -> Self:
+        """The leaf of these values."""
+
+    @abstractmethod
+    def at(self, x: Array) -> Array:
+        """(n, C) the log terms at x (n,), 0 where x is NaN."""
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        x = X[self.variable.name]
+        if len(x) and np.isnan(x).all():
+            return
+        yield self.row, self.at(x)
+
+    def known(self, X: Table) -> NDArray[np.bool_]:
+        return np.asarray(~np.isnan(X[self.variable.name]))
+
+    def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
+        """Rows to be left out that are alike in class, value and weight are done once; where their rest has a single
+        value, it says nothing."""
+        x = X[self.variable.name]
+        if left is None:
+            return self.at(x)
+        assert left.stats is not None
+        column = left.stats.values.columns[self.variable.name]
+        alike, back = np.unique(np.stack([left.own, x, left.weight]), axis=1, return_inverse=True)
+        terms = np.zeros((alike.shape[1], len(column.weight)))
+        for i, (cls, value, weight) in enumerate(steps(alike.T)):
+            rest = column.without(int(cls), float(value), float(weight))
+            if not rest.constant:
+                anew = self.estimated(self.variable, self.target, rest, self.estimation)
+                terms[i] = anew.at(np.array([value]))[0]
+        return terms[np.ravel(back)]
+
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
+        column = stats.values.columns[self.variable.name]
+        return dot(column.weight, self.at(column.points).T)
+
+    def information(self, log_prior: Array) -> float | None:
+        counts = self.support(45.0)
+        return None if counts is None else information_of_table(self.at(counts).T, log_prior)
 
 
 @dataclass(frozen=True)

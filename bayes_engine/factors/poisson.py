@@ -11,10 +11,9 @@ import numpy as np
 from scipy.special import digamma, gammaincinv, gammaln, polygamma, xlogy
 
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Numbers, information_of_table
-from bayes_engine.factors.likelihoods import Likelihood, register
+from bayes_engine.factors.likelihoods import Likelihood, ValuesLeaf, register
 from bayes_engine.factors.posterior import JEFFREYS, Interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Source
-from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.values import ColumnValues

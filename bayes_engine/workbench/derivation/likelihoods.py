@@ -13,10 +13,10 @@ import pandas as pd
 from bayes_engine.errors import BayesEngineError, ParameterError, listen
 from bayes_engine.factors.kernel import KernelLeaf, log_kernel_density
 from bayes_engine.factors.leaf import Leaf
+from bayes_engine.factors.likelihoods import ValuesLeaf
 from bayes_engine.factors.poisson import PoissonLeaf
 from bayes_engine.factors.sources import Fraction, fraction_of
 from bayes_engine.factors.text import TextLeaf
-from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log_sum
 from bayes_engine.models.base import GenerativeClassifier
