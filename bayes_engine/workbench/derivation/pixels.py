@@ -84,7 +84,10 @@ def class_images(
     sd = np.array([of_class.std(ddof=0).to_numpy() for of_class in rows])
     inked = np.full(mean.shape, np.nan)
     for j, name in enumerate(names):
-        believed = _believed(model, name, classes)
+        try:
+            believed = conditional(model, name, classes)
+        except ParameterError:  # the pixel has no factor
+            continue
         if isinstance(believed, GaussianConditionals):
             mean[:, j], sd[:, j] = [d.mean for d in believed.densities], [d.sd for d in believed.densities]
         elif isinstance(believed, Rates):
@@ -92,11 +95,3 @@ def class_images(
         elif isinstance(believed, LevelConditionals) and not believed.given and not believed.joint:
             inked[:, j] = 1.0 - np.array(believed.steps[0].factors)
     return ClassImages(tuple(classes), mean, sd, None if np.isnan(inked).all() else inked)
-
-
-def _believed(model: GenerativeClassifier, name: str, classes: Sequence[Any]) -> object:
-    """What the model believes of a pixel; None where it has no factor for it."""
-    try:
-        return conditional(model, name, classes)
-    except ParameterError:
-        return None

@@ -42,7 +42,7 @@ def dependence_map(
         z=_rims(dependences),
         zmin=0.0,
         zmax=max(dependences.most, 1e-9),
-        colorscale=_scale(dark),
+        colorscale=[(k / (len(SCALE[dark]) - 1), colour) for k, colour in enumerate(SCALE[dark])],
         hoverinfo="skip",
         showscale=d > 5,
         colorbar={
@@ -155,11 +155,6 @@ def _rims(dependences: DependenceMap) -> Array:
     shape = np.where(dependences.significant[:, :, None, None], full, rim)
     fine = np.where(shape, dependences.nats[:, :, None, None], np.nan)
     return fine.transpose(0, 2, 1, 3).reshape(5 * d, 5 * d)
-
-
-def _scale(dark: bool) -> list[tuple[float, str]]:
-    stops = SCALE[dark]
-    return [(k / (len(stops) - 1), colour) for k, colour in enumerate(stops)]
 
 
 def _ink(dependences: DependenceMap, place: tuple[int, int], dark: bool) -> str:

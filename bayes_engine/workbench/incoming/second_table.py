@@ -269,7 +269,9 @@ class Reception:
 
     def _bare(self, name: str, cells: pd.DataFrame) -> pd.Series:
         """The texts of a column, without its unit, and written as the table's are."""
-        bare = _bare(cells[self.called[name]], self.rules.units.get(name, ""))
+        bare, unit = cells[self.called[name]], self.rules.units.get(name, "")
+        if unit:
+            bare = bare.str.removesuffix(unit)
         texts = self.rules.treated.get(name, Treatment()).texts
         return bare if texts is None else texts(bare)
 
@@ -380,10 +382,6 @@ def _whole(column: pd.Series) -> pd.Series:
     ['a\ufffd', 'b']
     """
     return column.map(lambda cell: _HALF.sub("\ufffd", cell) if isinstance(cell, str) else cell).astype(column.dtype)
-
-
-def _bare(column: pd.Series, unit: str) -> pd.Series:
-    return column.str.removesuffix(unit) if unit else column
 
 
 # what is said of a file ----------------------------------------------------------------------------------------------
