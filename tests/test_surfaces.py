@@ -28,11 +28,6 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/dependence/dial.py", "_controls", "name_of"): PLACE,
     ("pages/views/dependence/dial.py", "_words", "sentence"): PLACE,
     ("pages/views/dependence/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
-    (
-        "pages/views/data/doctor/findings.py",
-        "_summary",
-        "note if",
-    ): "a sentence made of words and numbers, or through md",
     ("pages/views/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",
     ("pages/views/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,
     ("pages/views/laboratory/sandbox.py", "_pen", "lambda k: setup.classes[k]"): OURS,

@@ -368,7 +368,6 @@ def _settings(talk: Interview) -> None:
 
 
 def _own_costs(talk: Interview) -> None:
-    """A price for single questions."""
     own = {j: float(cost) for j, cost in current().seen(keys.ASK_COSTS)}
     label = _("Costs of single questions") + (f" ({len(own)})" if own else "")
     panel = st.popover(label, key="ask_costs_open", on_change="rerun", width="content")

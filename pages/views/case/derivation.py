@@ -178,7 +178,6 @@ def cells_of_line(columns: Sequence[int]) -> Sequence[Any]:
 
 
 def class_heads(one: CaseInUse, working: Working, columns: Sequence[int], first: str = "") -> None:
-    """The line of the classes."""
     cells = cells_of_line(columns)
     cells[0].caption(first or _("factor"))
     for cell, k in zip(cells[1:], columns, strict=True):
@@ -346,7 +345,6 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
 
 
 def _origin(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
-    """A factor's origin in words."""
     source, table = step.sources[k], one.table
     target = md(table.column(working.target), 40)
     own = md(table.class_(working.classes[k]), 40)
@@ -432,7 +430,6 @@ def _origin_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Densit
 
 
 def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
-    """What a term that was not counted is."""
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
     if kind == "expected":
         return _("A cell that this factor speaks of is not known. The joint is summed over all its values; of this sum "
@@ -475,7 +472,6 @@ def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
 
 
 def _origin_of_rate(column: str, source: Rate) -> str:
-    """How a Poisson rate came about."""
     text = _("A Poisson distribution: λ^x e^−λ/x! at x = {x}, with the rate λ = {rate}. The {n} values of {column} in "
              "this class sum to {total}.").format(x=count(source.x), rate=plain(source.rate), n=count(source.n),
                                                   column=column, total=count(source.total))  # fmt: skip
@@ -486,7 +482,6 @@ def _origin_of_rate(column: str, source: Rate) -> str:
 
 
 def _origin_of_kernel(column: str, source: KernelEstimate) -> str:
-    """What a kernel density stands on."""
     texts = [_("A kernel density: a bump of width h = {h} stands on each of the {n} values of {column} in this class, "
               "and the factor is the mean of their heights at {x}.").format(
                   h=plain(source.bandwidth), n=count(source.n), column=column, x=count(source.x))]  # fmt: skip

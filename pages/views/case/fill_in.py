@@ -82,7 +82,6 @@ def _answers(state: State) -> dict[str, str]:
 
 
 def _colour_marks(marks: dict[str, str]) -> None:
-    """Right is green, wrong is red."""
     ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
     rules = [
         f".st-key-fill_{key} [st=IconMaterial] {{ color: {ink[given_mark]}; }}"

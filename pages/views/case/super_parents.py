@@ -57,7 +57,6 @@ def _opening(i: int) -> Callable[[State], State]:
 
 
 def choose_super_parent(one: CaseInUse, under: AveragedWorking) -> None:
-    """The super-parent whose factors are filled in."""
     if under.chosen is None:
         st.caption(_no_super_parent(under.mean))
         return

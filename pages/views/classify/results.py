@@ -65,7 +65,6 @@ class Results:
         return file
 
     def whole(self, kind: Format) -> bytes:
-        """The whole file."""
         return self.to_disk(kind).read()
 
 
@@ -78,7 +77,6 @@ class OnDisk:
         weakref.finalize(self, self.content.close)
 
     def read(self) -> bytes:
-        """All of it."""
         self.content.seek(0)
         return self.content.read()
 

@@ -98,7 +98,6 @@ def _with_edits(base: pd.DataFrame, edits: Mapping[Any, Mapping[str, Any]]) -> p
 
 
 def levels_editor(table: active.TableInUse) -> None:
-    """The order of a column's levels, and levels without a row."""
     discrete = {j: clean(table.column(v.name)) for j, v in enumerate(table.schema) if v.discrete}
     if not discrete:
         return

@@ -35,7 +35,6 @@ def _with_target(state: State, position: int | None) -> State:
 
 
 def class_counts(table: active.TableInUse) -> None:
-    """The rows of each class."""
     if isinstance(table, active.UnfittableTable):
         return
     counts = table.parts.y.value_counts()

@@ -104,7 +104,9 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     shown: list[list[str | tables.Bar]] = []
     if not texts:
         heads.append(Head("I(x; c)", _measure(fitted).format(nats=f"{entropy:.3f}"), width=92))
-        shown.append([_bar(bits[v.name], entropy) for v in listed])
+        most = max(entropy, 1e-9)
+        told = (bits[v.name] for v in listed)
+        shown.append([Bar("–", 0.0) if b is None else Bar(f"{b:.3f}", b / most) for b in told])
     if kept is not None:
         heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
         shown.append(["✓" if v.name in kept else "–" for v in listed])
@@ -128,10 +130,6 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
         choice=tables.Choice(by="row", chosen=(listed.index(chosen), 0), on_choice=look_at),
     )
     return chosen
-
-
-def _bar(nats: float | None, most: float) -> Bar:
-    return Bar("–", 0.0) if nats is None else Bar(f"{nats:.3f}", nats / max(most, 1e-9))
 
 
 def column_widths(fitted: active.Fitted) -> tuple[int, int]:
@@ -263,7 +261,6 @@ def _holds(table: active.FittableTable, variable: Variable, value: Any) -> str:
 
 
 def _conditions(table: active.FittableTable, given: tuple[Cell, ...]) -> list[str]:
-    """The parents' cells."""
     return [_holds(table, cell.variable, cell.value) for cell in given]
 
 
@@ -495,7 +492,6 @@ def _smoothed_line(d: Density, s: Smoothed) -> None:
 
 
 def _notes(fitted: active.Fitted, estimates: GaussianConditionals) -> None:
-    """What the dagger means."""
     if not any(d.replaced and not _drawn(estimates, k) for k, d in enumerate(estimates.densities)):
         return
     if fitted.spec.family in ("lda", "qda"):

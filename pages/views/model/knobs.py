@@ -158,7 +158,6 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
 
 
 def _choice_help(name: str, *, naive: bool) -> str:
-    """What a knob that is a word means."""
     return {
         "objective": _("What the weights make small on the rows: the log-loss has one minimum, squared error several."),
         "direction": _(

@@ -161,6 +161,10 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
     place = {term: v for v, term in enumerate(word_table.terms)}
     nats = word_table.discriminating(WORDS)["nats"].tolist()
     row, k = chosen_cell(len(terms), len(word_table.classes))
+    lines = []
+    for term, bits in zip(terms, nats, strict=True):
+        sources = [word_table.source(j, place[term]) for j in _span(word_table)]
+        lines.append([shown(term), f"{bits:.4f}", *(f"{fraction(s)} = {number(s.value)}" for s in sources)])
 
     def choose(at: int, column: int) -> None:
         change(lambda s: s.showing(keys.CELL.to((at, column - 2 if column > 1 else k)), keys.LOOK.to("")))
@@ -171,10 +175,7 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
             Head("I(x; c)", _("What the term says of the class on average, in nats."), right=True),
             *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in word_table.classes),
         ],
-        [
-            [shown(term), f"{bits:.4f}", *(_share(word_table, k, place[term]) for k in _span(word_table))]
-            for term, bits in zip(terms, nats, strict=True)
-        ],
+        lines,
         key="telling_words",
         label=_("the most telling terms"),
         height=TALLEST,
@@ -197,11 +198,6 @@ def _listed(word_table: WordTable) -> list[str]:
 
 def _span(estimates: Other) -> range:
     return range(len(estimates.classes))
-
-
-def _share(word_table: WordTable, k: int, v: int) -> str:
-    source = word_table.source(k, v)
-    return f"{fraction(source)} = {number(source.value)}"
 
 
 def _about_words(word_table: WordTable) -> str:

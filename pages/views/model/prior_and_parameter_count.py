@@ -84,7 +84,6 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
 
 
 def _formula(spec: Spec) -> str:
-    """How the cells are counted."""
     if spec.family == "aode":
         return _(
             "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "

@@ -74,17 +74,11 @@ def _summary(table: active.TableInUse, examination: Examined) -> None:
         if chip.open:
             with chip:
                 _checked(table, examination)
-    for note in (examination.report.sampled, _left(examination)):
-        if note:
-            st.caption(note if isinstance(note, str) else note.local(md))
-
-
-def _left(examination: Examined) -> str:
-    if not examination.left:
-        return ""
-    return _("Of the columns the first {n} were looked at; {left} more were not.").format(
-        n=len(examination.report.features), left=f"{examination.left:,}"
-    )
+    if examination.report.sampled:
+        st.caption(examination.report.sampled.local(md))
+    if examination.left:
+        left = _("Of the columns the first {n} were looked at; {left} more were not.")
+        st.caption(left.format(n=len(examination.report.features), left=f"{examination.left:,}"))
 
 
 def _checked(table: active.TableInUse, examination: Examined) -> None:
@@ -260,7 +254,6 @@ def _rows_of(table: active.TableInUse, finding: Finding) -> None:
 
 
 def _role_and_kind(table: active.TableInUse, position: int) -> None:
-    """The column's role and kind."""
     variable = table.schema.variables[position]
 
     def edit(how: Callable[[State, int, str], State]) -> Callable[[State, str], State]:

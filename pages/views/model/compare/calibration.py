@@ -23,7 +23,6 @@ GAP = 0.01
 
 
 def calibrator_name(method: str) -> str:
-    """A calibrator on screen."""
     return {
         "none": _("as they are"),
         "temperature": _("temperature"),

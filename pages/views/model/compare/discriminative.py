@@ -28,7 +28,6 @@ SIDE = 80
 
 
 def beside_logistic_regression(judged: Judged) -> None:
-    """Two planes."""
     table = judged.table
     axes = axes_in_use(table)
     if axes is None or len(table.features) < 2 or judged.active == COUNTERPART:

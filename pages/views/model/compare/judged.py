@@ -76,14 +76,12 @@ class Judged:
         return self.amount is None or cost_weights(self.loss, held, self.amount) is not None
 
     def title(self, name: str, escape: Callable[[str], str] = md) -> str:
-        """A model on screen."""
         if name == COUNTERPART:
             return _("logistic regression")
         shown = " · ".join(map(escape, _distinguishing_knobs(self.specs, int(name), self.table)))
         return f"{int(name) + 1} · {shown}" if len(self.specs) > 1 else shown
 
     def look(self, name: str) -> CurveStyle:
-        """How it is drawn."""
         place = len(self.specs) if name == COUNTERPART else int(name)
         return CurveStyle(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
 
@@ -136,7 +134,6 @@ def judge(table: active.FittableTable) -> Judged:
 
 
 def calibrated(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
-    """A model's held-out rows after calibration."""
     spec = None if name == COUNTERPART else active.uncalibrated(specs[int(name)])
     return _calibrated(table.key, spec, method, held)
 

@@ -27,7 +27,6 @@ DIGITS = 12
 
 
 def mode_name(way: ModeOfUse) -> str:
-    """A way of use on screen."""
     return {
         "look-up": _("Look-up table"),
         "lazy": _("Lazy learning"),
