@@ -220,7 +220,8 @@ class GaussianDiscriminant(GenerativeClassifier):
     def _removals(self, labels: Labels) -> left_out.Removals:
         """What goes with each row that is left out."""
         gone = left_out_rows(labels)
-        left, log_prior = self._class_weight_without(gone), self._prior_without(gone)
+        left = self._class_weight_without(gone)
+        log_prior = log(self._prior_of(left, self.target_.levels))
         return left_out.Removals.of(gone, self.stats_.class_weight, left, log_prior)
 
     # plumbing ---------------------------------------------------------------------------------------------------
