@@ -359,3 +359,9 @@ def because(table: FittableTable, ledger: Ledger, best: Any, other: Any, terms: 
     if speaking[True] and speaking[False]:
         return _("{pro}, in spite of {contra} (nats)").format(pro=speaking[True], contra=speaking[False])
     return _("{pro} (nats)").format(pro=speaking[True]) if speaking[True] else _("no evidence either way")
+
+
+def share(value: float) -> str:
+    """Per cent, with as many digits as tell it from all."""
+    text = f"{value:.1%}"
+    return f"{value:.3%}" if text == "100.0%" and value < 1 else text

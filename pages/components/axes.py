@@ -12,14 +12,14 @@ from pages.runtime.view_keys import Setting, ViewKey
 def choose_axes(
     places: Sequence[Any],
     words: Mapping[ViewKey[int], str],
-    shown: tuple[int, int],
+    shown: Sequence[int],
     options: Mapping[int, str],
     *,
     also: Sequence[Setting] = (),
     width: int | Literal["stretch"] = "stretch",
 ) -> None:
-    """The choice of both axes, each drawn in its place: of `options` by their positions, the axes with their `words`.
-    Choosing for one what the other shows exchanges them; a choice sets `also` as well."""
+    """The choice of what stands on one axis or both, each drawn in its place: of `options` by their positions, the axes
+    by their `words`. Choosing for one what the other shows exchanges them; a choice sets `also` as well."""
     standing = dict(zip(words, shown, strict=True))
 
     def turned(state: State, axis: ViewKey[int], to: int) -> State:

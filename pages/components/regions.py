@@ -18,12 +18,13 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import summed
 from pages import active
 from pages.active import words
+from pages.components.axes import choose_axes
 from pages.components.losses import last_edit
 from pages.components.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import State, change, choose, control, current, page_link
+from pages.runtime.state import State, change, choose, current, page_link
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample; the browser stays quick and the plane legible."""
@@ -78,25 +79,9 @@ def no_axes() -> None:
 
 def region_controls(table: active.FittableTable, axes: Axes) -> None:
     features = table.features.variables
-    positions = _possible(features)
-
-    def label(i: int) -> str:
-        return table.column(features[i].name)
-
-    across, up = st.columns(2)
-    across.selectbox(
-        _("x axis"),
-        positions,
-        format_func=label,
-        **control("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, keys.AXIS_X, i)),
-    )
-    if axes.y is not None:
-        up.selectbox(
-            _("y axis"),
-            positions,
-            format_func=label,
-            **control("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, keys.AXIS_Y, i)),
-        )
+    words = {keys.AXIS_X: _("x axis")} | ({} if axes.y is None else {keys.AXIS_Y: _("y axis")})
+    shown = [features.index(v) for v in (axes.x, axes.y) if v is not None]
+    choose_axes(st.columns(2), words, shown, {i: table.column(features[i].name) for i in _possible(features)})
 
 
 def _possible(features: tuple[Variable, ...]) -> list[int]:
@@ -116,13 +101,6 @@ def slice_control(table: active.FittableTable, axes: Axes) -> None:
             "values of the chosen case."
         ),
     )
-
-
-def _turned(state: State, features: tuple[Variable, ...], axes: Axes, moved: keys.ViewKey[int], i: int) -> State:
-    """New axes; choosing for one what the other shows exchanges them."""
-    old = {keys.AXIS_X: features.index(axes.x), keys.AXIS_Y: features.index(axes.y) if axes.y else -1}
-    new = {axis: i if axis is moved else old[moved] if place == i else place for axis, place in old.items()}
-    return state.showing(*(axis.to(place) for axis, place in new.items()))
 
 
 def region_plane(

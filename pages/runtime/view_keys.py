@@ -170,7 +170,7 @@ def _is_coordinate(value: Any) -> bool:
 
 # several pages --------------------------------------------------------------------------------------------------------
 
-AXIS_X, AXIS_Y = _place("x"), _place("y")
+AXIS_X, AXIS_Y = _place("x", widget="axis_x"), _place("y", widget="axis_y")
 SLICED = _switch("sliced")
 FLIP = _switch("flip")
 READ = _entries("read", lambda entry: is_pair(entry, is_text))

@@ -101,7 +101,6 @@ def with_cut(spec: Spec, cut: str | None) -> Spec:
 
 
 def choose_cut_method(table: active.FittableTable) -> None:
-    """The choice of the way."""
     choose(
         _("Numbers"),
         keys.DEPENDENCE_CUT,
@@ -131,7 +130,6 @@ def chosen_pair(table: active.FittableTable, ordered: Sequence[Pair]) -> Pair:
 
 
 def with_pair(table: active.FittableTable, edge: Sequence[str]) -> Callable[[State], State]:
-    """The edit that chooses a pair."""
     a, b = sorted(table.features.names.index(name) for name in edge)
     return lambda s: s.showing(keys.PAIR.to((a, b)), keys.PAIR_CELL.to(()))
 
@@ -159,7 +157,6 @@ def first_names(table: active.FittableTable, names: Sequence[str]) -> str:
 
 
 def columns_left_out(table: active.FittableTable, tested: Dependences) -> None:
-    """Which columns are left out, and why."""
     if tested.silent:
         sentence = _("Left out, for all rows have one value: {columns}.")
         if any(table.features[n].numeric for n in tested.silent):

@@ -54,7 +54,6 @@ def treatment_of_numbers(table: active.FittableTable) -> str:
 
 
 def name_of(place: str) -> str:
-    """A place of the dial on screen."""
     return f"k-DB k={place[-1]}" if place.startswith("k-db") else words.family(place)
 
 
@@ -214,7 +213,7 @@ def _figure(
     judged = list(scores.index)
     totals = [math.nan if (bill := bills[p]) is None else bill.total for p in judged]
     readings = [
-        MeasurePanel(_("accuracy"), list(scores["accuracy"]), [_share(v) for v in scores["accuracy"]], more=True),
+        MeasurePanel(_("accuracy"), list(scores["accuracy"]), [words.share(v) for v in scores["accuracy"]], more=True),
         MeasurePanel(_("log-loss"), list(scores["log_loss"]), [number(v, 3) for v in scores["log_loss"]]),
         MeasurePanel("ECE", list(scores["ece"]), [number(v, 3) for v in scores["ece"]]),
         MeasurePanel(
@@ -327,12 +326,6 @@ def _difference(frame: pd.DataFrame, place: str) -> str:
     if math.isnan(more):
         return "–"
     return f"{signed(more, 3)} [{signed(low, 3)}, {signed(high, 3)}]"
-
-
-def _share(value: float) -> str:
-    """Per cent, with as many digits as tell it from all."""
-    text = f"{value:.1%}"
-    return f"{value:.3%}" if text == "100.0%" and value < 1 else text
 
 
 def _bill(value: float) -> str:

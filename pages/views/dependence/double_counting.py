@@ -125,7 +125,6 @@ def _waterfall(table: active.FittableTable, counts: DoubleCounting) -> None:
 
 
 def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
-    """Posteriors and decisions of the two."""
     loss = active.case_losses(table)
     decided = [decide_ledger(ledger, loss) for ledger in ledgers]
     naive, tree = (dict(zip(ledger.classes, ledger.posterior()[0].tolist(), strict=True)) for ledger in ledgers)

@@ -117,7 +117,6 @@ def _roots_differ(table: active.FittableTable, dependences: Dependences) -> None
 
 
 def _step_in_words(table: active.FittableTable, found: Dependences, step: int) -> str:
-    """What happens at a step, in a sentence."""
     grown = found.growth
     if step == 0:
         return _("Every two columns are joined by an edge, its weight $I(x_i;x_j\\mid y)$; the heaviest come first.")

@@ -24,14 +24,13 @@ AT_END = (keys.EM_STEP.to(-1),)
 def choose_part(table: active.FittableTable) -> str:
     """Which labels are hidden, or what else is; a table without two numeric features has no mixture."""
     n = len(fits.numeric_features(table))
-    allowed = [p for p in keys.EM_PART.options if n >= 2 or p in ("some", "none")]
     words = {
         "all": _("All labels hidden"),
         "some": _("Some labels hidden"),
         "none": _("No label hidden"),
         "cell": _("A cell missing"),
     }
-    offered = {part: words[part] for part in allowed}
+    offered = {part: named for part, named in words.items() if n >= 2 or part in ("some", "none")}
     return choose(_("What is hidden"), keys.EM_PART, offered, also=AT_END, titled=False)
 
 
@@ -58,7 +57,6 @@ def choose_components(table: active.FittableTable, place: Any) -> None:
 
 
 def choose_form(table: active.FittableTable, place: Any) -> None:
-    """The form of the covariances."""
     place.selectbox(
         _("Covariance"),
         FORMS,
@@ -72,7 +70,6 @@ def choose_form(table: active.FittableTable, place: Any) -> None:
 
 
 def choose_hard(place: Any) -> None:
-    """Hard or soft EM."""
     place.segmented_control(
         _("E step"),
         (False, True),
@@ -87,7 +84,6 @@ def choose_hard(place: Any) -> None:
 
 
 def covariance_form(name: str) -> str:
-    """A form of covariance on screen."""
     return {
         "full": _("full"),
         "tied": _("tied (one for all)"),
@@ -97,7 +93,6 @@ def covariance_form(name: str) -> str:
 
 
 def classes(table: active.FittableTable) -> list[str]:
-    """The classes as they are called on screen."""
     return [table.class_(c) for c in table.classes]
 
 
@@ -133,7 +128,6 @@ def say_if_sampled(table: active.FittableTable, drawn: int) -> None:
 
 
 def engine_message(message: Message) -> None:
-    """What the engine has to say, in its own words."""
     st.warning(whole_message(message), icon=":material/warning:")
 
 

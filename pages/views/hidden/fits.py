@@ -64,7 +64,6 @@ class MixtureRun:
 
 
 def numeric_features(table: active.FittableTable) -> list[str]:
-    """The features that are numbers."""
     return [v.name for v in table.features if v.numeric]
 
 
@@ -135,7 +134,6 @@ def rounded_place(table: active.FittableTable, axis: int, value: float) -> float
 
 
 def axis_step(table: active.FittableTable, axis: int) -> float:
-    """A small step on an axis."""
     shown = _side(table, axes(table)[axis])
     return float(f"{(shown.high - shown.low) / 50:.1g}")
 

@@ -26,7 +26,6 @@ BANDS = 30
 
 
 def some_labels_hidden(table: active.FittableTable) -> None:
-    """The part with some labels hidden."""
     plane = len(fits.numeric_features(table)) >= 2
     labels = fits.labels_in_use(table)
     names = _controls(table, labels, plane)

@@ -17,7 +17,6 @@ from pages.views.hidden.fits import FilledCell
 
 
 def show(table: active.FittableTable) -> None:
-    """The whole part."""
     names = fits.numeric_features(table)
     first = fits.first_missing_cell(table)
     row = current().seen_among(keys.EM_ROW, range(len(table.parts.X)), first[0])

@@ -24,7 +24,6 @@ from pages.views.hidden.player import Scene, player
 
 
 def show(table: active.FittableTable) -> None:
-    """The whole part."""
     many = len(fits.numeric_features(table)) > 2
     columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
     names = controls.choose_plane(table, columns)

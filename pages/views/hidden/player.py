@@ -117,7 +117,6 @@ def read_start(edit: Mapping[str, Any], k: int) -> tuple[int, float, float] | No
 
 
 def live_part(scene: Scene, key: str, film: str) -> dict[str, Any]:
-    """The small part, as JSON."""
     sides = scene.film.sides
     return {
         "key": key,

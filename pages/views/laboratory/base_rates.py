@@ -17,7 +17,6 @@ STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (
 
 
 def show() -> None:
-    """The whole tab."""
     _stories()
     rates = _choose()
     left, right = st.columns([3, 2], gap="medium")

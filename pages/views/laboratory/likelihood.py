@@ -19,7 +19,6 @@ LEVELS = ("a", "b", "c")
 
 
 def show() -> None:
-    """The whole tab."""
     words = {"gaussian": _("Gaussian: μ and σ"), "multinomial": _("multinomial: θ")}
     n, seed = current().seen(keys.LAB_ROWS), current().seen(keys.LAB_ROW_SEED)
     with st.container(horizontal=True, vertical_alignment="bottom"):

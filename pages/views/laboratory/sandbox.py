@@ -25,7 +25,6 @@ from pages.views.laboratory.study import Sample, model_name
 
 
 def show() -> None:
-    """The whole tab."""
     setup = lab.in_use()
     lab.choose(setup)
     sample = study.sample_of(setup)
@@ -36,30 +35,21 @@ def show() -> None:
         else:
             if setup.kind == "drawn":
                 _pen(setup)
-            draw(setup, sample, _models(setup))
-            _choose_models(setup)
+            models = [name for name in study.models_of(setup) if name in current().seen(keys.LAB_MODELS)]
+            draw(setup, sample, models)
+            st.pills(
+                _("Boundaries drawn"),
+                list(study.models_of(setup)),
+                selection_mode="multi",
+                format_func=model_name,
+                **bound_to(keys.LAB_MODELS, tuple(models)),
+            )
     with right:
         _floor(setup, sample)
         curve = study.excess_of(setup)
         _excess(setup, sample, curve)
     st.markdown(lab.scene_lesson(setup.scene))
     _beneath(setup, sample, curve)
-
-
-def _models(setup: Setup) -> list[str]:
-    """The models whose boundaries are drawn."""
-    chosen = current().seen(keys.LAB_MODELS)
-    return [name for name in study.models_of(setup) if name in chosen]
-
-
-def _choose_models(setup: Setup) -> None:
-    st.pills(
-        _("Boundaries drawn"),
-        list(study.models_of(setup)),
-        selection_mode="multi",
-        format_func=model_name,
-        **bound_to(keys.LAB_MODELS, tuple(_models(setup))),
-    )
 
 
 def _floor(setup: Setup, sample: Sample) -> None:

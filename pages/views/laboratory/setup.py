@@ -69,7 +69,6 @@ SCENES = {
 
 
 def scene_name(scene: str) -> str:
-    """A preset on screen."""
     return {
         "equal": _("Equal covariances"),
         "stretched": _("One class stretched"),

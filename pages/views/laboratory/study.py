@@ -23,7 +23,6 @@ TALL = 7.0
 
 
 def model_name(name: str) -> str:
-    """A classifier on screen."""
     return {
         "naive-bayes": _("naive Bayes"),
         "lda": _("LDA"),

@@ -16,7 +16,6 @@ from pages.runtime.state import bound_to, current, dark, within_limits
 
 
 def show() -> None:
-    """The whole tab."""
     d, typical, lean = current().seen(keys.LAB_D), current().seen(keys.LAB_P), current().seen(keys.LAB_LEAN)
     one, two, three = st.columns(3)
     one.select_slider(_("Columns, d"), keys.LAB_D.options, **bound_to(keys.LAB_D))

@@ -384,10 +384,8 @@ def _about(source: Source) -> None:
 
 
 def method_word(name: str) -> str:
-    """A way to find arcs, on screen."""
     return {"hill-climb": _("hill climbing"), "exact": _("the exact optimum"), "tree": _("the best tree")}[name]
 
 
 def score_word(name: str) -> str:
-    """A score, on screen."""
     return {"log-likelihood": _("log-likelihood"), "k2": "K2", "bdeu": "BDeu"}.get(name, name.upper())

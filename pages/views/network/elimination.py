@@ -195,7 +195,6 @@ def _player(steps: int) -> int:
 
 
 def _account(source: Source, film: Film, step: int, evidence: Mapping[str, Any]) -> None:
-    """The step in words."""
     trace = film.trace
     if step == 0:
         st.markdown(

@@ -62,7 +62,6 @@ def _hidden(asked: Question) -> list[int]:
 
 
 def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerComparison:
-    """All three estimates; kept."""
     with st.spinner(_("The chains are walking…"), show_time=False):
         return _compared(asked, with_, exact)
 

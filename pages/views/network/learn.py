@@ -79,7 +79,6 @@ def learn(source: Source) -> None:
 
 
 def _rows(here: LearningData) -> None:
-    """What is learned from, in a line."""
     frame, left_out = here.rows.frame, here.counts.left_out
     sentence = _("From the table in use, **{table}**: {n} rows, {d} columns, {y} among them.").format(
         table=md(here.table.title), n=count(len(frame)), d=len(here.names), y=md(here.table.column(here.target), 40)

@@ -79,7 +79,6 @@ def layout_columns(here: LearningData) -> tuple[Any, Any, Any]:
 
 
 def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> str:
-    """What happens at this step, in a sentence."""
     trace = result.trace
     if not step:
         n = len(trace.start.arcs)
@@ -116,7 +115,6 @@ def _bill(here: LearningData, asked: SearchTask, result: SearchResult, step: int
 
 
 def move_table(here: LearningData, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
-    """Moves with what they would gain."""
     moves, gains = zip(*((clean(said.move_text(here, m), 80), said.gain(v)) for m, v in listed), strict=True)
     grid(
         {"move": column(_("move"), moves), "gain": column(_("gain, nats"), gains, width=110, right=True)},

@@ -51,7 +51,6 @@ def by_hand(
 def _standing(
     here: LearningData, asked: SearchTask, yours: DecomposedScore, result: SearchResult, best: SearchResult | None
 ) -> None:
-    """You, the search, the optimum."""
     short, tolerance = said.score_short_name(asked.score), scorer(here, asked).tolerance
     ahead = yours.score - result.score
     columns = st.columns(4 if best is not None else 3, gap="medium")

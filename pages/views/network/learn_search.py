@@ -102,7 +102,6 @@ class LearningData:
 
     @property
     def position(self) -> dict[str, int]:
-        """The place of every column."""
         return {name: i for i, name in enumerate(self.names)}
 
     def constraints(self, task: SearchTask) -> Constraints:
@@ -181,7 +180,6 @@ class Run:
     job: jobs.Job | None = None
 
     def work(self, work: Work) -> SearchResult:
-        """Search; for the job."""
         return work(self.stop.is_set, self.report)
 
     def report(self, far: SearchProgress) -> None:
@@ -198,8 +196,6 @@ class Run:
 
 
 class UnderWay(Exception):
-    """The search is not done yet."""
-
     def __init__(self, run: Run) -> None:
         super().__init__("the search is under way")
         self.run = run

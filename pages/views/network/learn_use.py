@@ -16,7 +16,6 @@ from pages.views.network.source import TABLE, Source, with_source
 
 
 def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Source, *, by_hand: bool) -> None:
-    """The buttons under a graph."""
     spec = classifier(here, graph)
     taken = source.id == TABLE and _same(source, here, graph)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

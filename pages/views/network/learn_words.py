@@ -15,7 +15,6 @@ from pages.views.network.learn_search import LearningData, SearchTask, scorer
 
 
 def method(name: str) -> str:
-    """A way to a structure on screen."""
     return {
         "hill-climb": _("hill climbing"),
         "k2": _("K2, along an order"),
@@ -27,7 +26,6 @@ def method(name: str) -> str:
 
 
 def method_help(name: str) -> str:
-    """What it does, in a sentence."""
     return {
         "hill-climb": _(
             "From a graph without arcs, the one arc is added, deleted or turned round that gains most, until nothing "
@@ -44,7 +42,6 @@ def method_help(name: str) -> str:
 
 
 def score(name: str) -> str:
-    """A score on screen."""
     return {
         "mdl": "MDL = −BIC",
         "aic": "AIC",
@@ -104,7 +101,6 @@ def move_text(here: LearningData, move: Move) -> str:
 
 
 def why_ended(result: SearchResult) -> str:
-    """Why the search ended, in a sentence."""
     if result.method == "k2" and result.status == "local optimum":
         return _("Along this order no further parent pays for any column.")
     return {
@@ -168,7 +164,6 @@ def two_bills(here: LearningData, yours: DecomposedScore, theirs: DecomposedScor
 
 
 def bill_table(here: LearningData, bill: DecomposedScore, *, key: str) -> None:
-    """The bill of a graph."""
     lines = [[family(here, line), *_bill(line)] for line in bill.families]
     _table([*lines, [_("all"), *_bill(bill)]], key=key, label=_("the bill, family by family"))
 

@@ -115,7 +115,6 @@ def _labels() -> str:
 
 
 def source_choices() -> list[str]:
-    """The sources that can be chosen here and now."""
     uploaded = [NETWORK_FILE + digest for digest in files.held(NETWORK)]
     return [*network_names(), TABLE, *uploaded]
 

@@ -12,11 +12,12 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.curves import CurveStyle
 from bayes_engine.workbench.figures.curves import calibration as calibration_figure
 from pages import active
+from pages.active.words import share
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current, dark
 from pages.views.model.compare.judged import Judged, calibrated
-from pages.views.model.compare.scores import as_good_as_any, share
+from pages.views.model.compare.scores import as_good_as_any
 
 GAP = 0.01
 """Confidence and accuracy no further apart than this are called equal."""

@@ -16,6 +16,7 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
+from pages.active.words import share
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
@@ -26,12 +27,6 @@ ROWS_NAMED = 5
 """So many rows are named of those that make a log-loss infinite."""
 HIGH = 420
 """Pixels of a table at most."""
-
-
-def share(value: float) -> str:
-    """Per cent, with as many digits as tell it from all."""
-    text = f"{value:.1%}"
-    return f"{value:.3%}" if text == "100.0%" and value < 1 else text
 
 
 def signed_difference(value: float) -> str:
