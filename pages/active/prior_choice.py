@@ -78,28 +78,21 @@ def choose_kind(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off:
 
 def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
     """Its pseudo-counts, on a slider: α, m, or the equivalent sample size."""
-    if not isinstance(value, tuple):
-        st.slider(
-            "α",
-            0.0,
-            max(10.0, float(value)),
-            step=0.1,
-            disabled=off,
-            help=_("Pseudo-count of each level of a column, in every class."),
-            **control(f"{key}_slider", float(value), lambda s, v: edit(s, round(v, 6))),
-        )
-        return
-    most, about_it = (20.0, _("Pseudo-counts for each class.")) if value[0] == "m" else (
-        100.0, _("Pseudo-counts for the whole table of a column, every cell of class and parents alike."))  # fmt: skip
+    kind, rows, *base = value if isinstance(value, tuple) else ("slider", value)
+    label, most, step, about = {
+        "slider": ("α", 10.0, 0.1, _("Pseudo-count of each level of a column, in every class.")),
+        "m": ("m", 20.0, 0.5, _("Pseudo-counts for each class.")),
+        "ess": (_("rows a table"), 100.0, 0.5, _(
+            "Pseudo-counts for the whole table of a column, every cell of class and parents alike.")),
+    }[kind]  # fmt: skip
+
+    def turned(state: State, to: float) -> State:
+        return edit(state, round(to, 6) if kind == "slider" else (kind, round(to, 6), *base))
+
     st.slider(
-        "m" if value[0] == "m" else _("rows a table"),
-        0.0,
-        max(most, float(value[1])),
-        step=0.5,
-        disabled=off,
-        help=about_it,
-        **control(f"{key}_{value[0]}", float(value[1]), lambda s, v: edit(s, (value[0], round(v, 6), *value[2:]))),
-    )
+        label, 0.0, max(most, float(rows)), step=step, disabled=off, help=about,
+        **control(f"{key}_{kind}", float(rows), turned),
+    )  # fmt: skip
 
 
 def strength_input(

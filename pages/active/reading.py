@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -73,7 +73,17 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
     def override(name: str) -> Callable[[State, Any], State]:
         return lambda state, value: _again(state, upload, name, value, then)
 
+    def choice(place: Any, name: str, label: str, value: Any, words: Mapping[Any, str], width: Any = "stretch") -> None:
+        place.selectbox(
+            label,
+            list(dict.fromkeys([*words, value])),
+            format_func=lambda option: words.get(option, option),
+            width=width,
+            **control(f"{key}_{name}", value, override(name)),
+        )
+
     recipe, key = upload.reading.recipe, upload.role.widgets
+    marks = {".": _("point 1.5"), ",": _("comma 1,5")}
     refusal = st.session_state.get(f"{key}_said")
     with st.expander(_("How the file was read"), icon=":material/manage_search:", expanded=bool(refusal)):
         if refusal:
@@ -83,11 +93,8 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
             return
         cells = st.columns(4)
         if recipe.format == "text":
-            cells[0].selectbox(
-                _("Encoding"),
-                list(dict.fromkeys([recipe.encoding, *ENCODINGS])),
-                **control(f"{key}_encoding", recipe.encoding, override("encoding")),
-            )
+            encodings = {name: name for name in (recipe.encoding, *ENCODINGS)}
+            choice(cells[0], "encoding", _("Encoding"), recipe.encoding, encodings)
             delimiters = {
                 ",": _("comma ,"),
                 ";": _("semicolon ;"),
@@ -97,20 +104,11 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
                 "aligned": _("aligned by spaces"),
                 "": _("none: one column"),
             }
-            cells[1].selectbox(
-                _("Delimiter"),
-                list(dict.fromkeys([*delimiters, recipe.delimiter])),
-                format_func=lambda d: delimiters.get(d, d),
-                **control(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
-            )
-            cells[2].selectbox(
-                _("Cells are quoted with"),
-                list(dict.fromkeys(['"', "'", "", recipe.quote])),
-                format_func=lambda q: q or _("nothing"),
-                **control(f"{key}_quote", recipe.quote, override("quote")),
-            )
+            choice(cells[1], "delimiter", _("Delimiter"), recipe.delimiter, delimiters)
+            quotes = {'"': '"', "'": "'", "": _("nothing")}
+            choice(cells[2], "quote", _("Cells are quoted with"), recipe.quote, quotes)
         else:
-            cells[0].selectbox(_("Sheet"), recipe.sheets, **control(f"{key}_sheet", recipe.sheet, override("sheet")))
+            choice(cells[0], "sheet", _("Sheet"), recipe.sheet, {name: name for name in recipe.sheets})
         line = int(recipe.header)
         header = override("header")
         cells[3].selectbox(
@@ -120,16 +118,12 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
             **control(f"{key}_header", line, lambda s, n: header(s, n or False)),
         )
         if isinstance(upload.reading, Reading):
-            _types(upload.reading, override)
+            cells = st.columns(4)
+            choice(cells[0], "decimal", _("Decimal mark"), upload.reading.recipe.decimal, marks)
+            _types(upload.reading, cells[1:], override)
         else:
-            marks = {"": _("by rule"), ".": _("point 1.5"), ",": _("comma 1,5")}
-            st.selectbox(
-                _("Decimal mark"),
-                list(marks),
-                format_func=lambda m: marks[m],
-                width=240,
-                **control(f"{key}_decimal", dict(upload.overrides).get("decimal", ""), override("decimal")),
-            )
+            decimal = dict(upload.overrides).get("decimal", "")
+            choice(st, "decimal", _("Decimal mark"), decimal, {"": _("by rule"), **marks}, width=240)
         st.checkbox(
             _("Leave out footers, comments, repeated names and a second table"),
             **control(f"{key}_trim", recipe.trim, override("trim")),
@@ -140,19 +134,13 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
             st.code("\n".join(f"{n:>5}  {clean(text, 160)}" for n, text in shown), language=None)
 
 
-def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], State]]) -> None:
-    """What the cells mean: decimal mark, missing tokens, and a column read as something else."""
-    recipe, cells = reading.recipe, st.columns(4)
-    cells[0].selectbox(
-        _("Decimal mark"),
-        [".", ","],
-        format_func={".": _("point 1.5"), ",": _("comma 1,5")}.__getitem__,
-        **control("read_decimal", recipe.decimal, override("decimal")),
-    )
+def _types(reading: Reading, places: Sequence[Any], override: Callable[[str], Callable[[State, Any], State]]) -> None:
+    """What the cells mean: missing tokens, and a column read as something else."""
+    recipe = reading.recipe
     tokens = list(recipe.missing or ())
     usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
     missing = override("missing")
-    cells[1].multiselect(
+    places[0].multiselect(
         _("Only these mean missing"),
         usual,
         accept_new_options=True,
@@ -165,7 +153,7 @@ def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], St
     )
     names = list(reading.frame.columns)
     position = min(current().seen(keys.READ_COLUMN), len(names) - 1)
-    cells[2].selectbox(
+    places[1].selectbox(
         _("Column"),
         range(len(names)),
         format_func=lambda j: clean(names[j]),
@@ -179,7 +167,7 @@ def _types(reading: Reading, override: Callable[[str], Callable[[State, Any], St
         "date_month_first": _("dates, month first"),
     }
     types = override("types")
-    cells[3].selectbox(
+    places[2].selectbox(
         _("is read as"),
         list(kinds),
         format_func=kinds.__getitem__,
