@@ -95,8 +95,8 @@ class Role(Generic[T]):
     """What a file is given for: `name` in a saved workspace, `most` how many a session keeps of them.
 
     A state names such a file by its digest, which `named` finds in it ("" where there is none), and says under the key
-    `overrides` of its view how it is to be read (None: there is one way only). `look` reads a file of this name and
-    content; raises BayesEngineError. Of the overrides its result depends on `form`. To read it again is a job `apart`
+    `overrides` of its view how it is to be read (None: there is one way only). `read` reads a file under
+    overrides; raises BayesEngineError. Of the overrides its result depends on `form`. To read it again is a job `apart`
     where pages can wait for it. What is computed from the file is counted as its own, and freed with it, where it
     `owns` that.
     """
@@ -104,7 +104,7 @@ class Role(Generic[T]):
     name: str
     most: int
     named: Callable[[State], str]
-    look: Callable[[str, bytes, Overrides], T]
+    read: Callable[[File, Overrides], T]
     overrides: keys.ViewKey[Overrides] | None = None
     form: Callable[[Overrides], object] = tuple
     apart: bool = False
@@ -127,10 +127,6 @@ class Role(Generic[T]):
     def job(self, file: File, wanted: Overrides) -> Hashable:
         """What the job is called that reads a file; whoever waits for the same waits for one job."""
         return "reading", self.name, file.name, file.digest, wanted
-
-    def read(self, file: File, wanted: Overrides = ()) -> T:
-        """What is in a file, read under these overrides. Raises BayesEngineError where there is nothing."""
-        return self.look(file.name, file.content, wanted)
 
 
 @dataclass(eq=False)
@@ -198,9 +194,9 @@ def in_use(role: Role[T], state: State) -> Upload[T] | None:
 # what files are given for ---------------------------------------------------------------------------------------
 
 
-def read_uploaded_table(name: str, content: bytes, wanted: Overrides = ()) -> Reading:
+def read_uploaded_table(file: File, wanted: Overrides = ()) -> Reading:
     """The table in a file; each column of named levels is held as codes: a byte a cell rather than its text anew."""
-    reading = read_table(content, name=name, **dict(wanted))
+    reading = read_table(file.content, name=file.name, **dict(wanted))
     frame = reading.frame.copy(deep=False)
     for v in reading.schema:
         named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
@@ -214,12 +210,12 @@ def _file_form(wanted: Overrides) -> FileForm:
     return FileForm(**{name: value for name, value in wanted if name in FileForm.__dataclass_fields__})
 
 
-def _open_cells(name: str, content: bytes, wanted: Overrides) -> CellBlocks:
-    return open_cells(content, _file_form(wanted), name=name)
+def _open_cells(file: File, wanted: Overrides) -> CellBlocks:
+    return open_cells(file.content, _file_form(wanted), name=file.name)
 
 
-def _read_network(name: str, content: bytes, _wanted: Overrides) -> Network:
-    return NETWORK_READERS.get(PurePath(name.lower()).suffix, read_bif)(content)
+def _read_network(file: File, _wanted: Overrides) -> Network:
+    return NETWORK_READERS.get(PurePath(file.name.lower()).suffix, read_bif)(file.content)
 
 
 def _behind(mark: str, source: str) -> str:

@@ -41,8 +41,8 @@ def read_dropped(key: str, role: Role[T], then: Callable[[Upload[T]], None]) -> 
     def read(reading: T) -> None:
         then(Upload(role, file, (), reading))
 
-    refuse = partial(_refused, key)
-    jobs.run_after_callback(role.job(file, ()), partial(role.read, file), READING, read, refuse, size=len(file.content))
+    work, refuse = partial(role.read, file, ()), partial(_refused, key)
+    jobs.run_after_callback(role.job(file, ()), work, READING, read, refuse, size=len(file.content))
 
 
 def _refused(key: str, error: BayesEngineError) -> None:

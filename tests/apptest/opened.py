@@ -111,7 +111,7 @@ def give(app: AppTest, role: Role[Any], name: str, content: bytes) -> str:
     file = File.of(name, content)
     if "files" not in app.session_state:
         app.session_state["files"] = {}
-    app.session_state["files"][role.name] = {file.digest: Upload(role, file, (), role.read(file))}
+    app.session_state["files"][role.name] = {file.digest: Upload(role, file, (), role.read(file, ()))}
     return file.digest
 
 

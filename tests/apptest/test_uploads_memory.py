@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import NaiveBayes
 from bayes_engine.table.read import read_table
 from pages.active import files
-from pages.active.files import digest, read_uploaded_table
+from pages.active.files import File, digest, read_uploaded_table
 from pages.runtime.state import State, encode
 from tests.apptest.opened import opened
 from tests.conftest import crossed
@@ -32,7 +32,7 @@ def at() -> AppTest:
 
 def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = read_uploaded_table("t.csv", TABLE.encode())
+    held = read_uploaded_table(File.of("t.csv", TABLE.encode()))
     assert isinstance(held.frame["self"].dtype, pd.CategoricalDtype)
     assert list(held.frame.columns) == list(reading.frame.columns)
     for name in reading.frame:
@@ -43,13 +43,13 @@ def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
 
 def test_a_table_takes_less_than_its_file_besides_numbers() -> None:
     content = ("colour,fruit\n" + "vermilion,apple\nultramarine,a very long name of a pear\n" * 5000).encode()
-    held = read_uploaded_table("t.csv", content)
+    held = read_uploaded_table(File.of("t.csv", content))
     assert held.frame.memory_usage(deep=True).sum() < len(content) / 5
 
 
 def test_a_fit_is_the_same_to_the_last_bit() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = read_uploaded_table("t.csv", TABLE.encode())
+    held = read_uploaded_table(File.of("t.csv", TABLE.encode()))
     schema = reading.schema.with_role("y", "target")
     for name in ("when", "note"):
         schema = schema.with_role(name, "ignore")

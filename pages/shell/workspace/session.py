@@ -59,7 +59,7 @@ def _read(role: Role[T], file: File, state: State) -> Upload[T]:
     if wanted := role.wanted(state):
         with suppress(BayesEngineError):
             return Upload(role, file, wanted, role.read(file, wanted))
-    return Upload(role, file, (), role.read(file))
+    return Upload(role, file, (), role.read(file, ()))
 
 
 def file_name(workspace: Workspace) -> str:
