@@ -189,6 +189,8 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
             f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{word(own)}"
             for j, own in value
         )
+    if name == "discretize" and value in (None, "kernel", "kernel-weka", "mdlp"):
+        return likelihood(value or "gaussian")
     if name == "criterion" and isinstance(value, tuple):
         return _("risk under set losses")
     if name == "largest" and value is None:
@@ -219,10 +221,6 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
         ("missing", "marginalize"): _("marginalize"),
         ("missing", "category"): _("a level of its own"),
         ("missing", "error"): _("refuse"),
-        ("discretize", None): _("Gaussian"),
-        ("discretize", "kernel"): _("kernel density, Silverman"),
-        ("discretize", "kernel-weka"): _("kernel density, Weka"),
-        ("discretize", "mdlp"): _("cut by MDLP"),
         ("discretize", "equal-width"): _("equal width"),
         ("discretize", "quantile"): _("quantiles"),
         ("terms", "words"): _("words"),
