@@ -8,17 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from bayes_engine.models.likelihoods import possible
-from bayes_engine.workbench.doctor.finding import (
-    AddModel,
-    BalanceLosses,
-    Mend,
-    ReadText,
-    Repair,
-    SetKind,
-    SetKnob,
-    SetLikelihood,
-    SetRole,
-)
+from bayes_engine.workbench.doctor import finding
 from pages import active
 from pages.active import shelf
 from pages.runtime.state import Spec, State
@@ -28,16 +18,16 @@ DIGITS = 4
 """Significant digits of balanced losses: what else they had is not worth reading."""
 
 
-def with_mends_done(state: State, mends: Iterable[Mend]) -> State:
+def with_mends_done(state: State, mends: Iterable[finding.Mend]) -> State:
     """The state with these mends done, one after the other.
 
     Raises TableError where one makes a table that no model can be fitted to.
     """
     for kind, alike in groupby(mends, type):
         several: list[Any] = list(alike)
-        if kind is Repair:
+        if kind is finding.Repair:
             state = columns.with_repairs(state, several)
-        elif kind is SetRole:
+        elif kind is finding.SetRole:
             positions = active.in_use(state).schema.position
             state = columns.with_roles(state, {positions[mend.column]: mend.role for mend in several})
         else:
@@ -46,23 +36,23 @@ def with_mends_done(state: State, mends: Iterable[Mend]) -> State:
     return state
 
 
-def _one(state: State, mend: Mend) -> State:
-    if isinstance(mend, SetKind):
+def _one(state: State, mend: finding.Mend) -> State:
+    if isinstance(mend, finding.SetKind):
         table = active.in_use(state)
         position = table.schema.position[mend.column]
         state = columns.with_kind(state, position, mend.kind)
         ignored = table.schema.variables[position].role == "ignore"
         return columns.with_role(state, position, "feature") if ignored else state
-    if isinstance(mend, ReadText):
+    if isinstance(mend, finding.ReadText):
         position = active.in_use(state).schema.position[mend.column]
         return columns.with_role(columns.with_kind(state, position, "text"), position, "feature")
-    if isinstance(mend, AddModel):
+    if isinstance(mend, finding.AddModel):
         return with_model(state, spec_of(mend))
-    if isinstance(mend, SetLikelihood):
+    if isinstance(mend, finding.SetLikelihood):
         return _likelihood(state, active.fittable(active.in_use(state)), mend)
-    if isinstance(mend, SetKnob):
+    if isinstance(mend, finding.SetKnob):
         return _knob(state, mend)
-    assert isinstance(mend, BalanceLosses)
+    assert isinstance(mend, finding.BalanceLosses)
     cost = dict(mend.cost)
     price = [float(f"{cost.get(c, 1.0):.{DIGITS}g}") for c in active.fittable(active.in_use(state)).classes]
     rows = tuple(tuple(0.0 if i == j else price[j] for j in range(len(price))) for i in range(len(price)))
@@ -78,7 +68,7 @@ def _active(state: State) -> Spec:
     return specs[min(state.active, len(specs) - 1)]
 
 
-def spec_of(model: AddModel) -> Spec:
+def spec_of(model: finding.AddModel) -> Spec:
     """A model of the doctor's as the shelf keeps it."""
     preset = model.preset if model.family in active.NAIVE else Spec.preset
     return Spec(preset, tuple(sorted(model.knobs)), model.family)
@@ -107,7 +97,7 @@ def _with_active(state: State, spec: Spec) -> State:
     return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
 
 
-def _likelihood(state: State, table: active.FittableTable, mend: SetLikelihood) -> State:
+def _likelihood(state: State, table: active.FittableTable, mend: finding.SetLikelihood) -> State:
     spec = _active(state)
     has = "likelihoods" in active.settings(spec)
     spec = spec if has else Spec("laplace")
@@ -118,7 +108,7 @@ def _likelihood(state: State, table: active.FittableTable, mend: SetLikelihood) 
     return _with_active(state, spec) if has else with_model(state, spec)
 
 
-def _knob(state: State, mend: SetKnob) -> State:
+def _knob(state: State, mend: finding.SetKnob) -> State:
     spec = _active(state)
     # AODE's smoothing is not what the doctor means
     has = mend.name in active.settings(spec) and not (mend.name == "smoothing" and spec.family == "aode")

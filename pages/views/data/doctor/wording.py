@@ -7,26 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from bayes_engine.language import Message, _, ngettext
-from bayes_engine.workbench.doctor.finding import (
-    AddModel,
-    BalanceLosses,
-    Code,
-    Mend,
-    ReadText,
-    Repair,
-    SetKind,
-    SetKnob,
-    SetLikelihood,
-    SetRole,
-    Severity,
-    label,
-)
+from bayes_engine.workbench.doctor import finding
 from pages import active
 from pages.active import words
 from pages.runtime.escape import clean, md
 
 Escape = Callable[[str], str]
-ICONS: dict[Severity, str] = {
+ICONS: dict[finding.Severity, str] = {
     "serious": ":red[:material/error:]",
     "warning": ":orange[:material/warning:]",
     "note": ":gray[:material/info:]",
@@ -38,7 +25,7 @@ def long(text: str) -> str:
     return md(text, 60)
 
 
-def title(code: Code) -> str:
+def title(code: finding.Code) -> str:
     """What a kind of finding is called."""
     return {
         "infinite": _("infinite cells"),
@@ -73,7 +60,7 @@ def title(code: Code) -> str:
     }[code]
 
 
-def severity(name: Severity, n: int) -> str:
+def severity(name: finding.Severity, n: int) -> str:
     """So many findings of a severity."""
     if name == "serious":
         return _("{n} serious").format(n=n)
@@ -116,23 +103,23 @@ def _label(table: active.TableInUse, column: str, text: str) -> str:
 # buttons --------------------------------------------------------------------------------------------------------------
 
 
-def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
+def button(table: active.TableInUse, mends: Sequence[finding.Mend]) -> str:
     """What a button says that does these, which are of one kind."""
     first, n = mends[0], len(mends)
-    if isinstance(first, SetLikelihood) and len(first.columns) > 2:
+    if isinstance(first, finding.SetLikelihood) and len(first.columns) > 2:
         several = {"kernel": _("Kernel density for {n} columns"), "mdlp": _("Cut {n} columns by MDLP")}
         return several.get(first.likelihood, _("Count the values of {n} columns")).format(n=len(first.columns))
     if n == 1:
-        return sentence(table, label(first), lambda text: md(text, 40))
-    if isinstance(first, SetRole) and first.role == "ignore":
+        return sentence(table, finding.label(first), lambda text: md(text, 40))
+    if isinstance(first, finding.SetRole) and first.role == "ignore":
         return _("Leave out these {n} columns").format(n=n)
-    if isinstance(first, SetRole):
+    if isinstance(first, finding.SetRole):
         return _("Make these {n} columns {role}").format(n=n, role=words.role(first.role))
-    if isinstance(first, SetKind):
+    if isinstance(first, finding.SetKind):
         return _("Read these {n} columns as {kind}").format(n=n, kind=words.kind(first.kind))
-    if isinstance(first, ReadText):
+    if isinstance(first, finding.ReadText):
         return _("Count the words of these {n} columns").format(n=n)
-    assert isinstance(first, Repair)
+    assert isinstance(first, finding.Repair)
     if first.what == "merge-spellings":
         return _("Make one level of the spellings in {n} columns").format(n=n)
     if first.what == "value-missing":
@@ -142,7 +129,7 @@ def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
     return _("Make these cells of {n} columns missing").format(n=n)
 
 
-def model(suggested: AddModel) -> str:
+def model(suggested: finding.AddModel) -> str:
     """What a model is called that is suggested."""
     family, knobs = words.family(suggested.family), dict(suggested.knobs)
     likelihoods = dict(knobs.get("likelihoods", ())).values()
@@ -163,33 +150,33 @@ def model(suggested: AddModel) -> str:
     return name[:1].upper() + name[1:]
 
 
-def mend_help(mend: Mend) -> str:
+def mend_help(mend: finding.Mend) -> str:
     """What a mend will do, for the button's help."""
-    if isinstance(mend, SetRole):
+    if isinstance(mend, finding.SetRole):
         return {
             "ignore": _("The column stays in the table; no model reads it."),
             "id": _("The column names the rows; no model reads it."),
         }.get(mend.role, _("The column gets another role."))
-    if isinstance(mend, SetKind):
+    if isinstance(mend, finding.SetKind):
         return _("Each of its values becomes a level, and levels are counted.")
-    if isinstance(mend, ReadText):
+    if isinstance(mend, finding.ReadText):
         return _("Its words are counted, and models on naive Bayes read them.")
-    if isinstance(mend, SetLikelihood):
+    if isinstance(mend, finding.SetLikelihood):
         return {
             "kernel": _("The active model takes the shape from the rows: a small bump on every value."),
             "mdlp": _("The active model counts intervals, cut where the classes change."),
             "categorical": _("The active model counts every value as a level."),
         }[mend.likelihood] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
-    if isinstance(mend, SetKnob):
+    if isinstance(mend, finding.SetKnob):
         return {
             "smoothing": _("The active model is smoothed: a pseudo-count of α = 1 for each pair that needs it."),
             "var_floor": _("No class's variance is less than this share of the column's."),
             "tied_variance": _("Every class gets the variance pooled over all classes."),
             "missing": _("A missing cell becomes a level, counted like any other."),
         }[mend.name] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
-    if isinstance(mend, AddModel):
+    if isinstance(mend, finding.AddModel):
         return _("The model goes on the shelf and is active; the others stay.")
-    if isinstance(mend, BalanceLosses):
+    if isinstance(mend, finding.BalanceLosses):
         return _("λ becomes n/(K·n_truth) off the diagonal, which decides as among classes of equal size.")
     return {
         "drop-duplicates": _("Of rows equal in all that is read of them the first stays."),
@@ -203,7 +190,7 @@ def mend_help(mend: Mend) -> str:
     }[mend.what]
 
 
-def repair_on_chip(table: active.TableInUse, repair: Repair) -> str:
+def repair_on_chip(table: active.TableInUse, repair: finding.Repair) -> str:
     """A repair that is done, on its chip."""
     name = clean(table.column(repair.column), 28) if repair.column else ""
     text = {
