@@ -155,14 +155,19 @@ def normal_log_density(x: Array, mean: Array, variance: Array) -> Array:
     return z
 
 
+ROUNDING = 1e-24
+"""Of a column's variance: what rounding may leave of a class whose values are all alike."""
+
+
 def variance_estimate(
     moments: ColumnMoments, ddof: int, tied: bool, floor: float
 ) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
     """Variance (..., C), where the estimate was replaced (..., C), and the moments used, for one numeric column.
 
     Per class M2_c/(n_c − ddof), or tied Σ_c M2_c/(n − ddof·K). A class with one member (a weight of 1 or less, and no
-    spread) takes the pooled within-class variance; one without members the mean and variance of the whole column;
-    nothing falls below floor × the column's variance, so a change of units changes nothing.
+    spread) takes the pooled within-class variance, or the column's where no class has a spread; one without members
+    the mean and variance of the whole column; nothing falls below floor × the column's variance, so a change of units
+    changes nothing.
 
     >>> income = ColumnMoments(weight=np.array([7.0, 3.0]), offset=np.array([110.0, 90.0]),
     ...                        m2=np.array([17850.0, 50.0]), pivot=0.0)
@@ -181,7 +186,8 @@ def variance_estimate(
     else:
         own = m2 / np.where(weight > ddof, weight - ddof, 1.0)
         known = (weight > ddof) & ((weight > 1) | (own > least))
-        variance = np.where(known, own, np.where(pooled > 0, pooled, column))
+        spread = pooled > max(floor, ROUNDING) * column
+        variance = np.where(known, own, np.where(spread, pooled, column))
     variance = np.where(present, variance, column)
     replaced = (variance < least) | ~known
     offset = np.where(present, moments.offset, whole.offset)

@@ -59,10 +59,11 @@ class Deviations:
         return replace(self, weight=self.weight * weight, m2=self.m2 * weight)
 
     def rebased(self, pivot: Array) -> Self:
-        """The same with offsets from another pivot."""
+        """The same with offsets from another pivot; a class without rows keeps its mean of 0."""
         if np.array_equal(pivot, self.pivot):
             return self
-        return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
+        seen = np.reshape(self.weight > 0, (len(self.weight), -1))
+        return replace(self, pivot=pivot, mean=np.where(seen, self.mean + (self.pivot - pivot), 0.0))
 
 
 class Moments(Deviations):

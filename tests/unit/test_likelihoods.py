@@ -236,6 +236,15 @@ def test_a_class_with_one_row_has_the_pooled_width_and_one_without_the_whole_col
 # counts ---------------------------------------------------------------------------------------------------------------
 
 
+def test_what_rounding_leaves_of_a_class_is_no_spread() -> None:
+    x, y = pd.DataFrame({"x": [0.0, 0, 1, 0, 0, 0, 1, 0, 0]}), np.array(list("abcbabcbb"))
+    model = NaiveBayes(likelihoods={"x": "kernel"}).fit(x, y)  # around the column's mean, M2 of b is 1e-32
+    rest = np.arange(9) != 0
+    refit = NaiveBayes(likelihoods={"x": "kernel"}, schema=model.schema_).partial_fit(x[rest], y[rest], model.classes_)
+    left_out, refitted = model.leave_one_out_log_proba(x, y)[0], refit.predict_log_proba(x[:1])[0]
+    np.testing.assert_allclose(left_out, refitted, rtol=1e-12)
+
+
 def test_a_rate_of_zero() -> None:
     X, y = pd.DataFrame({"n": [0, 0, 3, 5]}), ["no", "no", "yes", "yes"]
     bare = NaiveBayes(likelihoods="poisson", smoothing="none").fit(X, y)
