@@ -29,7 +29,10 @@ def field_hints(record: Any) -> dict[str, Any]:
 
 @cache
 def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    return get_origin(hint), get_args(hint)
+    origin, args = get_origin(hint), get_args(hint)
+    if (alias := getattr(origin, "__value__", None)) is not None:  # NumPy 2.5: `type NDArray[kind] = ndarray[…]`
+        return _parts(alias[args])
+    return origin, args
 
 
 def fits(value: Any, hint: Any) -> bool:
