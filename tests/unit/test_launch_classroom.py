@@ -227,6 +227,7 @@ def test_streamlits_scripts_come_packed_and_whole(room: App) -> None:
     _, html = ask(room, "/")
     paths = sorted(set(re.findall(r'"\./(static/(?:js|css)/[^"]+)"', html.decode())))
     assert len(paths) > 5
+    paths = paths[:: len(paths) // 4]
     whole = packed = 0
     for path in paths:
         answer, body = ask(room, f"/{path}", **{"Accept-Encoding": "gzip, deflate"})
