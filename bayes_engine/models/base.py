@@ -337,7 +337,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         """What each column holds, by its dtype or the schema given; the pivots come from the rows in either case."""
         if self.schema is None:
             return Schema.from_dtypes(frame)
-        schema = self._declared
+        schema = self._declared()
         for v in schema:
             if v.textual and not self.takes_text:
                 raise TableError(
@@ -348,7 +348,6 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         pivots = {v.name: middle(numbers(frame[v.name], v)) for v in schema if v.numeric}
         return Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in schema))
 
-    @property
     def _declared(self) -> Schema:
         """The features of the schema that was given."""
         return given_schema(self.schema).features
@@ -407,7 +406,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
                 if all(isinstance(c, str) for c in frame.columns)
                 else frame.set_axis([str(c) for c in frame.columns], axis=1)
             )
-        return by_schema(X, frame, self._declared.names)
+        return by_schema(X, frame, self._declared().names)
 
     def _domain(self, stats: SufficientStatistics, variable: Variable) -> Domain:
         """The places of a discrete column: a missing cell is a level where the model says so and training had any."""

@@ -215,7 +215,6 @@ class NaiveBayes(GenerativeClassifier):
 
     # the likelihoods chosen -----------------------------------------------------------------------------------------
 
-    @property
     def _declared(self) -> Schema:
         return as_texts(given_schema(self.schema), self.likelihoods, self.text).features
 

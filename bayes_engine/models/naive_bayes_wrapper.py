@@ -28,6 +28,10 @@ from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable
 
 
+class NoParameter(ParameterError, AttributeError):
+    """A parameter asked of an `estimator` that has none: an attribute that is not there, for whoever walks them."""
+
+
 class WrappedParameter:
     """A parameter of the `estimator` that a classifier is made with, read as if it were its own."""
 
@@ -42,7 +46,7 @@ def _checked(owner: Any) -> NaiveBayes:
     if owner.estimator is None:
         return NaiveBayes()
     if not isinstance(owner.estimator, NaiveBayes):
-        raise ParameterError(
+        raise NoParameter(
             "{model} takes a NaiveBayes, not {name}", model=type(owner).__name__, name=type(owner.estimator).__name__
         )
     return owner.estimator
@@ -64,9 +68,8 @@ class NaiveBayesWrapper(GenerativeClassifier):
     def _inner(self) -> NaiveBayes:
         return NaiveBayes(**clone(_checked(self)).get_params(deep=False))  # a lazy one estimates at once
 
-    @property
     def _declared(self) -> Schema:
-        return self._inner._declared
+        return self._inner._declared()
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         return self._inner._initial_schema(frame, labels)

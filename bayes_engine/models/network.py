@@ -136,7 +136,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
         Raises ParameterError where they do not hold the tables of the structure.
         """
-        if hidden := [name for name in self._hidden if name not in stats.schema]:
+        if hidden := [name for name in self._hidden() if name not in stats.schema]:
             raise ParameterError(
                 "statistics do not show the hidden node '{name}'; call fit with the rows", name=hidden[0]
             )
@@ -355,7 +355,6 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     def _prior(self) -> TablePrior:
         return TablePrior(self.alpha, self.smoothing)
 
-    @property
     def _hidden(self) -> dict[str, tuple[Any, ...]]:
         return network_fit.hidden_levels(self.hidden)
 
@@ -366,21 +365,21 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
     def _places(self, X: Any) -> NDArray[np.intp]:
         """(n, d) the places of rows; a value outside the levels is not known. A node without a column is hidden."""
-        return network_query.places_of(self._fitted, self.schema_, self._hidden, X)
+        return network_query.places_of(self._fitted, self.schema_, self._hidden(), X)
 
     def _given(self, schema: Schema) -> DAG:
         """The structure asked for, over the columns and the hidden nodes."""
-        names = (*schema.names, *(name for name in self._hidden if name not in schema))
+        names = (*schema.names, *(name for name in self._hidden() if name not in schema))
         return DAG(names, given_arcs(self.structure))
 
     def _fit(self, table: Table, weight: Array | None, graph: DAG) -> Self:
         shown = len(table.schema)
-        table = network_fit.widened(table, self._hidden)
+        table = network_fit.widened(table, self._hidden())
         stats = network_fit.counted(table, weight, graph)
         absent = np.stack([table[name] == 0 for name in table.schema.names], axis=1)
         if not absent.any() or (len(table.schema) == shown and self.missing != "em"):
             return self._settle(stats, graph)
-        how = EMSettings(self._hidden, self.tol, self.max_iter, self.n_init, self.random_state)
+        how = EMSettings(self._hidden(), self.tol, self.max_iter, self.n_init, self.random_state)
         fitted = network_fit.fit_by_em(table, weight, stats, graph, self._prior, how)
         self.stats_, self.schema_, self.runs_ = fitted.stats, fitted.stats.schema, fitted.runs
         self._take(fitted.network, fitted.trace)
@@ -395,7 +394,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     def _take(self, network: Network, trace: EMTrace[Network] | None) -> None:
         self.network_ = network
         self.trace_ = trace
-        self.n_features_in_ = len(network.cpts) - len(self._hidden)
+        self.n_features_in_ = len(network.cpts) - len(self._hidden())
 
     def _like(self, parameters: dict[str, Any]) -> Self:
         new = clone(self).set_params(**parameters)
