@@ -133,6 +133,8 @@ def faults(path: str, nodes: list[ast.AST]) -> list[str]:
                     found.append(f"{ast.unparse(node)}: logspace.py is the only file that exponentiates")
             case ast.Attribute(attr="query_params") if path != "pages/runtime/state.py":
                 found.append("query_params: pages/runtime/state.py is the only file that reads and writes the URL")
+            case ast.Call(func=ast.Name(id="hash")) if path.startswith("pages/"):
+                found.append("hash: unequal values may have one; a key holds the values themselves or `content_key`")
             case ast.keyword(arg="unsafe_allow_html"):
                 found.append("unsafe_allow_html")
             case ast.Attribute(attr="v1", value=ast.Attribute(attr="components")):
@@ -318,6 +320,7 @@ def test_models_stand_three_classes_below_the_base_at_most() -> None:
         ("pages/start.py", "from pages.data import gallery"),
         ("pages/shell/chips.py", "from pages import decisions"),
         ("pages/components/regions.py", "st.query_params['s'] = x"),
+        ("pages/active/tables.py", "key = f'{name}|{hash(repairs):x}'"),
     ],
 )
 def test_the_rules_bite(path: str, code: str) -> None:

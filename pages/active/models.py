@@ -32,7 +32,7 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.incoming.classified_file import free_names
 from pages.active.tables import REFUSE, FittableTable
-from pages.runtime.cache import cached
+from pages.runtime.cache import cached, content_key
 from pages.runtime.state import Spec, current
 from pages.runtime.view_keys import is_pair, is_place
 
@@ -334,7 +334,7 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
     counting = {k: v for k, v in chosen.items() if k not in estimating}
     with listen() as notes:
-        model = _count(key, spec.family, repr(sorted(counting.items())), counting, _parts).with_params(
+        model = _count(key, spec.family, content_key(sorted(counting.items())), counting, _parts).with_params(
             **{k: v for k, v in chosen.items() if k in estimating}
         )
     return Fitted(spec, model, tuple(notes))

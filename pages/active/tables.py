@@ -24,7 +24,7 @@ from bayes_engine.workbench.doctor.finding import Mended, Repair
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.incoming.second_table import Treatment
 from pages.active import files
-from pages.runtime.cache import cached
+from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import clean
 from pages.runtime.state import State, current
 
@@ -159,13 +159,12 @@ def in_use(state: State) -> TableInUse:
     dataset = source if isinstance(source, Dataset) else None
     frame, schema, problem = source.frame, source.schema, None
     repairs: tuple[tuple[Entry, Repair], ...] = ()
-    recipe = reading and reading.recipe
+    read = (source.name, reading.recipe) if reading else None
+    key = f"{state.table}|{content_key(read, state.columns, state.repairs, __version__)}"
     if state.repairs:
-        made = f"{state.table}|{hash((recipe, state.columns, state.repairs, __version__)):x}"
-        frame, schema, problem, repairs = _mended(made, source.frame, source.schema, state.columns, state.repairs)
+        frame, schema, problem, repairs = _mended(key, source.frame, source.schema, state.columns, state.repairs)
     else:
         schema, problem = _with_changes(frame, schema, state.columns)
-    key = f"{state.table}|{hash((schema, recipe, state.repairs and (state.columns, state.repairs), __version__)):x}"
     opened = (key, source.name, frame, schema, dataset, reading, repairs)
     if problem is not None:
         return UnfittableTable(*opened, problem)

@@ -13,6 +13,7 @@ from bayes_engine.numerals import plain
 from bayes_engine.table.roles import put
 from pages import active
 from pages.components.component import component, last_message, read_message, read_position
+from pages.runtime.cache import content_key
 from pages.runtime.escape import clean
 
 FEW = 200
@@ -134,7 +135,7 @@ def rows(
             shown,
             placeholder="·",
             height=table_height(len(shown), height),
-            key=f"rows_{abs(hash(of)):x}",
+            key=f"rows_{content_key(of)}",
             alt=_("the rows counted"),
             column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
         )

@@ -11,10 +11,12 @@ from it goes too.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, signature
 from itertools import count
@@ -38,6 +40,8 @@ SMALL = 0.1
 """Of the bytes that may be taken; a result of a smaller share is dropped where there is no larger one."""
 NODES = 20_000
 """Objects that are looked at to measure a result."""
+PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+"""Types whose `repr` says all of a value."""
 HEAD = 64
 """Bytes that an object takes besides its content, roughly."""
 
@@ -93,6 +97,32 @@ def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Ca
         return call
 
     return wrap
+
+
+def content_key(*values: Any) -> str:
+    """What stands for values in a key: the SHA-256 of their types and contents. (Unequal values may have one `hash`,
+    as −1 and −2 have, and the `repr` of an array is shortened.) Raises TypeError for a type whose content it does not
+    know.
+
+    >>> content_key(-1) == content_key(-2), content_key(("a", 1)) == content_key(("a", 1))
+    (False, True)
+    """
+    return hashlib.sha256(_content(values).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(value: Any) -> str:
+    if type(value) in PLAIN:
+        return repr(value)
+    if isinstance(value, Mapping):
+        return f"{{{_content(tuple(value.items()))}}}"
+    if isinstance(value, tuple | list):
+        plain = type(value) is tuple and PLAIN.issuperset(map(type, value))
+        return repr(value) if plain else f"({','.join(map(_content, value))})"
+    if is_dataclass(value):
+        return f"{type(value).__qualname__}{_content([getattr(value, field.name) for field in fields(value)])}"
+    if hasattr(value, "dtype"):
+        return f"{value.dtype}{value.shape}{_content(value.tolist())}"
+    raise TypeError(f"no content of {type(value)} is known, which a key could hold")
 
 
 def hold(digest: str, holder: object, size: int) -> None:

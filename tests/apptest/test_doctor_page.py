@@ -370,6 +370,16 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], State]:
     return hold
 
 
+def test_what_means_missing_is_the_number_that_was_said(held: Callable[[str], State]):
+    rows = "".join(f"{i % 7 - 2},{'ab'[i % 2]}\n" for i in range(70))
+    state = held(f"x,y\n{rows}")
+    mended = {value: active.in_use(replace(state, repairs=(("value-missing", 0, value),))) for value in (-1.0, -2.0)}
+    assert mended[-1.0].key != mended[-2.0].key
+    for value, table in mended.items():
+        left = {float(v) for v in range(-2, 5)} - {value}
+        assert {float(v) for v in table.frame["x"].dropna()} == left
+
+
 def test_the_average_over_cut_numbers_is_taken_as_it_was_judged(held: Callable[[str], State]):
     frame, _schema = skewed(3, 300, 6)
     content = frame.to_csv(index=False)

@@ -14,6 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayes_engine import LossMatrix
+from bayes_engine.priors import Dirichlet
+from bayes_engine.table.schema import Schema, Variable
 from pages.runtime import cache
 from tests.conftest import PATIENCE, ROOT
 from tests.kept import bytes_kept, forget
@@ -61,6 +64,27 @@ def test_an_argument_with_a_key_counts_by_it() -> None:
     tables = [SimpleNamespace(key=key, rows=[0] * n) for key, n in (("a", 1), ("a", 2), ("b", 3))]
     assert [size(table) for table in tables] == [1, 1, 3]
     assert calls == ["a", "b"]
+
+
+def test_the_key_of_a_content_tells_what_hash_and_repr_do_not() -> None:
+    def loss(*cells: float) -> LossMatrix:
+        return LossMatrix(("a", "b"), ("a", "b"), [[0, cells[0]], [cells[1], 0]])
+
+    classes = tuple(range(40))
+    large = np.ones((40, 40))
+    larger = large.copy()
+    larger[20, 20] = 2.0
+    unlike = [
+        -1, -2, 1, 1.0, True, "1", b"1", None, (), "", "a,b", ("a", "b"), (("a",), "b"), ("a", ("b",)), 0.0, -0.0,
+        {"a": 1}, {"a": 2}, loss(1.0, 2.0), loss(1.0 + 1e-12, 2.0), loss(-1.0, 2.0), loss(-2.0, 2.0), "\ud800",
+        LossMatrix(classes, classes, large), LossMatrix(classes, classes, larger), large, larger, Dirichlet(1.0),
+        Dirichlet(2.0), *(Schema((Variable("a", "categorical", (low, 0)),)) for low in (-1, -2)),
+    ]  # fmt: skip
+    assert len({cache.content_key(value) for value in unlike}) == len(unlike)
+    assert cache.content_key(loss(1.0, 2.0)) == cache.content_key(loss(1.0, 2.0))
+    assert cache.content_key("ab", "c") != cache.content_key("a", "bc")
+    with pytest.raises(TypeError, match="object"):
+        cache.content_key(object())
 
 
 def test_the_least_recently_used_goes_first() -> None:

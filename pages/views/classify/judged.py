@@ -35,7 +35,7 @@ from pages.active.files import Upload
 from pages.active.tables import treatments_in_use
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import cached
+from pages.runtime.cache import cached, content_key
 from pages.runtime.state import current
 
 
@@ -87,7 +87,7 @@ def _names(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Ce
 def file_key(upload: Upload[CellBlocks]) -> str:
     """The file, and how it is read."""
     decimal = dict(upload.overrides).get("decimal", "")
-    return f"{upload.file.digest}|{hash(upload.reading.recipe):x}|{decimal}"
+    return f"{upload.file.digest}|{content_key(upload.name, upload.reading.recipe, decimal)}"
 
 
 @cached(max_entries=4)

@@ -91,8 +91,7 @@ def dial(table: active.FittableTable) -> None:
     use = active.prior_of_use(table)
     key = (table.key, *(specs[p] for p in readings.held), anew, tuple((use or {}).values()))
     scores, loss = _scores(repr(key), readings.held, use), active.losses(table)
-    asked = repr((key, loss.actions, loss.table.tolist(), hash(loss)))
-    priced = _priced(asked, readings.held, loss, use, table.parts.amount)
+    priced = _priced(repr(key), loss, readings.held, use, table.parts.amount)
     bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
     _figure(table, specs, here, scores, priced, bills)
     left, right = st.columns([3, 2], gap="large")
@@ -194,9 +193,9 @@ def _scores(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | 
 
 @cached(max_entries=32, activity=Message("comparing the models"))
 def _priced(
-    key: str, _held: Mapping[str, HeldOut], _loss: LossMatrix, _use: Mapping[Any, float] | None, _amount: Any
+    key: str, loss: LossMatrix, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None, _amount: Any
 ) -> pd.DataFrame:
-    return compare_risk(_held, _loss, prior_of_use=_use, amount=_amount)
+    return compare_risk(_held, loss, prior_of_use=_use, amount=_amount)
 
 
 # showing --------------------------------------------------------------------------------------------------------------

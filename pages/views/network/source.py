@@ -26,7 +26,7 @@ from pages.active import files
 from pages.active.files import NETWORK, NETWORK_FILE
 from pages.components.component import is_number
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import cached
+from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import md
 from pages.runtime.state import State, current
 
@@ -160,7 +160,7 @@ def source() -> Source:
     if not edits:
         return learned
     network = _edited(learned.key, edits, learned.original)
-    return replace(learned, key=f"{learned.key}|{hash(edits):x}", network=network)
+    return replace(learned, key=f"{learned.key}|{content_key(edits)}", network=network)
 
 
 # the table in use -----------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _learned(table: active.FittableTable) -> Source:
     arcs = drawn_arcs(rows.schema.names)
     method, score, parents, alpha, bins = learning_settings()
     how = ("arcs", arcs) if arcs is not None else ("search", method, score, parents)
-    key = f"{rows.key}|{hash((how, bins)):x}"
+    key = f"{rows.key}|{content_key(how, bins)}"
     model = _model(key, rows, arcs, method, score, parents, bins)
     model = _smoothed(f"{key}|{alpha}", model, alpha, rows)
     return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, Learned(table, rows, model))

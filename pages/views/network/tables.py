@@ -12,6 +12,7 @@ from bayes_engine.factors.network import CPT
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.runtime import view_keys as keys
+from pages.runtime.cache import content_key
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change, on_click, sets, widget_message, within_limits
 from pages.views.network import source as sources
@@ -78,7 +79,7 @@ def _editor(source: Source, cpt: CPT, numbers: Numbers) -> None:
         config[f"p{k}"] = st.column_config.TextColumn(clean(level, 40), required=True, max_chars=20, width=NUMBER)
     config["sum"] = st.column_config.TextColumn("Σ", disabled=True, width=SUM)
     turn = st.session_state.setdefault("net_cpt_turn", 0)  # a grid in which something was typed is never shown again
-    key = f"net_cpt_{source.place(cpt.name)}_{hash(numbers):x}_{turn}"
+    key = f"net_cpt_{source.place(cpt.name)}_{content_key(numbers)}_{turn}"
 
     def edited() -> None:
         changed = list(numbers)

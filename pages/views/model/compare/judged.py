@@ -222,7 +222,7 @@ def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
         steps = risk_by_threshold(held, loss, label, **asked) if label in loss.actions else None
         return ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
 
-    what, key = f"curves of {label}", _under_losses(judged)
+    what, key = f"curves of {label!r}", _under_losses(judged)
     return _computed(what, key, judged, lambda: {name: curves(held) for name, held in judged.held.items()})
 
 
