@@ -69,22 +69,23 @@ def _polytopes(loss: LossMatrix, k: int) -> list[tuple[Any, Array]]:
     """Each action with the corners (m, K) of its region: the simplex, cut by one half-space for each other action."""
     if len(loss.classes) != k:
         raise LossError("these regions are drawn for {k} classes; the losses have {n}", k=k, n=len(loss.classes))
-    order, tolerance = loss.by_name.tolist(), loss.tolerance()
+    order = loss.by_name.tolist()
     found = []
     for a, action in enumerate(loss.actions):
         corners = np.eye(k)
         for b in order:
             differ = loss.table[a] - loss.table[b]  # a has no more risk where differ · p ≤ 0
-            same = bool((np.abs(differ) <= tolerance).all())
+            size = TIE * (np.abs(loss.table[a]) + np.abs(loss.table[b]))
+            same = bool((np.abs(differ) <= size).all())
             if same and order.index(b) < order.index(a):
                 corners = corners[:0]
             elif not same:
-                corners = _clipped(corners, differ, tolerance)
+                corners = _clipped(corners, differ, corners @ size)
         found.append((action, corners))
     return [(action, corners) for action, corners in found if len(corners)]
 
 
-def _clipped(corners: Array, normal: Array, tolerance: float) -> Array:
+def _clipped(corners: Array, normal: Array, tolerance: Array) -> Array:
     """The part of a convex polygon, or segment, with normal · p ≤ 0 (Sutherland and Hodgman 1974)."""
     height = corners @ normal
     height = np.where(np.abs(height) <= tolerance, 0.0, height)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.decision.risk import near_least
 from bayes_engine.factors import LOG_2PI, normal_log_density
 from bayes_engine.logspace import Array, exp, log, normalize
 
@@ -179,12 +180,12 @@ class GaussianAnswers(Answers):
         return np.asarray(density * (self.mean - x[:, None]) / self.sd**2)
 
     def _at(self, x: Array, cost: Array) -> tuple[Array, Array, Array]:
-        """Risk (n, A) of every action, its slope, and the size (n,) of what is summed."""
-        step, largest = max(MOST_DENSITIES // len(self.weight), 1), np.abs(cost).max(axis=0)
+        """Risk (n, A) of every action, its slope, and its magnitude, of what is summed."""
+        step = max(MOST_DENSITIES // len(self.weight), 1)
         blocks = []
         for some in (x[i : i + step] for i in range(0, len(x), step)):
             density = self.density(some)
-            blocks.append((density @ cost.T, self.slope(some, density) @ cost.T, density @ largest))
+            blocks.append((density @ cost.T, self.slope(some, density) @ cost.T, density @ np.abs(cost).T))
         risk, slope, size = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         return risk, slope, size
 
@@ -251,7 +252,8 @@ class DensityAnswers(Answers):
             gain = float(risks.sum(axis=0).min() - risks.min(axis=1).sum())
             change = abs(gain - before)
             error = max(change, changed)
-            if error < 1e-9 * np.abs(table).max(initial=0.0) or panels >= PANELS:
+            size = float((share.sum(axis=0) @ np.abs(table).T)[risks.sum(axis=0).argmin()])
+            if error <= 1e-9 * size or panels >= PANELS:
                 return gain, error
             before, changed, panels = gain, change, 2 * panels
 
@@ -274,18 +276,18 @@ class DensityAnswers(Answers):
 
 def _unsettled(width: Array, risk: Array, slope: Array, size: Array) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
     """Which cells hold a point where the action changes, or may, and the best action at their left ends. `risk`,
-    `slope` (2, n, A) at the ends, `size` (2, n)."""
+    `slope` and `size` (2, n, A) at the ends."""
     n = np.arange(len(width))
-    least = ROUNDING * size
-    action = (risk <= risk.min(axis=2, keepdims=True) + least[..., None]).argmax(axis=2)  # a tie: the first
-    first, last = action
-    crossing = (risk[0, n, last] - risk[0, n, first] > least[0]) | (risk[1, n, first] - risk[1, n, last] > least[1])
+    first, last = near_least(risk, size, ROUNDING).argmax(axis=2)  # a tie: the first
+    least = ROUNDING * (size + size[:, n, first][..., None])
+    over = np.abs(risk[:, n, first] - risk[:, n, last]) > least[:, n, last]
+    crossing = (over[0] & (risk[0, n, last] > risk[0, n, first])) | (over[1] & (risk[1, n, first] > risk[1, n, last]))
     gap = risk - risk[:, n, first][..., None]
     turn = slope - slope[:, n, first][..., None]
     bend = turn[1] - turn[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         meet = (gap[0] - gap[1] + turn[1] * width[:, None]) / bend  # where the tangents at both ends meet
-        dip = (turn[0] < 0) & (turn[1] > 0) & (gap[0] + turn[0] * meet < -least[0][:, None])
+        dip = (turn[0] < 0) & (turn[1] > 0) & (gap[0] + turn[0] * meet < -least[0])
     return ((first != last) & crossing) | ((first == last) & dip.any(axis=1)), first
 
 

@@ -237,10 +237,12 @@ def _inquiry(case: Case, losses: LossMatrix, costs: float | Mapping[str, float])
     ledger = case.ledger([{}])
     decision = decide_ledger(ledger, losses)
     posterior = ledger.posterior()[0]
-    tolerance = TIE * float(np.abs(losses.table).max(initial=0.0))
-    perfect = 0.0
+    perfect = tolerance = 0.0
     questions: list[Question] = []
     if decision.position[0] >= 0:
+        # what a risk is a sum of, before an answer and (at most, since it is no dearer) after it
+        gains = float(posterior @ np.maximum(-losses.table.min(axis=0), 0.0))
+        tolerance = 2.0 * TIE * (float(losses.magnitude(posterior)[decision.position[0]]) + gains)
         perfect = max(float(decision.risk[0] - posterior @ losses.table.min(axis=0)), 0.0)
         for name, answers in case.answers(case.open):
             gain, error = answers.gain(losses.table)

@@ -19,6 +19,7 @@ from sklearn.isotonic import IsotonicRegression
 from bayes_engine.decision.compare import bins_for
 from bayes_engine.decision.evaluate import HeldOut, finite_amounts, weights_in_use
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
+from bayes_engine.decision.risk import near_least
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.ledger import Status, class_position
 from bayes_engine.logspace import Array, log, log_sum, normalize
@@ -243,17 +244,18 @@ def cost_weights(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
 
 def best_point(swept: ThresholdSweep, priced: ErrorCosts) -> int:
     """The position of the threshold of least risk on these rows; of equals the one that calls fewest positive."""
-    risk = priced.risk(swept)
-    near = risk <= risk.min() + 1e-12 * (abs(priced.false_alarm) + abs(priced.miss))
-    return int(near.argmax())
+    sizes = ErrorCosts(abs(priced.false_alarm), abs(priced.miss), abs(priced.right))
+    return int(near_least(priced.risk(swept), sizes.risk(swept)).argmax())
 
 
 class RiskSteps(NamedTuple):
-    """Risk against threshold: deciding the class from P ≥ `threshold`[k] on costs `risk`[k] a row. Thresholds descend
-    from above 1 (nobody is decided so) and the risk is constant between them."""
+    """Risk against threshold: deciding the class from P ≥ `threshold`[k] on costs `risk`[k] a row, a sum of terms that
+    make `magnitude`[k] in absolute value. Thresholds descend from above 1 (nobody is decided so) and the risk is
+    constant between them."""
 
     threshold: Array
     risk: Array
+    magnitude: Array
 
     def at(self, t: float) -> float:
         """The risk of deciding the class where P ≥ t."""
@@ -261,7 +263,7 @@ class RiskSteps(NamedTuple):
 
     def best(self) -> tuple[float, float]:
         """The threshold of least risk on these rows, in hindsight, and that risk; of equals the highest."""
-        k = int((self.risk <= self.risk.min() + 1e-12 * np.abs(self.risk).max()).argmax())
+        k = int(near_least(self.risk, self.magnitude).argmax())
         return min(float(self.threshold[k]), 1.0), float(self.risk[k])
 
     def thinned(self, cells: int = 1000) -> RiskSteps:
@@ -273,7 +275,7 @@ class RiskSteps(NamedTuple):
         last = np.append(first[1:], len(cell)) - 1
         order = np.lexsort((self.risk, -cell))
         kept = np.unique(np.concatenate([first, last, order[first], order[last]]))
-        return RiskSteps(self.threshold[kept], self.risk[kept])
+        return RiskSteps(self.threshold[kept], self.risk[kept], self.magnitude[kept])
 
 
 def risk_by_threshold(
@@ -309,8 +311,14 @@ def risk_by_threshold(
     tick()
     p = seen.p[order]
     last = np.flatnonzero(np.append(p[1:] != p[:-1], True))
-    risk = below.sum() + np.append(0.0, np.cumsum((above - below)[order])[last])
-    return RiskSteps(np.append(np.nextafter(1.0, 2.0), p[last]), risk)
+
+    def summed(decided_so: Array, decided_otherwise: Array) -> Array:  # nothing is subtracted that was added before
+        so = np.append(0.0, np.cumsum(decided_so[order]))
+        otherwise = np.append(0.0, np.cumsum(decided_otherwise[order[::-1]]))[::-1]
+        return np.asarray((so + otherwise)[np.append(0, last + 1)])
+
+    threshold = np.append(np.nextafter(1.0, 2.0), p[last])
+    return RiskSteps(threshold, summed(above, below), summed(np.abs(above), np.abs(below)))
 
 
 class CostCurve(NamedTuple):

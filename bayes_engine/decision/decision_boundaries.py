@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.risk import near_least
 from bayes_engine.logspace import Array, exp, log
 
 TIED = 1e-8
-"""Risks nearer than this, of the largest |λ|, tie: a model left undecided by endless rows is not settled by noise."""
+"""Risks nearer than this, of what the two are sums of, tie: a model left undecided by endless rows is not settled by
+noise."""
 
 LogPosterior = Callable[[Any], Array]
 """X to log P(c|x), (n, K), the classes in the order of the truth's; a constant per row does not matter."""
@@ -22,9 +24,8 @@ LogPosterior = Callable[[Any], Array]
 def least_risk_action(logs: Array, table: Array) -> NDArray[np.intp]:
     """(...) the action of least risk at log P(c|x) (..., K); of those that tie, the first in the matrix."""
     top = logs.max(axis=-1, keepdims=True)
-    risks = exp(logs - np.where(np.isfinite(top), top, 0.0)) @ table.T
-    near = risks <= risks.min(axis=-1, keepdims=True) + TIED * np.abs(table).max()
-    return np.asarray(near.argmax(axis=-1))
+    p = exp(logs - np.where(np.isfinite(top), top, 0.0))
+    return np.asarray(near_least(p @ table.T, p @ np.abs(table).T, TIED).argmax(axis=-1))
 
 
 def decision_changes(

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.decision.risk import TIE, LossTable, decide
+from bayes_engine.decision.risk import TIE, LossTable, decide, near_least
 from bayes_engine.errors import LossError, ParameterError, UndefinedPosterior
 from bayes_engine.logspace import Array
 from bayes_engine.priors import given_prior
@@ -291,12 +291,12 @@ def decision_intervals(
 def _of_losses(posterior: Array, loss: LossTable, action: Positions) -> tuple[Array, Array, Positions]:
     """(n, A, K) the ends, and who takes over. The action's own losses have an upper end, the others' a lower one."""
     n, a = len(posterior), len(loss.actions)
-    rows, order, tolerance = np.arange(n), loss.by_name, loss.tolerance()
-    risk = loss.risk(posterior)
+    rows, order, size = np.arange(n), loss.by_name, loss.magnitude(posterior)
+    risk = _tied_alike(loss.risk(posterior), size, action)
     own = risk[rows, action][:, None]
     rivals = np.where(np.arange(a) == action[:, None], np.inf, risk)
     best = rivals.min(axis=1, keepdims=True)
-    runner_up = order[(rivals <= best + tolerance)[:, order].argmax(axis=1)]
+    runner_up = order[near_least(rivals[:, order], size[:, order]).argmax(axis=1)]
     first = np.arange(a) == rivals.argmin(axis=1)[:, None]
     best_without = np.where(first, np.where(first, np.inf, rivals).min(axis=1, keepdims=True), best)  # (n, A) and not i
     mine = (np.arange(a) == action[:, None])[:, :, None]
@@ -306,10 +306,10 @@ def _of_losses(posterior: Array, loss: LossTable, action: Positions) -> tuple[Ar
     counts = posterior[:, None, :] > 0
     low = np.where(mine | ~counts, -np.inf, lower)
     high = np.where(mine & counts, upper, np.inf)
-    holds = own <= best + tolerance
+    holds = own <= best
     kept = np.broadcast_to(holds[:, :, None], low.shape)  # the action has the least risk now: what is now lies within
     low, high = np.where(kept, np.minimum(low, loss.table), low), np.where(kept, np.maximum(high, loss.table), high)
-    can = np.where(mine, counts | kept, np.where(counts, (own <= best_without + tolerance)[:, :, None], kept))
+    can = np.where(mine, counts | kept, np.where(counts, (own <= best_without)[:, :, None], kept))
     low, high = np.where(can, low, np.nan), np.where(can, high, np.nan)
     ends = np.isfinite(low) | np.isfinite(high)
     takes = np.where(mine, runner_up[:, None, None], np.arange(a)[None, :, None])
@@ -320,10 +320,11 @@ def _of_priors(
     posterior: Array, loss: LossTable, action: Positions, prior: Array
 ) -> tuple[Array, Array, Positions, Positions]:
     """(n, K) the ends for each class's prior, and who takes over below and above."""
-    n, k = posterior.shape
-    order, tolerance = loss.by_name, loss.tolerance()
-    differ = loss.table - loss.table[action][:, None, :].reshape(n, 1, k)
-    terms = np.where(np.abs(differ) <= tolerance, 0.0, differ) * posterior[:, None, :]
+    k = posterior.shape[1]
+    order, own = loss.by_name, loss.table[action][:, None, :]
+    differ = loss.table - own
+    alike = np.abs(differ) <= TIE * (np.abs(loss.table) + np.abs(own))
+    terms = np.where(alike, 0.0, differ) * posterior[:, None, :]
     others = 1.0 - np.eye(k)
     rest = terms @ others
     rest = np.where(np.abs(rest) <= TIE * (np.abs(terms) @ others), 0.0, rest)
@@ -356,8 +357,15 @@ def _of_priors(
 
 def decides(posterior: Array, loss: LossTable, action: Positions) -> NDArray[np.bool_]:
     """(n,) whether the action at that position has the least risk, alone or tied."""
-    risk = loss.risk(posterior)
-    return np.asarray(risk[np.arange(len(risk)), action] <= risk.min(axis=1) + loss.tolerance())
+    risk = _tied_alike(loss.risk(posterior), loss.magnitude(posterior), action)
+    return np.asarray(risk[np.arange(len(risk)), action] <= risk.min(axis=1))
+
+
+def _tied_alike(risk: Array, size: Array, action: Positions) -> Array:
+    """The risks (n, A) of these magnitudes; one that is tied with that of the row's `action` (n,) is made equal to it,
+    so that differences tell ties."""
+    own, its = (np.take_along_axis(of, action[:, None], axis=1) for of in (risk, size))
+    return np.where(np.abs(risk - own) <= TIE * (size + its), own, risk)
 
 
 def _taker(slope: Array, order: Positions) -> Positions:
@@ -435,7 +443,7 @@ def _checked(posterior: Any, loss: LossTable, prior: Mapping[Any, float] | None)
 
 
 def _soonest(flips: Iterable[Iterable[Flip]], most: int) -> list[Flip]:
-    return sorted(chain.from_iterable(flips), key=lambda f: (round(f.distance, 12), f.action == f.truth))[:most]
+    return sorted(chain.from_iterable(flips), key=lambda f: (float(f"{f.distance:.12g}"), f.action == f.truth))[:most]
 
 
 def _scales(loss: LossTable, amount: float | None) -> dict[tuple[Any, Any], float]:
@@ -495,8 +503,8 @@ def refusal_for_error(
     """The threshold on the risk that decides most rows with an error among the decided of at most `target`.
 
     posterior (n, K) of held-out rows, `truth` (n,) their class positions, `weight` (n,) theirs; with a prior of use the
-    posteriors are those shifted to it and the weights those of `evaluate.weights_in_use`. Rows of one risk (to the
-    tolerance of ties) are decided or refused together. A row whose action is no class (a refusal in the matrix
+    posteriors are those shifted to it and the weights those of `evaluate.weights_in_use`. Rows of one risk (tied with
+    that of refusing) are decided or refused together. A row whose action is no class (a refusal in the matrix
     already), or that has no posterior, is refused at any threshold. With the rows' amounts (n,) it is the risk at each
     row's own, and the cost of refusing is none that they multiply (`with_amount`). The error is that of the very rows
     the threshold was chosen on, so a little too good: on new rows expect more.
@@ -516,7 +524,9 @@ def refusal_for_error(
     risk, weighed = decision.risk[ranked], w[ranked]
     wrong = np.cumsum(weighed * (meant != truth)[ranked])
     decided = np.cumsum(weighed)
-    last = np.append(np.diff(risk) > np.max(loss.tolerance(amount)), True)[: len(risk)] & (decided > 0)
+    reach = TIE * loss.magnitude(posterior, amount)[ranked, decision.position[ranked]]
+    beyond = np.minimum.accumulate((risk - reach)[::-1])[::-1][1:]  # no dearer row is tied with refusing at this risk
+    last = np.append(beyond > risk[:-1] + reach[:-1], True)[: len(risk)] & (decided > 0)
     risks, coverages, errors = risk[last], decided[last] / total, wrong[last] / decided[last]
     good = np.flatnonzero(errors <= target + 1e-12)
     chosen = int(good[-1]) if len(good) else -1

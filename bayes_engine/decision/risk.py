@@ -20,7 +20,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.table.schema import sort_levels
 
 TIE = 1e-12
-"""Two risks closer than this times the largest |λ| are tied."""
+"""Two risks R_i and R_k closer than this times Σ_j (|λ_ij| + |λ_kj|) P(c_j|x) are tied."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,13 @@ class LossTable:
             return plain
         return np.where(self._multiplied[action, truth], _amounts(amount, len(plain)), 1.0) * plain
 
-    def tolerance(self, amount: Any = None) -> Any:
-        """Two risks closer than this are tied: 1e-12 of the largest |λ|; for amounts (n,) of each row's own."""
-        if amount is None:
-            return TIE * np.abs(self.table).max(initial=0.0)
-        fixed, per_unit = (np.abs(self.table).max(initial=0.0, where=m) for m in (~self._multiplied, self._multiplied))
-        return TIE * np.maximum(fixed, np.asarray(amount, dtype=float) * per_unit)
+    def magnitude(self, posterior: Array, amount: Any = None) -> Array:
+        """(n, A) Σ_j |λ_aj| P(c_j|x), by which it is told whether two risks are tied (`near_least`); as `risk`.
+
+        >>> LossTable(("take", "leave"), ("good", "bad"), [[-4, 4], [0, 1]]).magnitude(np.array([[0.5, 0.5]])).tolist()
+        [[4.0, 0.5]]
+        """
+        return LossTable(self.actions, self.classes, np.abs(self.table), self.by_amount).risk(posterior, amount)
 
     @property
     def by_name(self) -> NDArray[np.intp]:
@@ -171,9 +172,9 @@ def decide(
     """h*(x) = argmin_a R(a|x) (Zhou, eq. 7.3) for posteriors (n, K) whose columns are `loss.classes`; with the rows'
     amounts (n,), each under its own losses (see `loss.LossMatrix.with_amount`).
 
-    Ties (risks within 1e-12 of the largest |λ|) go by name, not by place in the matrix: first to the class that comes
-    first among the classes, then to the other actions in the alphabet's order. They are flagged. With an amount of 0
-    nothing may be at stake in a row: then all its actions are tied.
+    Ties (risks nearer than 1e-12 of what the two are sums of, Σ_j (|λ_ij| + |λ_kj|) P(c_j|x)) go by name, not by place
+    in the matrix: first to the class that comes first among the classes, then to the other actions in the alphabet's
+    order. They are flagged. With an amount of 0 nothing may be at stake in a row: then all its actions are tied.
 
     >>> loss = LossTable(("bad", "good"), ("bad", "good"), [[0, 1], [5, 0]])
     >>> decide(np.array([[0.1, 0.9], [0.2, 0.8]]), loss).action.tolist()
@@ -184,12 +185,10 @@ def decide(
     defined = status == Status.OK
     risks = loss.risk(posterior, amount)
     order = loss.by_name
-    ranked = risks[:, order]
-    least = ranked.min(axis=1, keepdims=True)
-    near = ranked <= least + np.reshape(loss.tolerance(amount), (-1, 1))
+    near = near_least(risks[:, order], loss.magnitude(posterior, amount)[:, order])
     index = order[near.argmax(axis=1)]
     others = np.where(np.arange(len(loss.actions)) == index[:, None], np.inf, risks)
-    gap = np.maximum(others.min(axis=1) - least[:, 0], 0.0)
+    gap = np.maximum(others.min(axis=1) - risks.min(axis=1), 0.0)
     actions = np.empty(len(loss.actions) + 1, dtype=object)
     actions[:-1] = loss.actions
     index = np.where(defined, index, -1)
@@ -201,6 +200,18 @@ def decide(
         position=index,
         status=status,
     )
+
+
+def near_least(risk: Array, magnitude: Array, tie: float = TIE) -> NDArray[np.bool_]:
+    """(..., A) which risks (..., A) are tied with the least of them, or are it: nearer to it than `tie` times the
+    magnitudes of the two together. So the losses of a third action are of no matter, nor those of impossible classes.
+
+    >>> near_least(np.array([0.1, 0.9, 1e12]), np.array([0.1, 0.9, 1e12])).tolist()
+    [True, False, False]
+    """
+    least = risk.argmin(axis=-1)[..., None]
+    own, size = (np.take_along_axis(of, least, axis=-1) for of in (risk, magnitude))
+    return np.asarray(risk <= own + tie * (magnitude + size))
 
 
 def _amounts(amount: Any, n: int) -> Array:

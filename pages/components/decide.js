@@ -1,45 +1,40 @@
 // Losses and what they make of a posterior, as bayes_engine/decision/risk.py has it: R(a|x) = Σ_j λ_aj P(c_j|x),
 // h*(x) = argmin_a R(a|x), ties by name; and the shift of a posterior to a prior of use, as bayes_engine/ledger.py.
 
-const TIE = 1e-12                     // two risks closer than this times the largest |λ| are tied
+const TIE = 1e-12                     // R_i and R_k closer than this times Σ_j (|λ_ij| + |λ_kj|) P(c_j|x) are tied
 
 class Losses {                        // λ (A, K), rows are actions
   // `order` (A,): the actions as they win ties. `by` (A, K) marks the cells that a row's amount multiplies; null: all.
   constructor(table, order, by = null) {
-    const cells = table.flat(), marks = by?.flat() ?? null
-    const largest = marked => Math.max(0, ...cells.filter((_, c) => !marks || marks[c] === marked).map(Math.abs))
     this.A = table.length; this.K = table[0].length
     this.order = order
-    this.cells = Float64Array.from(cells)
-    this.marks = marks
-    this.fixed = marks ? TIE * largest(false) : 0
-    this.each = TIE * largest(true)
+    this.cells = Float64Array.from(table.flat())
+    this.sizes = this.cells.map(Math.abs)
+    this.marks = by?.flat() ?? null
     this.risks = new Float64Array(this.A)   // those of the row that was looked at last
   }
 
-  tolerance(amount = 1) { return Math.max(this.fixed, amount * this.each) }
-
   risk(P, at = 0, amount = 1) {         // (A,) of the row whose posterior stands in P from `at`
-    const { A, K, cells, marks, risks } = this
-    for (let a = 0, c = 0; a < A; a++) {
-      let fixed = 0, each = 0
-      for (let j = 0; j < K; j++, c++) if (marks && !marks[c]) fixed += cells[c] * P[at + j]; else each += cells[c] * P[at + j]
-      risks[a] = fixed + amount * each
-    }
-    return risks
+    for (let a = 0; a < this.A; a++) this.risks[a] = this.sum(this.cells, a, P, at, amount)
+    return this.risks
+  }
+
+  sum(cells, a, P, at, amount) {
+    const { K, marks } = this
+    let fixed = 0, each = 0
+    for (let j = 0, c = a * K; j < K; j++, c++) if (marks && !marks[c]) fixed += cells[c] * P[at + j]; else each += cells[c] * P[at + j]
+    return fixed + amount * each
   }
 
   // The action, by its position; −1 where the row has no posterior. The posterior need not sum to 1: only ratios count.
   decide(P, at = 0, amount = 1) {
-    let mass = 0, least = Infinity
+    let mass = 0, least = this.order[0]
     for (let j = 0; j < this.K; j++) mass += P[at + j]
     const risks = this.risk(P, at, amount)
     if (!(mass > 0)) return -1
-    for (let a = 0; a < this.A; a++) if (risks[a] < least) least = risks[a]
-    const tied = least + this.tolerance(amount) * mass
-    let rank = 0
-    while (risks[this.order[rank]] > tied) rank++
-    return this.order[rank]
+    for (const a of this.order) if (risks[a] < risks[least]) least = a
+    const size = a => this.sum(this.sizes, a, P, at, amount), own = size(least)
+    for (const a of this.order) if (a === least || risks[a] <= risks[least] + TIE * (size(a) + own)) return a
   }
 
   runnerUp(action) {                    // the cheapest of the other actions of the row decided last; −1 where there is none
@@ -53,7 +48,7 @@ class Losses {                        // λ (A, K), rows are actions
     const { A, K, cells, order } = this, at = (a, j) => cells[a * K + j], row = Array.from({ length: A }, (_, a) => a)
     const cheapest = Array.from({ length: K }, (_, j) => Math.min(...row.map(a => at(a, j))))
     const regret = new Losses(row.map(a => cheapest.map((v, j) => at(a, j) - v)), order)
-    regret.each = this.tolerance()
+    regret.sizes = this.sizes
     return regret
   }
 }

@@ -49,7 +49,26 @@ def test_the_action_has_the_least_risk_and_the_gap_is_to_the_next(loss: LossMatr
     ranked = np.sort(risks, axis=1)
     np.testing.assert_allclose(decision.risk, ranked[:, 0], atol=1e-11)
     np.testing.assert_allclose(decision.gap, ranked[:, 1] - ranked[:, 0], atol=1e-11)
-    assert (decision.tied == (decision.gap <= 1e-12 * np.abs(loss.table).max())).all()
+    for row, taken, tied in zip(p, decision.position, decision.tied, strict=True):
+        size = [sum(abs(loss.table[i, j]) * row[j] for j in range(3)) for i in range(3)]
+        own = loss.table[taken] @ row
+        others = [abs(loss.table[i] @ row - own) <= 1e-12 * (size[i] + size[taken]) for i in range(3) if i != taken]
+        assert tied == any(others)
+
+
+@laws
+@given(losses, posteriors(), st.floats(11, 1e12), st.floats(0, 1e9))
+def test_the_losses_of_a_third_action_turn_no_decision(
+    loss: LossMatrix, p: np.ndarray, huge: float, more: float
+) -> None:
+    """Risks are compared by what the two are sums of: a λ of 1e12 elsewhere ties nothing."""
+    wide = LossMatrix((*CLASSES, "never"), CLASSES, np.vstack([loss.table, [huge, huge + more, huge]]))
+    one, other = decide(p, loss), decide(p, wide)
+    np.testing.assert_array_equal(one.action, other.action)
+    np.testing.assert_array_equal(one.tied, other.tied)
+    for row, action in zip(p[:3], one.position, strict=False):
+        here, there = loss.flip_margins(row), wide.flip_margins(row)
+        assert all(here.losses[cell] == there.losses[cell] for cell in here.losses if cell[0] != CLASSES[action])
 
 
 @laws

@@ -306,6 +306,17 @@ def test_ties_go_by_name_and_costs_break_them() -> None:
     assert dear.best.feature == "b"
 
 
+@pytest.mark.parametrize("third", [2.0, 1e13])
+def test_a_huge_loss_that_is_never_chosen_changes_no_question(third: float) -> None:
+    model, X = twins()
+    loss = LossMatrix(("p", "q", "sell"), ("p", "q"), [[0, 1], [1, 0], [third, third]])
+    inquiry = ask(model, hiding(X.iloc[[0]], *X.columns), loss, costs={"a": 0.01})
+    assert [(q.feature, round(q.value, 12)) for q in inquiry.questions] == [("b", 0.25), ("a", 0.24), ("c", 0.0)]
+    numbers = NaiveBayes().fit(pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]}), ["p", "p", "q", "q"])
+    gain = ask(numbers, pd.DataFrame({"x": [np.nan]}), loss).questions[0].gain
+    assert gain == pytest.approx(0.5 - norm.cdf(-2.0), abs=1e-12)  # means 2 apart, of standard deviation ½
+
+
 def test_no_question_pays() -> None:
     model, X = twins()
     blank = hiding(X.iloc[[0]], *X.columns)

@@ -163,6 +163,19 @@ def test_iso_risk_lines_hull_and_best_point_by_enumeration() -> None:
         assert cost[0] == pytest.approx(cost[1])
 
 
+def test_a_huge_price_of_one_error_ties_no_points_of_the_other() -> None:
+    p = np.array([0.9, 0.8, 0.7, 0.6, 0.4])
+    truth = np.array([0, 0, 0, 1, 1])
+    held = HeldOut(("ill", "well"), log(np.stack([p, 1 - p], axis=1)), np.full((5, 2), 0.5), truth, np.ones(5),
+                   Message("by hand"))  # fmt: skip
+    loss = LossMatrix(("ill", "well"), ("ill", "well"), [[0, 1e13], [1, 0]])
+    priced = error_costs(loss, "ill", 0.6)
+    swept = threshold_sweep(one_against_rest(held, "ill"))
+    assert priced is not None
+    assert swept.tpr[best_point(swept, priced)] == 1.0  # no false alarm, and no miss
+    assert risk_by_threshold(held, loss, "ill").best() == (0.7, 0.0)
+
+
 def test_corners_draw_the_same_curve() -> None:
     found = threshold_sweep(one_against_rest(rows(300, weighted=False), "ill"))
     at = found.corners
@@ -254,7 +267,8 @@ def test_NF57_what_cannot_be_drawn_is_said() -> None:
 
 def test_thinned_steps_keep_their_extremes() -> None:
     rng = np.random.default_rng(1)
-    steps = RiskSteps(np.sort(rng.random(20_000))[::-1], rng.random(20_000))
+    risk = rng.random(20_000)
+    steps = RiskSteps(np.sort(rng.random(20_000))[::-1], risk, risk)
     few = steps.thinned(500)
     assert len(few.risk) <= 2000
     assert (few.risk.min(), few.risk.max()) == (steps.risk.min(), steps.risk.max())

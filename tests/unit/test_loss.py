@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import LossMatrix, Status
+from bayes_engine.decision.decision_boundaries import least_risk_action
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError
 
@@ -260,3 +261,21 @@ def test_amounts_travel_with_the_labels() -> None:
     assert pickle.loads(pickle.dumps(loss)) == loss  # noqa: S301
     with pytest.raises(ValueError, match="read-only"):
         loss.by_amount[0, 0] = True  # type: ignore[index]
+
+
+def test_a_huge_loss_of_a_third_action_ties_nothing() -> None:
+    p = np.array([[0.1, 0.9]])
+    loss = LossMatrix(("bad", "good", "sell"), ("bad", "good"), [[0, 1], [1, 0], [1e12, 1e12]])
+    decision = decide(p, loss)
+    assert (decision.action[0], decision.tied[0], decision.gap[0]) == ("good", False, 0.8)
+    assert least_risk_action(np.log(p), loss.table).tolist() == [1]
+    assert loss.flip_margins(p[0], {"bad": 0.5, "good": 0.5}).nearest_priors()[0].at == pytest.approx(0.9)
+    soonest = loss.flip_margins(p[0]).nearest(1)[0]
+    assert (soonest.action, soonest.truth, soonest.at) == ("bad", "good", pytest.approx(1 / 9))
+
+
+def test_a_huge_loss_under_an_impossible_class_ties_nothing() -> None:
+    loss = LossMatrix.zero_one("abc").with_cell("a", "c", 1e15).with_cell("b", "c", -1e15)
+    decision = decide(np.array([[0.4, 0.6, 0.0], [0.5, 0.5, 0.0]]), loss)
+    assert decision.action.tolist() == ["b", "a"]
+    assert decision.tied.tolist() == [False, True]

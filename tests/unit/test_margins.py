@@ -405,3 +405,11 @@ def test_without_any_posterior_there_is_no_threshold() -> None:
         refusal_for_error(
             np.zeros((1, 2)), np.array([0]), LossMatrix.zero_one("ab"), 0.1, status=np.ones(1, dtype=np.int8)
         )
+
+
+def test_a_huge_loss_of_one_row_does_not_pool_the_risks_of_others() -> None:
+    posterior = np.array([[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.0, 0.0, 1.0]])
+    loss = LossMatrix("abc", "abc", [[0, 1, 2e13], [1, 0, 2e13], [1e13, 1e13, 1e13]])
+    found = refusal_for_error(posterior, np.array([0, 1, 2]), loss, 0.1)
+    np.testing.assert_allclose(found.risks, [0.1, 0.2, 1e13])
+    assert (found.cost, found.coverage) == (pytest.approx(0.1), pytest.approx(1 / 3))
