@@ -28,7 +28,7 @@ def text_of(source: bytes | str | Path, mark: str, max_bytes: int) -> str:
     'node,level,p\\n'
     """
     if isinstance(source, str) and mark in source:
-        source = source.encode()
+        source = source.encode("utf-8", "surrogatepass")
     data = load(source, max_bytes)
     try:
         return data.decode("utf-8-sig")

@@ -38,7 +38,8 @@ class _Element(NamedTuple):
 def read_xmlbif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Network:
     """The network in an XMLBIF file: bytes, a path, or the text itself (a `str` with a tag in it).
 
-    Raises ReadError, naming the line, where the text is no XMLBIF or a table is not whole.
+    Of declared encodings those of one byte a character are read, UTF-8, and UTF-16. Raises ReadError, naming the line,
+    where the text is no XMLBIF or a table is not whole.
 
     >>> network = read_xmlbif('''<BIF VERSION="0.3"><NETWORK>
     ... <VARIABLE TYPE="nature"><NAME>rain</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>
@@ -48,7 +49,7 @@ def read_xmlbif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Ne
     [0.8, 0.2]
     """
     text = isinstance(source, str) and "<" in source
-    data = load(source.encode() if text and isinstance(source, str) else source, max_bytes)
+    data = load(source.encode("utf-8", "surrogatepass") if text and isinstance(source, str) else source, max_bytes)
     levels: dict[str, tuple[str, ...]] = {}
     elements = _elements(data)
     for element in elements["VARIABLE"]:
@@ -116,6 +117,7 @@ def _elements(data: bytes) -> dict[str, list[_Element]]:
     elements: dict[str, list[_Element]] = {"VARIABLE": [], "DEFINITION": []}
     path: list[str] = []
     text: list[str] = []
+    declared: list[str | None] = []
     parser = expat.ParserCreate()
 
     def entity(*_: object) -> None:
@@ -137,6 +139,7 @@ def _elements(data: bytes) -> dict[str, list[_Element]]:
             texts.append(("".join(text).strip(), parser.CurrentLineNumber))
         text.clear()
 
+    parser.XmlDeclHandler = lambda _version, encoding, _standalone: declared.append(encoding)
     parser.EntityDeclHandler = entity
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -146,6 +149,13 @@ def _elements(data: bytes) -> dict[str, list[_Element]]:
     except expat.ExpatError as error:
         raise ReadError(
             "line {line}: this is no XML ({reason})", line=error.lineno, reason=expat.ErrorString(error.code)
+        ) from None
+    except ReadError:
+        raise
+    except (LookupError, ValueError):  # Python has no such encoding of text, or it takes several bytes a character
+        raise ReadError(
+            "line 1: the file declares the encoding '{encoding}', which is not read here; save it as UTF-8",
+            encoding=str(declared[0])[:40] if declared else "",
         ) from None
     return elements
 

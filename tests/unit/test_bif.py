@@ -269,6 +269,27 @@ def test_faults_of_xmlbif_are_named(text: str, said: str) -> None:
         read_xmlbif(text)
 
 
+@pytest.mark.parametrize("encoding", ["UTF-7", "idna", "punycode", "hex", "rot13", "utf-32", "gb18030", "big5",
+                                      "undefined", "no-such", "cp037", "x" * 500])  # fmt: skip
+def test_a_declared_encoding_that_is_not_read_is_said(encoding: str) -> None:
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    with pytest.raises(ReadError, match=rf"declares the encoding '{encoding[:40]}'.*save it as UTF-8|this is no XML"):
+        read_xmlbif(head.encode() + XML.encode())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1252", "koi8-r"])
+def test_a_declared_encoding_is_followed(encoding: str) -> None:
+    level = "да" if encoding == "koi8-r" else "é"
+    text = f'<?xml version="1.0" encoding="{encoding}"?>' + XML.replace("<OUTCOME>v<", f"<OUTCOME>{level}<")
+    assert level in read_xmlbif(text.encode(encoding))["b"].variable.levels
+
+
+@pytest.mark.parametrize("read", [read_bif, read_xmlbif])
+def test_half_a_surrogate_pair_is_no_text(read: Callable[[str], Network]) -> None:
+    with pytest.raises(ReadError):
+        read("<{\ud800\n")
+
+
 # ---------------------------------------------------------------------- frames
 
 
