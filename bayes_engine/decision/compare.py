@@ -24,7 +24,7 @@ from bayes_engine.decision.evaluate import (
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import TableError, listen
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import Array, log
+from bayes_engine.logspace import Array, exp, log_normalize
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import SufficientStatistics
@@ -49,20 +49,20 @@ def bins_for(n: int) -> int:
 
 class _Judged(NamedTuple):
     """The rows that every model has a posterior for: `rows` (N,), their `weight` and `groups`, and for each model its
-    posterior."""
+    log posterior."""
 
     rows: NDArray[np.bool_]
     weight: Array
     truth: NDArray[np.intp]
-    posteriors: dict[str, Array]
+    log_posteriors: dict[str, Array]
     undecided: dict[str, int]
     groups: NDArray[np.intp] | None
 
 
 def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | None) -> _Judged:
-    shifted = {name: h.posterior(prior_of_use) for name, h in held.items()}
+    shifted = {name: h.log_posterior_in_use(prior_of_use) for name, h in held.items()}
     tick()
-    rows: NDArray[np.bool_] = np.logical_and.reduce([status == Status.OK for _p, status in shifted.values()])
+    rows: NDArray[np.bool_] = np.logical_and.reduce([status == Status.OK for _joint, status in shifted.values()])
     if not rows.any():
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
     one = next(iter(held.values()))
@@ -70,8 +70,8 @@ def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | Non
         rows,
         weights_in_use(one, rows, prior_of_use),
         one.truth[rows],
-        {name: p[rows] for name, (p, _status) in shifted.items()},
-        {name: int((status != Status.OK).sum()) for name, (_p, status) in shifted.items()},
+        {name: log_normalize(joint[rows]) for name, (joint, _status) in shifted.items()},
+        {name: int((status != Status.OK).sum()) for name, (_joint, status) in shifted.items()},
         None if one.groups is None else one.groups[rows],
     )
 
@@ -88,8 +88,9 @@ def compare(held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | 
 
     Raises TableError where no row is left.
 
-    >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [0.2, 0.8]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
-    >>> unsure = HeldOut(("a", "b"), log([[0.6, 0.4]] * 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> rows = {"prior": np.ones((2, 2)) / 2, "truth": np.array([0, 1]), "weight": np.ones(2), "scheme": ""}
+    >>> sure = HeldOut(("a", "b"), np.log([[0.9, 0.1], [0.2, 0.8]]), **rows)
+    >>> unsure = HeldOut(("a", "b"), np.log([[0.6, 0.4]] * 2), **rows)
     >>> compare({"sure": sure, "unsure": unsure})[["accuracy", "log_loss", "brier", "ece", "more"]].round(4)
             accuracy  log_loss  brier   ece    more
     sure         1.0    0.1643   0.05  0.15  0.0000
@@ -99,9 +100,10 @@ def compare(held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | 
     w, truth = judged.weight, judged.truth
     classes = next(iter(held.values())).classes
     scores = [
-        {**_score(p, truth, w, classes), "undecided": judged.undecided[name]} for name, p in judged.posteriors.items()
+        {**_score(log_p, truth, w, classes), "undecided": judged.undecided[name]}
+        for name, log_p in judged.log_posteriors.items()
     ]
-    losses = np.stack([_log_losses(p, truth) for p in judged.posteriors.values()], axis=1)
+    losses = np.stack([_log_losses(log_p, truth) for log_p in judged.log_posteriors.values()], axis=1)
     return pd.DataFrame(scores, index=pd.Index(list(held))).join(_above_first(list(held), losses, w, judged.groups))
 
 
@@ -109,19 +111,20 @@ def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dic
     """One model's `accuracy`, `balanced`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and
     `ece`, as in `compare`."""
     judged = _judged({"": held}, prior_of_use)
-    return _score(judged.posteriors[""], judged.truth, judged.weight, held.classes)
+    return _score(judged.log_posteriors[""], judged.truth, judged.weight, held.classes)
 
 
 def rows_held_impossible(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:
     """The rows, from 0, whose true class was held impossible: each makes the log-loss infinite."""
-    p, status = held.posterior(prior_of_use)
+    joint, status = held.log_posterior_in_use(prior_of_use)
     class_position = np.maximum(held.truth, 0)
-    impossible = p[np.arange(len(class_position)), class_position] == 0.0
+    impossible = np.isneginf(joint[np.arange(len(class_position)), class_position])
     return np.flatnonzero(impossible & (status == Status.OK) & (held.truth >= 0) & (held.weight > 0))
 
 
-def _score(p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
+def _score(log_p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
     tick()
+    p = exp(log_p)
     right = _likeliest(p, classes) == truth
     tick()
     confidence = p.max(axis=1)
@@ -131,7 +134,7 @@ def _score(p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any,
         "accuracy": _mean(right, weight),
         "balanced": _balanced(right, truth, weight),
         "confidence": _mean(confidence, weight),
-        "log_loss": _mean(_log_losses(p, truth), weight),
+        "log_loss": _mean(_log_losses(log_p, truth), weight),
         "brier": _mean(_brier(p, truth), weight),
         "ece": float((bins["share"] * (bins["right"] - bins["confidence"]).abs()).sum()),
     }
@@ -144,9 +147,9 @@ def _balanced(right: NDArray[np.bool_], truth: NDArray[np.intp], weight: Array) 
     return float((np.bincount(truth, weight * right)[there] / total[there]).mean())
 
 
-def _log_losses(p: Array, truth: NDArray[np.intp]) -> Array:
-    """(n,) −log P(truth|x)."""
-    return -log(p[np.arange(len(truth)), truth])
+def _log_losses(log_p: Array, truth: NDArray[np.intp]) -> Array:
+    """(n,) −log P(truth|x); ∞ where the truth is impossible, not where its probability is too small for a number."""
+    return np.asarray(0.0 - log_p[np.arange(len(truth)), truth])  # no −0
 
 
 def _brier(p: Array, truth: NDArray[np.intp]) -> Array:
@@ -209,7 +212,9 @@ def differences(
     one = next(iter(held.values()))
     table = (LossMatrix.zero_one(one.classes) if loss is None else loss).for_classes(one.classes)
     size = None if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
-    losses = np.stack([_row_losses(p, judged.truth, measure, table, size) for p in judged.posteriors.values()], axis=1)
+    losses = np.stack(
+        [_row_losses(log_p, judged.truth, measure, table, size) for log_p in judged.log_posteriors.values()], axis=1
+    )
     w = judged.weight
     usable = [bool(np.isfinite(column[w > 0]).all()) for column in losses.T]
     known = [k for k, (i, j) in enumerate(pairs) if usable[i] and usable[j]]
@@ -229,8 +234,9 @@ def differences(
     return frame.assign(real=frame["p"] < LEVEL)
 
 
-def _row_losses(p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:
+def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:
     tick()
+    p = exp(log_p)
     match measure:
         case "risk":
             decided = decide(p, loss, amount=None if loss.by_amount is None else amount)
@@ -238,7 +244,7 @@ def _row_losses(p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatri
         case "error":
             return np.asarray(_likeliest(p, loss.classes) != truth, dtype=float)
         case "log_loss":
-            return _log_losses(p, truth)
+            return _log_losses(log_p, truth)
         case _:
             return _brier(p, truth)
 
@@ -253,7 +259,7 @@ def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) 
     """How often a model is right where it is so sure: for each bin of the largest posterior that holds a row its mean
     `confidence`, the share that is `right`, and its own `share` of the weight."""
     judged = _judged({"": held}, prior_of_use)
-    p = judged.posteriors[""]
+    p = exp(judged.log_posteriors[""])
     return _bins(p.max(axis=1), _likeliest(p, held.classes) == judged.truth, judged.weight)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.risk import near_least
-from bayes_engine.logspace import Array, exp, log
+from bayes_engine.logspace import Array, exp, log, log_normalize
 
 TIED = 1e-8
 """Risks nearer than this, of what the two are sums of, tie: a model left undecided by endless rows is not settled by
@@ -52,15 +52,44 @@ def decision_changes(
 def log_posterior(model: Any, classes: Sequence[Any]) -> LogPosterior:
     """A fitted model as a rule over these classes; one that its rows never showed has probability 0."""
     known = [list(classes).index(c) for c in model.classes_]
-    direct = getattr(model, "predict_log_proba", None)
 
     def rule(X: Any) -> Array:
         log_p = np.full((len(X), len(classes)), -np.inf)
-        with np.errstate(divide="ignore"):  # scikit-learn warns of log 0
-            log_p[:, known] = log(model.predict_proba(X)) if direct is None else direct(X)
+        log_p[:, known] = log_proba(model, X)
         return log_p
 
     return rule
+
+
+def log_proba(model: Any, X: Any) -> Array:
+    """(n, C) log P(c|x) of a fitted classifier; −∞ throughout where there is none.
+
+    It is the log of a probability, which is 0 where it underflows, only of a classifier that tells nothing else. One of
+    ours tells it from the terms that tell the classes apart, as in `predict_proba`: far from the data log p(c, x) may
+    hold nothing but what they share. scikit-learn's logistic regression has it in its `decision_function`.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression(C=1e3).fit([[0.0], [1.0]], ["a", "b"])
+    >>> float(model.predict_proba([[20.0]])[0, 0]), bool(np.isfinite(log_proba(model, [[20.0]])).all())
+    (0.0, True)
+    """
+    if hasattr(model, "steps"):  # a scikit-learn pipeline
+        X, model = (model[:-1].transform(X) if len(model.steps) > 1 else X), model[-1]
+    if hasattr(model, "_joint"):
+        return log_normalize(model._joint(X)[1])
+    if hasattr(model, "predict_joint_log_proba"):
+        return log_normalize(model.predict_joint_log_proba(X))
+    if hasattr(model, "decision_function"):
+        odds = np.asarray(model.decision_function(X), dtype=float)
+        told = log_normalize(np.column_stack([np.zeros(len(odds)), odds]) if odds.ndim == 1 else odds)
+        p = model.predict_proba(X)
+        if told.shape == p.shape and np.allclose(exp(told), p, rtol=0.0, atol=1e-6):  # they are its log-odds
+            return told
+    if not hasattr(model, "predict_log_proba"):
+        return np.asarray(log(model.predict_proba(X)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # scikit-learn warns of log 0
+        told = np.asarray(model.predict_log_proba(X))
+    return np.where(np.isnan(told).any(axis=1, keepdims=True), -np.inf, told)
 
 
 def boundary_segments(

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
-from bayes_engine.logspace import Array, log, log_normalize, normalize
+from bayes_engine.logspace import Array, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.encode import positions
@@ -140,7 +141,7 @@ def held_out(
     for i, (train, test) in enumerate(steps(parts)):
         fold, known = _learnt(model, _rows(X, train), labels[train], None if sample_weight is None else weight[train])
         columns = np.array([classes.index(c) for c in known.tolist()])
-        log_posterior[np.ix_(test, columns)] = _log_proba(fold, _rows(X, test))
+        log_posterior[np.ix_(test, columns)] = log_proba(fold, _rows(X, test))
         stated = getattr(fold, "prior_by_class", None)  # any other has learnt the frequencies of its rows
         shares = np.bincount(truth[train], weight[train], minlength=len(classes))
         prior[i] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
@@ -165,16 +166,6 @@ def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDAr
         step = f"{fold.steps[-1][0]}__" if hasattr(fold, "steps") else ""
         fold.fit(X, y, **({} if weight is None else {f"{step}sample_weight": weight}))
     return fold, np.asarray(fold.classes_)
-
-
-def _log_proba(model: Any, X: Any) -> Array:
-    """(n, C) log P(c|x); -inf throughout where there is none. One of ours tells it from the terms that tell the classes
-    apart, as in `predict_proba`: far from the data log p(c, x) may hold nothing but what they share."""
-    if hasattr(model, "_joint"):
-        return log_normalize(model._joint(X)[1])
-    if hasattr(model, "predict_joint_log_proba"):
-        return log_normalize(model.predict_joint_log_proba(X))
-    return np.asarray(log(model.predict_proba(X)))
 
 
 def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: int, seed: int) -> tuple[Any, Message]:

@@ -355,7 +355,9 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
 
     def predict_log_proba(self, X: Any) -> Array:
         """(n, C) log P(c|x). Raises UndefinedPosterior as `predict_proba` does."""
-        return log(self.predict_proba(X))
+        table, joint = self._joint(X)
+        refuse_undefined(self.estimator_._status(table, joint) != Status.OK)
+        return log_normalize(joint)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the class with the largest posterior. Raises UndefinedPosterior as `predict_proba` does."""

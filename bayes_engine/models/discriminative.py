@@ -15,8 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from bayes_engine.ledger import JOINT, Ledger
-from bayes_engine.logspace import Array, log
+from bayes_engine.decision.decision_boundaries import log_proba
+from bayes_engine.ledger import JOINT, Ledger, Status
+from bayes_engine.logspace import Array
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
@@ -64,8 +65,9 @@ class PosteriorOnly:
 
     def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
         """The posterior of the rows of X (n, d), as one row. It can leave no column out."""
-        p = np.asarray(self.model.predict_proba(X))
-        return Ledger(((JOINT, log(p)),), self.classes, np.zeros(len(p), dtype=np.int8))
+        log_p = log_proba(self.model, X)
+        status = np.where(np.isneginf(log_p).all(axis=1), Status.IMPOSSIBLE, Status.OK).astype(np.int8)
+        return Ledger(((JOINT, log_p),), self.classes, status)
 
 
 def _parts(columns: list[int]) -> list[list[int]]:

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import ComplementNB, refuse_scores
@@ -59,6 +60,11 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """(n, C) the estimator's posterior."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """(n, C) log P(c|x) of the estimator; −∞ throughout where there is no posterior."""
+        check_is_fitted(self)
+        return log_proba(self.estimator_, X)
 
     def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
         """The action, its risk and the gap to the runner-up for every row of X (n, d); under its own loss, unless told.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
+from sklearn.base import clone
 from sklearn.calibration import calibration_curve
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from bayes_engine.decision.compare import MEASURES, compare, compare_risk, differences, score
+from bayes_engine.decision.compare import (
+    MEASURES,
+    compare,
+    compare_risk,
+    differences,
+    rows_held_impossible,
+    score,
+)
 from bayes_engine.decision.curves import (
     ErrorCosts,
     RiskSteps,
@@ -27,11 +41,15 @@ from bayes_engine.decision.curves import (
     risk_by_threshold,
     threshold_sweep,
 )
+from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out, resampled_means
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
-from bayes_engine.logspace import log
+from bayes_engine.logspace import exp, log
+from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.models.discriminative import PosteriorOnly
+from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures import curves as drawn
 from tests.conftest import examples
@@ -322,6 +340,59 @@ def test_an_infinite_log_loss_is_no_difference() -> None:
     assert found["difference"].isna().all()
     assert not found["real"].any()
     assert differences({"one": held, "never": never}, "brier")["real"].all()
+
+
+def test_a_probability_too_small_for_a_number_is_no_infinite_log_loss() -> None:
+    truth = np.array([0, 1, 1])
+    far = np.array([[-900.0, 0.0], [-1.0, log(1 - np.exp(-1.0))], [-2000.0, 0.0]])
+    held = HeldOut(("a", "b"), far, np.full((3, 2), 0.5), truth, np.ones(3), Message("by hand"))
+    expected = (900.0 + -np.log1p(-np.exp(-1.0))) / 3
+    assert score(held)["log_loss"] == pytest.approx(expected)
+    assert rows_held_impossible(held).tolist() == []
+    assert rows_held_impossible(replace(held, log_posterior=np.where(far == -900.0, -np.inf, far))).tolist() == [0]
+    other = replace(held, log_posterior=np.full((3, 2), -np.log(2.0)))
+    assert compare({"far": held, "even": other})["more"]["even"] == pytest.approx(np.log(2.0) - expected)
+    assert differences({"far": held, "even": other}, "log_loss")["difference"][0] == pytest.approx(
+        expected - np.log(2.0)
+    )
+
+
+def three_classes() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], 30)
+    return rng.normal(size=(90, 2)) + 3.0 * y[:, None], y
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NaiveBayes(),
+        CalibratedClassifier(NaiveBayes(), method="temperature"),
+        CalibratedClassifier(NaiveBayes(), method="platt"),
+        MinimumRiskClassifier(NaiveBayes()),
+        make_pipeline(StandardScaler(), NaiveBayes()),
+        GaussianNB(),
+        LogisticRegression(C=1e3),
+        make_pipeline(StandardScaler(), LogisticRegression(C=1e3)),
+        LinearDiscriminantAnalysis(),
+    ],
+    ids=lambda model: f"{model}"[:40],
+)
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_log_of_a_probability_is_told_beyond_its_underflow(model: Any, k: int) -> None:
+    X, y = three_classes()
+    model = clone(model).fit(X[y < k], y[y < k])
+    near, far = np.array([[1.0, 1.0]]), np.array([[1e3, 1e3], [-1e3, -1e3]])
+    np.testing.assert_allclose(exp(log_proba(model, near)), model.predict_proba(near), atol=1e-12)
+    assert (model.predict_proba(far) == 0.0).any()
+    told = log_proba(model, far)
+    assert np.isfinite(told).all()
+    assert (told.max(axis=1) <= 0.0).all()
+    assert told.min() < -100.0
+    if hasattr(model, "predict_log_proba") and not hasattr(model, "decision_function"):
+        np.testing.assert_array_equal(model.predict_log_proba(far), told)
+    ledger = PosteriorOnly(model, tuple(model.classes_.tolist())).explain(far)
+    np.testing.assert_allclose(ledger.joint(), told)
 
 
 def test_groups_are_drawn_whole() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import chdtrc
 from sklearn.linear_model import LogisticRegression
 
+from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
@@ -383,7 +384,7 @@ def _information_gain(table: Array, values: Array) -> float:
     terms = np.repeat(x[:, None], table.shape[1], axis=0)
     classes = np.tile(np.arange(table.shape[1]), len(x))
     smooth = LogisticRegression(C=1e4, max_iter=200).fit(terms, classes, sample_weight=table.ravel())
-    amounts = log(smooth.predict_proba(x[:, None]))
+    amounts = log_proba(smooth, x[:, None])
     names = log(table) - log(table.sum(axis=1, keepdims=True))
     met = table > 0
     return float(table[met] @ (names[met] - amounts[met]) / table.sum())
