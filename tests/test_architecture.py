@@ -31,6 +31,7 @@ FLOORS = (
     {"__init__"},
     {"workbench/derivation", "workbench/doctor", "workbench/incoming", "workbench/laboratory"},
     {"workbench/figures", "workbench/private"},
+    {"workbench/front"},
     {"workbench/launch"},
 )
 PAGE_FLOORS = ({"runtime"}, {"active"}, {"components"}, {"shell", "views"})

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
-import gzip
-import hashlib
 import ipaddress
 import os
-import re
 import runpy
 import socket
-import string
 import sys
 from argparse import ArgumentParser
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
 
 from bayes_engine.language import _, preferred, set_language
 from bayes_engine.workbench import private
+from bayes_engine.workbench.front import Front
 
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
 """The environment variable that tells the app that it was started for a classroom."""
@@ -35,14 +30,6 @@ _ARENA_MAX, _MMAP_THRESHOLD = -8, -3
 """How glibc's `mallopt` calls the number of heaps, and the size from which an array has memory of its own."""
 LARGE = 2**18
 """Bytes from which an array is large."""
-_PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-_ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
-_WORD = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]")
-
-Event = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Event]]
-Send = Callable[[Event], Awaitable[None]]
-Application = Callable[[Event, Receive, Send], Awaitable[None]]
 
 
 def app_file() -> Path:
@@ -237,156 +224,5 @@ def put_in_front(address: str | None) -> None:
         except UnicodeEncodeError:  # a terminal without block characters
             print(url, flush=True)  # noqa: T201
 
-    private.wrap_application(lambda app, where: Front(app, address, partial(opened, where)))
-
-
-class Front:
-    """An ASGI application before another: Streamlit's own scripts and styles are packed once and kept (Streamlit sends
-    them as they are, 2.4 MB at first sight), its font of icons is sent with those icons alone that are in use, and with
-    an `address` only that and this computer's own are answered."""
-
-    def __init__(self, app: Application, address: str | None = None, opened: Callable[[], None] | None = None) -> None:
-        self.app, self.address, self.opened = app, address, opened
-        spec = find_spec("streamlit")
-        self.streamlit = Path(spec.origin or "").parent if spec else Path()
-        static = self.streamlit / "static"
-        self.files = {
-            file.relative_to(static).as_posix(): file for file in static.rglob("*") if file.suffix in _PACKED
-        }  # fmt: skip
-        self.fonts = {file.relative_to(static).as_posix(): file for file in static.rglob(_ICONS)}
-        self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
-        self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
-
-    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, self._noticing(send))
-        elif not self._welcome(scope):
-            await _refuse(scope["type"], send)
-        elif (name := _wanted(scope)) in self.files and (coding := _coding(scope, self.codings)):
-            await self._send_packed(name, coding, scope["method"], send)
-        elif name in self.fonts and (font := await self._icons(name)):
-            await _send_icons(font, scope, send)
-        else:
-            await self.app(scope, receive, send)
-
-    def _welcome(self, scope: Event) -> bool:
-        """Whether the visitor came in by the classroom's address or from this computer."""
-        server = scope.get("server")
-        return self.address is None or not server or server[0] == self.address or _is_loopback(server[0])
-
-    def _noticing(self, send: Send) -> Send:
-        async def noticed(event: Event) -> None:
-            await send(event)
-            if event["type"] == "lifespan.startup.complete":
-                for name in self.fonts:
-                    self._icons(name)
-                if self.opened is not None:
-                    self.opened()
-
-        return noticed
-
-    def _once(self, name: str, how: str, make: Callable[..., bytes], *given: Any) -> asyncio.Future[bytes]:
-        """Made in a thread when it is first asked for; those who ask meanwhile wait for the same."""
-        if (name, how) not in self.made:
-            self.made[name, how] = asyncio.ensure_future(asyncio.to_thread(make, *given))
-        return asyncio.shield(self.made[name, how])
-
-    def _icons(self, name: str) -> asyncio.Future[bytes]:
-        code = (self.streamlit, Path(__file__).parents[1], app_file().parent / "pages")
-        return self._once(name, "icons", icons_in_use, self.fonts[name], code)
-
-    async def _send_packed(self, name: str, coding: str, method: str, send: Send) -> None:
-        body = await self._once(name, coding, _pack, self.files[name], coding)
-        headers = {
-            "content-type": _PACKED[self.files[name].suffix],
-            "content-encoding": coding,
-            "content-length": str(len(body)),
-            "vary": "Accept-Encoding",
-            "cache-control": "public, immutable, max-age=31536000",  # as Streamlit: the name holds the content's hash
-        }
-        await _answer(send, 200, headers, b"" if method == "HEAD" else body)
-
-
-def _wanted(scope: Event) -> str:
-    """The static file that is asked for whole; "" for anything else."""
-    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or b"range" in dict(scope.get("headers", ())):
-        return ""
-    return "static/" + str(scope["path"]).rpartition("/static/")[2]
-
-
-def _coding(scope: Event, codings: Sequence[str]) -> str:
-    """The first of the codings that the visitor takes, or "". A browser takes "br" over https and from itself."""
-    offered = dict(scope.get("headers", ())).get(b"accept-encoding", b"").decode("latin-1").replace(" ", "").lower()
-    taken = set(offered.split(","))
-    return next((coding for coding in codings if coding in taken), "gzip" if "*" in taken else "")
-
-
-def _pack(file: Path, coding: str) -> bytes:
-    whole = file.read_bytes()
-    if coding == "br":
-        return bytes(import_module("brotli").compress(whole, quality=9, lgwin=24))  # 11: 20 times the time
-    if find_spec("deflate"):  # twice the time of zlib's best, and a twentieth less
-        return bytes(import_module("deflate").gzip_compress(whole, 12))
-    return gzip.compress(whole, 9, mtime=0)
-
-
-def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:
-    """Of a font whose icons are ligatures of their names, the part whose names are words in the code of the folders:
-    in quotes, or as `:material/name:`. Empty where it cannot be had; then the whole font is sent. Not counted is
-    Streamlit's list of all the names there are."""
-    try:
-        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
-        words = set(string.ascii_lowercase)
-        for folder in folders:
-            for file in (file for kind in ("*.py", "*.js") for file in folder.rglob(kind) if file.name != _ALL_ICONS):
-                words.update(_WORD.findall(file.read_text(encoding="utf-8", errors="replace")))
-        options = subset.Options(layout_features=["*"], layout_closure=False)
-        with fonts.TTFont(font) as whole:
-            names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}
-            subsetter = subset.Subsetter(options)
-            subsetter.populate(text=string.ascii_lowercase + string.digits + "_", glyphs=[
-                ligature.LigGlyph
-                for lookup in whole["GSUB"].table.LookupList.Lookup
-                for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable)
-                for first, ligatures in getattr(table, "ligatures", {}).items()
-                for ligature in ligatures
-                if "".join(names.get(glyph, "") for glyph in (first, *ligature.Component)) in words
-            ])  # fmt: skip
-            subsetter.subset(whole)
-            whole.flavor = "woff2"
-            whole.save(part := BytesIO())
-        return part.getvalue()
-    except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
-        return b""
-
-
-async def _send_icons(font: bytes, scope: Event, send: Send) -> None:
-    """Kept by the browser, but asked about at each visit: the name in the address is that of the whole font, which
-    another app at this address may need."""
-    mark = f'"{hashlib.sha256(font).hexdigest()[:32]}"'
-    headers = {"etag": mark, "cache-control": "no-cache"}
-    if dict(scope.get("headers", ())).get(b"if-none-match") == mark.encode():
-        await _answer(send, 304, headers)
-    else:
-        headers |= {"content-type": "font/woff2", "content-length": str(len(font))}
-        await _answer(send, 200, headers, b"" if scope["method"] == "HEAD" else font)
-
-
-async def _answer(send: Send, status: int, headers: dict[str, str], body: bytes = b"") -> None:
-    raw = [(k.encode(), v.encode()) for k, v in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a path: no network at all
-        return True
-
-
-async def _refuse(kind: str, send: Send) -> None:
-    if kind == "websocket":
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    await _answer(send, 403, {"content-length": "0"})
+    pages = app_file().parent / "pages"
+    private.wrap_application(lambda app, where: Front(app, address, partial(opened, where), pages))

@@ -142,8 +142,8 @@ def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_
         "import requests\n"
         f"def get(url, **_):\n    open({str(asked)!r}, 'a').write(url)\n    raise OSError\n"
         "requests.get = get\n"
-        "from bayes_engine.workbench import launch\n"
-        "launch.icons_in_use = lambda *_: b''\n"  # nobody looks at a page
+        "from bayes_engine.workbench import front, launch\n"
+        "front.icons_in_use = lambda *_: b''\n"  # nobody looks at a page
         "launch.main()\n"
     )
     check = re.search(r"^HEALTHCHECK CMD (.*)$", block("dockerfile"), re.MULTILINE)

@@ -27,7 +27,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
-from bayes_engine.workbench import launch
+from bayes_engine.workbench import front, launch
 from pages.runtime.state import LONGEST, State, decode, encode
 from pages.shell.classroom import EASY, address_of, qr, short
 from tests.classrooms import classroom
@@ -263,17 +263,17 @@ def test_every_browser_gets_the_tightest_packing_it_takes(room: App, offered: st
 
 
 def test_without_brotli_there_is_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = launch.find_spec
-    monkeypatch.setattr(launch, "find_spec", lambda name: None if name == "brotli" else real(name))
-    front = launch.Front(None)  # type: ignore[arg-type]
-    assert launch._coding({"headers": [(b"accept-encoding", b"br, gzip")]}, front.codings) == "gzip"
+    real = front.find_spec
+    monkeypatch.setattr(front, "find_spec", lambda name: None if name == "brotli" else real(name))
+    before = front.Front(None)  # type: ignore[arg-type]
+    assert front._coding({"headers": [(b"accept-encoding", b"br, gzip")]}, before.codings) == "gzip"
 
 
 def test_gzip_is_packed_tighter_where_libdeflate_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    script = max(launch.Front(None).files.values(), key=lambda file: file.stat().st_size)  # type: ignore[arg-type]
-    tight = launch._pack(script, "gzip")
-    monkeypatch.setattr(launch, "find_spec", lambda name: None)
-    plain = launch._pack(script, "gzip")
+    script = max(front.Front(None).files.values(), key=lambda file: file.stat().st_size)  # type: ignore[arg-type]
+    tight = front._pack(script, "gzip")
+    monkeypatch.setattr(front, "find_spec", lambda name: None)
+    plain = front._pack(script, "gzip")
     assert gzip.decompress(tight) == gzip.decompress(plain) == script.read_bytes()
     assert len(tight) < 0.97 * len(plain)
 
@@ -304,15 +304,15 @@ def drawn(font: TTFont, glyphs: Iterable[str]) -> list[str]:
 
 
 def test_the_icons_in_use_are_sent_as_they_are_and_the_others_are_not(room: App) -> None:
-    front = launch.Front(None)  # type: ignore[arg-type]
-    ((name, file),) = front.fonts.items()
+    before = front.Front(None)  # type: ignore[arg-type]
+    ((name, file),) = before.fonts.items()
     answer, body = ask(room, f"/{name}")
     assert answer.status == 200 and answer.headers["content-type"] == "font/woff2"
     assert len(body) < 0.2 * file.stat().st_size
     part, font = TTFont(io.BytesIO(body)), TTFont(file)
     sent, whole = icons_of(part), icons_of(font)
     named = set()
-    for folder, kind in ((ROOT / "pages", "*.py"), (front.streamlit / "static", "*.js")):
+    for folder, kind in ((ROOT / "pages", "*.py"), (before.streamlit / "static", "*.js")):
         for code in folder.rglob(kind):
             named |= set(re.findall(r":material/([a-z0-9_]+):", code.read_text(encoding="utf-8", errors="replace")))
     assert len(named & set(whole)) > 90 and {"home", "tune", "keyboard_double_arrow_left"} <= named
@@ -323,7 +323,7 @@ def test_the_icons_in_use_are_sent_as_they_are_and_the_others_are_not(room: App)
 
 def test_the_icons_are_asked_about_at_every_visit(room: App) -> None:
     """The address is that of the whole font: another app at this address must not find a part of it in the cache."""
-    path = "/" + next(iter(launch.Front(None).fonts))  # type: ignore[arg-type]
+    path = "/" + next(iter(front.Front(None).fonts))  # type: ignore[arg-type]
     answer, body = ask(room, path)
     assert answer.headers["cache-control"] == "no-cache" and body
     again, nothing = ask(room, path, **{"If-None-Match": answer.headers["etag"]})
@@ -337,12 +337,12 @@ def test_the_icons_are_asked_about_at_every_visit(room: App) -> None:
 def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
     broken = tmp_path / "MaterialSymbols-Rounded.0.woff2"
     broken.write_bytes(b"no font")
-    assert launch.icons_in_use(broken, (tmp_path,)) == b""
+    assert front.icons_in_use(broken, (tmp_path,)) == b""
     answered, asked = _Answered(), "static/media/MaterialSymbols-Rounded.0.woff2"
-    front = launch.Front(answered)
-    front.fonts = {asked: broken}
-    scope = {"type": "http", "method": "GET", "path": f"/{asked}", "headers": []}
-    finish(front(scope, None, None))  # type: ignore[arg-type]
+    before = front.Front(answered)
+    before.fonts = {asked: broken}
+    scope = {"type": "http", "method": "GET", "path": f"/{asked}", "headers": [(b"host", b"localhost")]}
+    finish(before(scope, None, None))  # type: ignore[arg-type]
     assert answered.paths == [f"/{asked}"]
 
 
@@ -382,8 +382,8 @@ def test_a_visitor_from_another_network_of_this_computer_is_refused(server: str,
     async def send(event: Any) -> None:
         sent.append(event["type"] if kind == "websocket" else event.get("status", ""))
 
-    scope = {"type": kind, "server": (server, 8501), "path": "/", "method": "GET", "headers": []}
-    finish(launch.Front(app, "192.168.1.20")(scope, None, send))  # type: ignore[arg-type]
+    scope = {"type": kind, "server": (server, 8501), "path": "/", "method": "GET", "headers": [(b"host", b"localhost")]}
+    finish(front.Front(app, "192.168.1.20")(scope, None, send))  # type: ignore[arg-type]
     assert sent == (["answered"] if welcome else [403, ""] if kind == "http" else ["websocket.close"])
 
 

@@ -1,0 +1,262 @@
+"""An ASGI application in front of Streamlit's: who is answered, how much they may send, and in how few bytes scripts,
+styles and icons reach them."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import ipaddress
+import re
+import string
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from bayes_engine.workbench import private
+
+_PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
+_WORD = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]")
+
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+Application = Callable[[Event, Receive, Send], Awaitable[None]]
+
+SILENT = 30.0
+"""Seconds within which each part of a request's body must follow the one before."""
+FILES, SIZES = 12, 3
+"""A session holds at most so many files, and bytes of so many files of the largest size."""
+HEALTH, UPLOAD = "/_stcore/health", "/_stcore/upload_file/"
+"""What machines ask by whatever name they know; and where a session's files are put."""
+
+
+class Front:
+    """An ASGI application before another.
+
+    Hosts of which Streamlit takes no websocket are answered nothing else either, and with an `address` only that and
+    this computer's own. What one session may send, and how long a body may pause, is bounded. Streamlit's own scripts
+    and styles are packed once and kept (Streamlit sends them as they are, 2.4 MB at first sight), and its font of icons
+    is sent with those icons alone that are in use; `pages` are looked through for them too.
+    """
+
+    def __init__(
+        self,
+        app: Application,
+        address: str | None = None,
+        opened: Callable[[], None] | None = None,
+        pages: Path | None = None,
+    ) -> None:
+        self.app, self.address, self.opened, self.pages = app, address, opened, pages
+        self.coming: dict[str, list[int]] = {}  # session → the sizes of files that are on their way
+        spec = find_spec("streamlit")
+        self.streamlit = Path(spec.origin or "").parent if spec else Path()
+        static = self.streamlit / "static"
+        self.files = {
+            file.relative_to(static).as_posix(): file for file in static.rglob("*") if file.suffix in _PACKED
+        }  # fmt: skip
+        self.fonts = {file.relative_to(static).as_posix(): file for file in static.rglob(_ICONS)}
+        self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
+        self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, self._noticing(send))
+        elif not self._welcome(scope):
+            await _refuse(scope["type"], send)
+        elif UPLOAD in scope.get("path", "") and scope["method"] == "PUT":
+            await self._take_upload(scope, receive, send)
+        elif (name := _wanted(scope)) in self.files and (coding := _coding(scope, self.codings)):
+            await self._send_packed(name, coding, scope["method"], send)
+        elif name in self.fonts and (font := await self._icons(name)):
+            await _send_icons(font, scope, send)
+        else:
+            await self._unless_silent(scope, receive, send)
+
+    def _welcome(self, scope: Event) -> bool:
+        """Whether the visitor came in by the classroom's address or from this computer, under a name of the server."""
+        server = scope.get("server")
+        if self.address is not None and server and server[0] != self.address and not _is_loopback(server[0]):
+            return False
+        if scope["type"] != "http" or scope["path"].endswith(HEALTH):
+            return True
+        return private.is_host_allowed(_header(scope, b"host"))
+
+    async def _take_upload(self, scope: Event, receive: Receive, send: Send) -> None:
+        """A file of a session, if the session may hold it beside what it holds and what is on its way."""
+        session, _, file = scope["path"].partition(UPLOAD)[2].partition("/")
+        uploads, length = private.Uploads(), _header(scope, b"content-length")
+        coming = self.coming.setdefault(session, [])
+        size = int(length) if length.isdecimal() else uploads.largest
+        count, held = uploads.held(session)
+        try:
+            if count + len(coming) >= FILES or held + sum(coming) + size > SIZES * uploads.largest:
+                await _answer(send, 413, {"content-length": "0", "connection": "close"})
+                return
+            coming.append(size)
+            try:
+                await self._unless_silent(scope, receive, send)
+            finally:
+                coming.remove(size)
+                uploads.forget_if_left(session, file)
+        finally:
+            if not coming:
+                self.coming.pop(session, None)
+
+    async def _unless_silent(self, scope: Event, receive: Receive, send: Send) -> None:
+        """The application's answer, or 408 where a part of the body stays away for `SILENT` seconds."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def noted(event: Event) -> None:
+            nonlocal begun
+            begun = True
+            await send(event)
+
+        try:
+            async with asyncio.timeout(None) as limit:
+                whole = False
+
+                async def received() -> Event:
+                    nonlocal whole
+                    if whole:
+                        return await receive()
+                    limit.reschedule(asyncio.get_running_loop().time() + SILENT)
+                    event = await receive()
+                    limit.reschedule(None)
+                    whole = not event.get("more_body", False)
+                    return event
+
+                await self.app(scope, received, noted)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if not begun:
+                await _answer(send, 408, {"content-length": "0", "connection": "close"})
+
+    def _noticing(self, send: Send) -> Send:
+        async def noticed(event: Event) -> None:
+            await send(event)
+            if event["type"] == "lifespan.startup.complete":
+                for name in self.fonts:
+                    self._icons(name)
+                if self.opened is not None:
+                    self.opened()
+
+        return noticed
+
+    def _once(self, name: str, how: str, make: Callable[..., bytes], *given: Any) -> asyncio.Future[bytes]:
+        """Made in a thread when it is first asked for; those who ask meanwhile wait for the same."""
+        if (name, how) not in self.made:
+            self.made[name, how] = asyncio.ensure_future(asyncio.to_thread(make, *given))
+        return asyncio.shield(self.made[name, how])
+
+    def _icons(self, name: str) -> asyncio.Future[bytes]:
+        code = [self.streamlit, Path(__file__).parents[1], *([self.pages] if self.pages else [])]
+        return self._once(name, "icons", icons_in_use, self.fonts[name], code)
+
+    async def _send_packed(self, name: str, coding: str, method: str, send: Send) -> None:
+        body = await self._once(name, coding, _pack, self.files[name], coding)
+        headers = {
+            "content-type": _PACKED[self.files[name].suffix],
+            "content-encoding": coding,
+            "content-length": str(len(body)),
+            "vary": "Accept-Encoding",
+            "cache-control": "public, immutable, max-age=31536000",  # as Streamlit: the name holds the content's hash
+        }
+        await _answer(send, 200, headers, b"" if method == "HEAD" else body)
+
+
+def _header(scope: Event, name: bytes) -> str:
+    return bytes(dict(scope.get("headers", ())).get(name, b"")).decode("latin-1")
+
+
+def _wanted(scope: Event) -> str:
+    """The static file that is asked for whole; "" for anything else."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or b"range" in dict(scope.get("headers", ())):
+        return ""
+    return "static/" + str(scope["path"]).rpartition("/static/")[2]
+
+
+def _coding(scope: Event, codings: Sequence[str]) -> str:
+    """The first of the codings that the visitor takes, or "". A browser takes "br" over https and from itself."""
+    offered = _header(scope, b"accept-encoding").replace(" ", "").lower()
+    taken = set(offered.split(","))
+    return next((coding for coding in codings if coding in taken), "gzip" if "*" in taken else "")
+
+
+def _pack(file: Path, coding: str) -> bytes:
+    whole = file.read_bytes()
+    if coding == "br":
+        return bytes(import_module("brotli").compress(whole, quality=9, lgwin=24))  # 11: 20 times the time
+    if find_spec("deflate"):  # twice the time of zlib's best, and a twentieth less
+        return bytes(import_module("deflate").gzip_compress(whole, 12))
+    return gzip.compress(whole, 9, mtime=0)
+
+
+def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:
+    """Of a font whose icons are ligatures of their names, the part whose names are words in the code of the folders:
+    in quotes, or as `:material/name:`. Empty where it cannot be had; then the whole font is sent. Not counted is
+    Streamlit's list of all the names there are."""
+    try:
+        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
+        words = set(string.ascii_lowercase)
+        for folder in folders:
+            for file in (file for kind in ("*.py", "*.js") for file in folder.rglob(kind) if file.name != _ALL_ICONS):
+                words.update(_WORD.findall(file.read_text(encoding="utf-8", errors="replace")))
+        options = subset.Options(layout_features=["*"], layout_closure=False)
+        with fonts.TTFont(font) as whole:
+            names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}
+            subsetter = subset.Subsetter(options)
+            subsetter.populate(text=string.ascii_lowercase + string.digits + "_", glyphs=[
+                ligature.LigGlyph
+                for lookup in whole["GSUB"].table.LookupList.Lookup
+                for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable)
+                for first, ligatures in getattr(table, "ligatures", {}).items()
+                for ligature in ligatures
+                if "".join(names.get(glyph, "") for glyph in (first, *ligature.Component)) in words
+            ])  # fmt: skip
+            subsetter.subset(whole)
+            whole.flavor = "woff2"
+            whole.save(part := BytesIO())
+        return part.getvalue()
+    except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
+        return b""
+
+
+async def _send_icons(font: bytes, scope: Event, send: Send) -> None:
+    """Kept by the browser, but asked about at each visit: the name in the address is that of the whole font, which
+    another app at this address may need."""
+    mark = f'"{hashlib.sha256(font).hexdigest()[:32]}"'
+    headers = {"etag": mark, "cache-control": "no-cache"}
+    if _header(scope, b"if-none-match") == mark:
+        await _answer(send, 304, headers)
+    else:
+        headers |= {"content-type": "font/woff2", "content-length": str(len(font))}
+        await _answer(send, 200, headers, b"" if scope["method"] == "HEAD" else font)
+
+
+async def _answer(send: Send, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+    raw = [(k.encode(), v.encode()) for k, v in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a path: no network at all
+        return True
+
+
+async def _refuse(kind: str, send: Send) -> None:
+    if kind == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    await _answer(send, 403, {"content-length": "0"})
