@@ -93,7 +93,9 @@ def case_values(table: FittableTable) -> dict[str, Any]:
     if len(state.case) == len(features):
         return {v.name: _cell(table, v, code) for v, code in zip(features, state.case, strict=True)}
     given = table.info.cases[0].values if table.info and table.info.cases else None  # a table's first worked query
-    return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in features}
+    if given is None:
+        return row_values(table, 0)
+    return {v.name: _cell(table, v, _code(table, v, given.get(v.name), ())) for v in features}
 
 
 def row_values(table: FittableTable, row: int) -> dict[str, Any]:
@@ -139,8 +141,8 @@ def _code(table: FittableTable, variable: Variable, value: Any, rows: tuple[int,
         column = table.parts.X[variable.name]
         own = (row for row in rows if 0 <= row < len(column) and isinstance(column.iloc[row], str))
         return None if value is None else next((row for row in own if column.iloc[row] == value), str(value))
-    if value is None or (variable.discrete and value not in variable.levels):
-        return None
+    if value is None or (value not in variable.levels if variable.discrete else isinstance(value, str)):
+        return None  # a worked query may speak of a column as it was read once
     return variable.levels.index(value) if variable.discrete else float(value)
 
 

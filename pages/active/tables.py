@@ -12,14 +12,14 @@ import pandas as pd
 
 from bayes_engine import __version__
 from bayes_engine.datasets import Dataset, DatasetInfo, load_dataset
-from bayes_engine.errors import BayesEngineError
+from bayes_engine.errors import BayesEngineError, TableError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.numerals import plain
 from bayes_engine.table.describe import ColumnSummary, describe
 from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, put, take_apart
-from bayes_engine.table.schema import Schema, Variable, recast
+from bayes_engine.table.schema import Kind, Schema, Variable, recast
 from bayes_engine.workbench.doctor.finding import Mended, Repair
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.incoming.second_table import Treatment
@@ -292,7 +292,7 @@ def _with_changes(
             continue
         variable = schema.variables[position]
         try:
-            variable = recast(variable, frame[variable.name], kind or variable.kind)
+            variable = read_as(variable, frame[variable.name], kind or variable.kind)
         except BayesEngineError as error:
             return schema, error
         if levels and variable.discrete:
@@ -303,6 +303,18 @@ def _with_changes(
         if role:
             schema = schema.with_role(variable.name, role)
     return schema, None
+
+
+def read_as(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
+    """The variable as another kind. Raises TableError where the column does not hold what the kind asks for."""
+    read = recast(variable, column, kind)
+    if read.kind == "binary" and kind != variable.kind and len(read.levels) != 2:
+        raise TableError(
+            "column '{column}' cannot be binary: it holds {n} different values; make it categorical",
+            column=variable.name,
+            n=len(read.levels),
+        )
+    return read
 
 
 def _level(variable: Variable, code: Any) -> Any:

@@ -196,9 +196,12 @@ def _plane(
     return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
 
 
-def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points:
-    """The rows with their class and what the model, under the losses, decides for each from all its features."""
+def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points | None:
+    """The rows with their class and what the model, under the losses, decides for each from all its features; None
+    where no row has a value on both axes."""
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
+    if not rows:
+        return None
     joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
     ledger = joints.at_prior(fitted.prior, active.prior_of_use(table))
     loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]

@@ -18,7 +18,7 @@ from typing import Any, Literal, NoReturn, TypeVar, get_args
 import streamlit as st
 
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
-from bayes_engine.table.schema import Kind, Role
+from bayes_engine.table.schema import Role
 from bayes_engine.workbench.doctor.finding import Mended
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
@@ -28,6 +28,8 @@ LONGEST = 1500
 """A longer token does not go into a link."""
 TYPED = 500
 """So many characters of a typed text go into a link; a longer one stays here."""
+KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
+"""The kinds of columns that a person may choose; the others are found, never chosen."""
 REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
 LATE = 0.5
@@ -160,6 +162,9 @@ def _finite(text: str) -> float:
 
 
 def _tuples(value: Any) -> Any:
+    """Lists as tuples; a JSON object, of which a state has none, as its pairs, which can be hashed."""
+    if isinstance(value, dict):
+        value = list(value.items())
     return tuple(_tuples(v) for v in value) if isinstance(value, list | tuple) else value
 
 
@@ -173,6 +178,7 @@ def _well_formed(state: State) -> bool:
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
         and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
         and all(_column(c) for c in state.columns)
+        and len({c[0] for c in state.columns}) == len(state.columns)
         and len(state.repairs) <= REPAIRS
         and all(_repair(r) for r in state.repairs)
         and all(is_pair(pair, is_text) for pair in state.view)
@@ -185,9 +191,9 @@ def _column(entry: Any) -> bool:
     """Whether an entry of `columns` is a position, a role, a kind, and levels by position or name."""
     if not isinstance(entry, tuple) or [type(v) for v in entry] != [int, str, str, tuple]:
         return False
-    _position, role, kind, levels = entry
-    known = role in ("", *get_args(Role)) and kind in ("", *get_args(Kind))
-    return known and all(type(level) in (int, str) for level in levels)
+    position, role, kind, levels = entry
+    known = role in ("", *get_args(Role)) and kind in ("", *KINDS)
+    return known and position >= 0 and all(type(level) in (int, str) for level in levels)
 
 
 def _repair(entry: Any) -> bool:

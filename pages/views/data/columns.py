@@ -13,15 +13,13 @@ from typing import Any, cast
 
 from bayes_engine.errors import TableError
 from bayes_engine.language import Word
-from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable, recast
+from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable
 from bayes_engine.workbench.doctor.finding import Repair
 from pages import active
 from pages.active.models import COLUMN_KNOBS
-from pages.active.tables import OF_LEVELS
-from pages.runtime.state import Spec, State
+from pages.active.tables import OF_LEVELS, read_as
+from pages.runtime.state import KINDS, Spec, State
 
-KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
-"""The kinds a person may choose; the others are found, never chosen."""
 ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
 _OTHER_KIND = ("days", "text-missing")
 """Repairs that make a column of numbers of what was none."""
@@ -107,13 +105,7 @@ def with_kind(state: State, position: int, kind: str) -> State:
             column=variable.name,
             kind=Word(kind),
         )
-    read = recast(variable, before.frame[variable.name], cast(Kind, kind))
-    if kind == "binary" and len(read.levels) != 2:
-        raise TableError(
-            "column '{column}' cannot be binary: it holds {n} different values; make it categorical",
-            column=variable.name,
-            n=len(read.levels),
-        )
+    read_as(variable, before.frame[variable.name], cast(Kind, kind))
     return _settled(before, _changed(state, position, kind=kind, levels=()))
 
 

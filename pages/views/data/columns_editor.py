@@ -17,7 +17,7 @@ from pages.active import words
 from pages.active.tables import column_summaries
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import select, widget_message
+from pages.runtime.state import KINDS, select, widget_message
 from pages.views.data import columns
 from pages.views.data.attempts import try_edit, why_refused
 
@@ -31,7 +31,7 @@ def columns_editor(table: active.TableInUse) -> None:
         number, base = number + 1, fresh
         st.session_state["columns_editor"] = (number, base)
     key = f"columns_{number}"
-    other_kinds = [k for k in dict.fromkeys(v.kind for v in table.schema) if k not in columns.KINDS]
+    other_kinds = [k for k in dict.fromkeys(v.kind for v in table.schema) if k not in KINDS]
 
     def edited() -> None:
         for row, cells in (widget_message(key, "edited_rows") or {}).items():
@@ -49,7 +49,7 @@ def columns_editor(table: active.TableInUse) -> None:
                 _("role"), options=list(columns.ROLES), format_func=lambda name: words.role(str(name)), required=True,
                 width=90),
             "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=[*columns.KINDS, *other_kinds], format_func=lambda name: words.kind(str(name)),
+                _("kind"), options=[*KINDS, *other_kinds], format_func=lambda name: words.kind(str(name)),
                 required=True, width=112),
             "holds": st.column_config.TextColumn(_("holds"), width=300 if table.info else 440),
             "distinct": st.column_config.NumberColumn(_("distinct"), width=72),

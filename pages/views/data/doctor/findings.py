@@ -20,7 +20,7 @@ from pages.active import words
 from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, control, current, on_click
+from pages.runtime.state import KINDS, State, control, current, on_click
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused, try_edit, why_refused
 from pages.views.data.doctor import edits, wording
@@ -259,7 +259,7 @@ def _role_and_kind(table: active.TableInUse, position: int) -> None:
     def edit(how: Callable[[State, int, str], State]) -> Callable[[State, str], State]:
         return lambda state, value: edited_or_refused(state, lambda s: how(s, position, value), "mend")
 
-    kinds = list(dict.fromkeys([*columns.KINDS, variable.kind]))
+    kinds = list(dict.fromkeys([*KINDS, variable.kind]))
     with st.container(horizontal=True, gap="small"):
         st.selectbox(_("Role"), columns.ROLES, format_func=words.role, width=180,
                      **control(f"role_{position}", variable.role, edit(columns.with_role)))  # fmt: skip
