@@ -75,6 +75,8 @@ def log_proba(model: Any, X: Any) -> Array:
     """
     if hasattr(model, "steps"):  # a scikit-learn pipeline
         X, model = (model[:-1].transform(X) if len(model.steps) > 1 else X), model[-1]
+    if hasattr(model, "_log_proba"):
+        return np.asarray(model._log_proba(X))
     if hasattr(model, "_joint"):
         return log_normalize(model._joint(X)[1])
     if hasattr(model, "predict_joint_log_proba"):

@@ -61,9 +61,7 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """(n, C) log P(c|x) of the estimator; −∞ throughout where there is no posterior."""
-        check_is_fitted(self)
+    def _log_proba(self, X: Any) -> Array:
         return log_proba(self.estimator_, X)
 
     def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
