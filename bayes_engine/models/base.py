@@ -43,7 +43,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     - what it is: `estimation_parameters`, `structural`, `takes_text`, and as class attributes the parameters it fixes;
     - what a first fit chooses from the rows: `_choose`;
-    - the class prior: `_prior_rule`, `_prior_of`, `_prior`;
+    - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;
     - what is read off: `_joint`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is known;
@@ -284,7 +284,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         for i in steps(range(X.n)):
             row = X.take(slice(i, i + 1))
             rest = self.stats_ - self._count(row, labels.take(slice(i, i + 1)), self.target_)
-            joint[i] = self._estimate(rest).log(row)[0]
+            joint[i] = self._estimated(rest).log(row)[0]
         return joint
 
     @property
@@ -419,12 +419,22 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _settle(self, stats: SufficientStatistics) -> Self:
         """Take these statistics as the fitted state, and estimate."""
-        self.factor_ = self._estimate(stats)  # first: where it raises, nothing has changed
+        self.factor_ = self._estimated(stats)  # first: where it raises, nothing has changed
         self.stats_ = stats
         self.schema_ = stats.schema
         self.target_ = stats.target
         self.classes_ = class_array(stats.target.levels)
         return self
+
+    def _estimated(self, stats: SufficientStatistics) -> Factor:
+        factor = self._estimate(stats)
+        self._tell_of_classes(factor, stats)
+        return factor
+
+    def _tell_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
+        """Warn of classes that are never predicted, or that no row speaks for; refuse a prior that is none."""
+        prior = self._prior(stats)
+        warn_of_classes(prior.p, prior.weight, stats.target.levels)
 
     def _copy(self, parameters: dict[str, Any]) -> Self:
         new = clone(self).set_params(**parameters)
@@ -521,11 +531,11 @@ def warn_of_constant(names: Iterable[str]) -> None:
         )
 
 
-def warn_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:
-    """Warn of classes that are never predicted, or that no row speaks for."""
-    never = [str(c) for c, p in zip(levels, prior.p, strict=True) if p == 0]
+def warn_of_classes(prior: Array, weight: Array, levels: tuple[Any, ...]) -> None:
+    """Warn of classes with a `prior` (C,) of 0, or with no `weight` (C,) of rows."""
+    never = [str(c) for c, p in zip(levels, prior, strict=True) if p == 0]
     if never:
         warn("class(es) {names} have the prior 0: they are never predicted", names=Listing(never))
-    empty = [str(c) for c, p, w in zip(levels, prior.p, prior.weight, strict=True) if p > 0 == w]
+    empty = [str(c) for c, p, w in zip(levels, prior, weight, strict=True) if p > 0 == w]
     if empty:
         warn("class(es) {names} have no row: only their prior speaks for them", names=Listing(empty))

@@ -568,7 +568,6 @@ class ComplementNB(_TermNB):
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         assert stats.terms is not None
-        self._prior(stats)  # a prior that is none is refused here too
         sums, alpha = stats.terms.sums, alpha_of(self, stats)
         others = sums.sum(axis=0) + alpha - sums  # in scikit-learn's order, with its digits
         others = np.where(others > 0, others, stats.terms.others + alpha)  # a small alpha was lost beside large sums
@@ -583,6 +582,9 @@ class ComplementNB(_TermNB):
             total = -weight.sum(axis=1, keepdims=True)
             weight = np.divide(-weight, total, out=np.zeros_like(weight), where=total != 0)
         return PriorAndColumns((TermColumns(stats.target.name, stats.terms.names, weight, kind="score"),))
+
+    def _tell_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
+        self._prior(stats)  # a prior that is none is refused; a class without rows has scores, and may be predicted
 
     def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
         refuse_scores()

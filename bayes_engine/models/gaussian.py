@@ -42,7 +42,7 @@ from bayes_engine.language import Word
 from bayes_engine.ledger import Ledger, Status, class_position
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import gaussian_left_out as left_out
-from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_classes, warn_of_constant
+from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_constant
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
@@ -134,7 +134,6 @@ class GaussianDiscriminant(GenerativeClassifier):
         constant = total <= n * (1e-14 * (np.abs(pivot) + np.abs(centre))) ** 2
         refuse_constant(stats.schema.names, constant)
         warn_of_constant(np.array(stats.schema.names, dtype=object)[constant])
-        warn_of_classes(prior, stats.target.levels)
         with one_thread():
             gaussian = self._gaussian(stats, np.flatnonzero(~constant))
         return Discriminant((prior, gaussian))

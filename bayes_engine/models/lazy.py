@@ -179,8 +179,8 @@ class LazyNaiveBayes(NaiveBayes):
 
     Its posteriors are NaiveBayes's. `fit`, `partial_fit`, `forget` and `merge` only put rows together or take them
     away; levels and cut points are those of the first fit and of the rows since. Each call of a method that predicts
-    counts once, for all rows it is asked for. What a fit would warn of, a column without spread say, is not known then
-    and not told. Parameters are those of `NaiveBayes`, but texts are refused.
+    counts once, for all rows it is asked for. What a fit would warn of a column, that it has no spread say, is not
+    known then and not told; classes are counted at once. Parameters are those of `NaiveBayes`, but texts are refused.
 
     Attributes: `stats_`, the `StoredRows`; the others are NaiveBayes's.
 

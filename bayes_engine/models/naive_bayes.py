@@ -28,7 +28,6 @@ from bayes_engine.models.base import (
     given_schema,
     left_out_rows,
     warn,
-    warn_of_classes,
     warn_of_constant,
 )
 from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
@@ -161,7 +160,6 @@ class NaiveBayes(GenerativeClassifier):
                 "floor var_floor × the column's variance",
                 names=Listing(floored),
             )
-        warn_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
     def _leaf(self, stats: SufficientStatistics, variable: Variable) -> Leaf:

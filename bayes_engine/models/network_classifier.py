@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors import Factor
 from bayes_engine.factors.class_prior import ConditionalPrior
 from bayes_engine.factors.leaf import Leaf, LeftOutRows
 from bayes_engine.factors.network import CPT, HIDDEN, Network
@@ -21,7 +22,7 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
-from bayes_engine.models.base import warn
+from bayes_engine.models.base import warn, warn_of_classes
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.priors import checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
@@ -200,6 +201,14 @@ class BayesianNetworkClassifier(SemiNaive):
         alpha = dirichlet(self.alpha).per_level((*turned.shape[1:], len(turned)))
         above = tuple(self._domain(stats, stats.schema[n]) for n in parents)
         return ConditionalPrior(stats.target, turned, alpha, above)
+
+    def _tell_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
+        above = cast(DirectedFactor, factor).above
+        if above is None:
+            super()._tell_of_classes(factor, stats)
+        else:  # the most likely it is, whatever its parents' values
+            most = exp(above.log_cpt).reshape(len(stats.class_weight), -1).max(axis=1)
+            warn_of_classes(most, stats.class_weight, stats.target.levels)
 
     def _prior_without(self, gone: LeftOutRows) -> Array:
         if self.factor_.above is None:

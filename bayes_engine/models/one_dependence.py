@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import ParameterError
+from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
@@ -284,7 +284,8 @@ class SPODE(SemiNaive):
         if self.super_parent == "loo":
             names = [v.name for v in stats.schema if v.discrete]
             self.candidate_scores_ = pd.DataFrame(index=pd.Index(names, name="super_parent"))
-            self._settle(stats)
+            with listen():  # said of the star that is chosen
+                self._settle(stats)
             self.candidate_scores_ = self._scores(X, labels, names)
         return stats
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bayes_engine.errors import EstimationWarning
 from bayes_engine.models import classic
 
 NAMES = ("GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB", "ComplementNB")
@@ -165,8 +166,11 @@ def test_gaussian_fit_is_partial_fit_where_scikit_learn_s_differ() -> None:
     order = np.argsort(X[:, 12])  # the second half has another largest variance than the whole
     half, rest = order[:80], order[80:]
     models = pair("GaussianNB", var_smoothing=1e-3)
+    with pytest.warns(EstimationWarning, match=r"class\(es\) 0 have the prior 0"):
+        models.ours.partial_fit(X[half], y[half], classes=[0, 1, 2])
+    models.theirs.partial_fit(X[half], y[half], classes=[0, 1, 2])
     for model in models:
-        model.partial_fit(X[half], y[half], classes=[0, 1, 2]).partial_fit(X[rest], y[rest])
+        model.partial_fit(X[rest], y[rest])
     whole = pair("GaussianNB", var_smoothing=1e-3).fit(X, y)
     np.testing.assert_allclose(models.ours.var_, whole.ours.var_, rtol=1e-12)
     np.testing.assert_allclose(models.ours.predict_proba(X), whole.ours.predict_proba(X), atol=1e-12)

@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine import AODE, NaiveBayes, Schema, load_dataset
-from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior, UnseenLevel
+from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior, UnseenLevel, listen
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.models import lazy as lazy_module
 from bayes_engine.models.costs import MODES_OF_USE, MOMENTS, costs
@@ -314,9 +314,14 @@ def test_rows_go_one_by_one_and_by_part_of_their_weight() -> None:
 
 def test_many_single_rows_stay_few_blocks() -> None:
     X, y = load_iris(return_X_y=True)
-    model = LazyNaiveBayes().partial_fit(X[:2], y[:2], [0, 1, 2])
-    for i in range(2, 150):
-        model.partial_fit(X[[i]], y[[i]])
+    with listen() as notes:
+        model = LazyNaiveBayes().partial_fit(X[:2], y[:2], [0, 1, 2])
+        for i in range(2, 150):
+            model.partial_fit(X[[i]], y[[i]])
+    assert {str(note) for note in notes} == {  # so far
+        "class(es) 1, 2 have the prior 0: they are never predicted",
+        "class(es) 2 have the prior 0: they are never predicted",
+    }
     assert len(model.stats_.blocks) <= 8
     assert model.stats_.n == 150
     np.testing.assert_allclose(model.predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X), rtol=0, atol=1e-12)
