@@ -625,8 +625,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
             json.dumps(
                 {
                     "DAG": {
-                        "nodes": [str(i) for i in range(50_000)],
-                        "arcs": [[str(i), str((i + 1) % 50_000)] for i in range(50_000)],
+                        "nodes": [str(i) for i in range(10_000)],
+                        "arcs": [[str(i), str((i + 1) % 10_000)] for i in range(10_000)],
                     }
                 }
             )
@@ -665,13 +665,13 @@ def test_hostile_files_are_refused_with_a_reason_and_in_little_memory(name: str)
     assert len(refused_in_little_memory(lambda: load_model(data), reason)) < 500
 
 
-def refused_in_little_memory(load: Callable[[], Any], reason: str) -> str:
+def refused_in_little_memory(load: Callable[[], Any], reason: str, most: float = 200e6) -> str:
     """What a refusal says."""
     tracemalloc.start()
     try:
         with pytest.raises(StoreError, match=reason) as error:
             load()
-        assert tracemalloc.get_traced_memory()[1] < 200e6
+        assert tracemalloc.get_traced_memory()[1] < most
     finally:
         tracemalloc.stop()
     return str(error.value)
@@ -753,8 +753,8 @@ def test_other_parts_of_the_statistics_are_checked_too() -> None:
 
 
 def test_large_statistics_are_refused_in_little_memory_too(tmp_path: Path) -> None:
-    """90 MB of counts and their names are read, hashed and checked; the last count is NaN."""
-    classes, n = 45, 250_000
+    """36 MB of counts and their names are read, hashed and checked; the last count is NaN."""
+    classes, n = 45, 100_000
     model = MultinomialNB().fit(np.ones((2, 3)), ["a", "b"])
     counts = np.ones((classes, n))
     counts[-1, -1] = np.nan
@@ -766,9 +766,9 @@ def test_large_statistics_are_refused_in_little_memory_too(tmp_path: Path) -> No
     model.stats_ = replace(model.stats_, target=target, class_weight=np.ones(classes), moments=moments, terms=terms)
     path = tmp_path / "large.bayes"
     save_model(model, path)
-    assert path.stat().st_size > 90e6
+    assert path.stat().st_size > 36e6
     del counts, terms, model
-    refused_in_little_memory(lambda: load_model(path), "terms holds what is no finite number")
+    refused_in_little_memory(lambda: load_model(path), "terms holds what is no finite number", 120e6)
 
 
 def test_a_damaged_file_is_never_a_model() -> None:
