@@ -40,6 +40,7 @@ from bayes_engine.table.notes import (
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
     INVISIBLE,
+    LONGEST,
     MISSING_AMONG_NUMBERS,
     Mark,
     dressed_numbers,
@@ -202,7 +203,12 @@ def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
 
     empty = compute.equal(text, "")
     plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+$|\d{16})|^\+\d{8}|^\d+[eE]\d"):
+    longest = compute.max(compute.binary_length(text)).as_py()
+    if (
+        longest > LONGEST
+        or not compute.all(compute.or_(empty, plain)).as_py()
+        or any_of(r"^[+-]?(0\d+$|\d{16})|^\+\d{8}|^\d+[eE]\d")
+    ):
         return None
     dotted = any_of(r"\.")
     if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):

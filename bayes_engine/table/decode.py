@@ -555,7 +555,7 @@ def _refuse_foreign_text(data: bytes) -> None:
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start) and not tabular:
         raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
-    root = None if tabular else re.match(r"<([a-z][\w:.-]*)[^<>]*>", start)
+    root = None if tabular else re.match(r"<([a-z][\w:.-]*+)[^<>]*+>", start)
     if root and end.rstrip().lower().endswith(f"</{root[1]}>"):
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", head) and end.endswith("."):

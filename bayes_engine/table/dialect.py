@@ -235,7 +235,9 @@ _LINE_END = re.compile(rb"\r\n|\n|\r(?!\n)")
 _STRETCH = 1 << 20
 
 
-_RULE = re.compile(rb"^[ \t]*[+|]?[ \t]*[:=-]{3,}:?(?:[ \t]*[+|][ \t]*[:=-]{3,}:?)*[ \t]*[+|]?[ \t]*$", re.MULTILINE)
+_RULE = re.compile(
+    rb"^[ \t]*+[+|]?[ \t]*+[:=-]{3,}+(?:[ \t]*+[+|][ \t]*+[:=-]{3,}+)*+[ \t]*+[+|]?[ \t]*+$", re.MULTILINE
+)
 """A line drawn between rows, as SQL clients and Markdown write it."""
 
 
@@ -385,7 +387,12 @@ def _blank(cell: str | bytes) -> bool:
     return not (cell.decode() if isinstance(cell, bytes) else cell).strip()
 
 
-_FILLED = re.compile(r"[^\r\n]*\S[^\r\n]*")
+_LINE = re.compile(r"[^\r\n]++")
+
+
+def _filled(text: str) -> Iterator[re.Match[str]]:
+    """The lines that hold more than blanks."""
+    return (match for match in _LINE.finditer(text) if not _blank(match[0]))
 
 
 def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
@@ -395,7 +402,7 @@ def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
     words = set[int]()
     first = 0
     for stretch in stretches:
-        for match in _FILLED.finditer(stretch):
+        for match in _filled(stretch):
             line = match[0]
             if len(line) > len(used):
                 used = np.append(used, np.zeros(2 * len(line) - len(used), dtype=bool))
@@ -408,7 +415,7 @@ def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
 
 def aligned(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, list[str], bool]]:
     """Records of columns lined up with spaces, cut there, or at every blank."""
-    for match in _FILLED.finditer(text):
+    for match in _filled(text):
         line = match[0]
         yield match.start(), [line[a:b].strip() for a, b in pairwise(cuts)] if cuts else line.split(), True
 
@@ -587,7 +594,7 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
         single = re.search(rf"(?:^|{re.escape(d)})'[^'\r\n]*'", sample, re.MULTILINE)
         for q in (quote,) if quote is not None else ('"', "'") if single else ('"',):
             after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
-            escaped = q and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
+            escaped = q and d != "\\" and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
             dialect = Dialect(d, q, "\\" if escaped else "")
             parsed = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
             rows = [cells for _, cells, _ in parsed][:400]

@@ -28,25 +28,29 @@ MISSING_AMONG_NUMBERS = (
 
 PLAIN_CHARACTERS = frozenset("0123456789+-.eE")
 """All that a program needs to write a number."""
-_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+LONGEST = 1_200
+"""Characters of the longest cell that is a number: the least float64, written out, has 1,077."""
+_PLAIN = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 INFINITE = re.compile(r"[-+−]?(?:inf(?:inity)?|∞|1\.#INF)", re.IGNORECASE)
 """How programs write infinity."""
 _GROUP = r"['’ \u00a0\u202f\u2009]"
-_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_EXPONENT = r"(?:[eE][+-]?\d++)?"
 _STYLE: dict[Mark, re.Pattern[str]] = {
     ".": re.compile(
-        rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:{_GROUP}\d{{3}})+)(?:\.\d*)?|(?:\d+\.?\d*|\.\d+){_EXPONENT}"
+        rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:{_GROUP}\d{{3}})++)(?:\.\d*+)?|(?:\d++(?:\.\d*+)?|\.\d++){_EXPONENT}"
     ),
-    ",": re.compile(rf"[1-9]\d{{0,2}}(?:(?:\.\d{{3}})+|(?:{_GROUP}\d{{3}})+)(?:,\d*)?|(?:\d+,?\d*|,\d+){_EXPONENT}"),
+    ",": re.compile(
+        rf"[1-9]\d{{0,2}}(?:(?:\.\d{{3}})++|(?:{_GROUP}\d{{3}})++)(?:,\d*+)?|(?:\d++(?:,\d*+)?|,\d++){_EXPONENT}"
+    ),
 }
 _MONEY = (
     r"(?:R|US|A|C|HK|NT|S)?\$|[€£¥￥₹₽₩₺₫฿₴₪]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|BRL|CAD|AUD|PLN|CZK|"
     r"TRY|KRW|HKD|TWD|SGD|NZD|MXN|ZAR|RUB|kr|zł|Kč"
 )
 _DRESSED = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_MONEY})?\s*(?P<sign2>[+-])?\s*"
-    rf"(?P<body>[\d.,](?:[\d.,eE+'’ \u00a0\u202f\u2009-]*[\d.,])?)\s*(?P<sign3>-)?\s*"
-    rf"(?P<after>[%％元]|{_MONEY})?\s*(?P<close>\))?"
+    rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{_MONEY})?\s*+(?P<sign2>[+-])?\s*+"
+    rf"(?P<body>[\d.,]++(?:[eE+'’ \u00a0\u202f\u2009-]++[\d.,]++)*+)\s*+(?P<sign3>-)?\s*+"
+    rf"(?P<after>[%％元]|{_MONEY})?\s*+(?P<close>\))?"
 )
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
@@ -55,7 +59,7 @@ CODE = re.compile(r"\d+[eE]\d{1,2}")
 """A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
 PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")
 """A telephone number with its country (E.164: at most 15 digits), or a large number that shows its sign."""
-_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
+_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
 
 
 class ParsedNumbers(NamedTuple):
@@ -78,12 +82,17 @@ def is_number(cell: str) -> bool:
     [True, True, True, True, True, False, False]
     """
     bare = cell.strip()
-    if _PLAIN.fullmatch(bare):
+    if len(bare) <= LONGEST and _PLAIN.fullmatch(bare):
         return True  # most are: no need to undress it
-    dressed = _DRESSED.fullmatch(bare.translate(_UNIFORM))
+    dressed = _undressed(bare)
     if dressed is None or not _signed_once(dressed):
         return False
     return any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
+
+
+def _undressed(cell: str) -> re.Match[str] | None:
+    """A number taken apart into signs, currency and digits; None of what is none."""
+    return _DRESSED.fullmatch(cell.translate(_UNIFORM)) if len(cell) <= LONGEST else None
 
 
 def plain_numbers(cells: list[str]) -> ParsedNumbers | None:
@@ -94,7 +103,7 @@ def plain_numbers(cells: list[str]) -> ParsedNumbers | None:
     ([5.0, -0.25, 100000.0], '.', None)
     """
     characters = set().union(*(set(c) for c in cells)) if len(cells) < 64 else set("".join(cells))
-    if not characters <= PLAIN_CHARACTERS:
+    if not characters <= PLAIN_CHARACTERS or max(map(len, cells)) > LONGEST:
         return None
     try:
         values = np.array(cells, dtype=object).astype(np.float64)  # Python's float: exact to the last digit
@@ -115,7 +124,7 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | N
     """
     matches = []
     for cell in cells:
-        match = _DRESSED.fullmatch(cell.translate(_UNIFORM))
+        match = _undressed(cell)
         infinite = None if match else INFINITE.fullmatch(cell)
         if not (match or infinite) or (match and not _signed_once(match)):
             return None
@@ -151,7 +160,7 @@ def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.fl
     ([1.5, 20.0], ',', ['cm'], [3.0, nan])
     """
     unit = common_unit(cells)
-    matches = [_DRESSED.fullmatch(cell.removesuffix(unit).strip().translate(_UNIFORM)) for cell in cells]
+    matches = [_undressed(cell.removesuffix(unit).strip()) for cell in cells]
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
     mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in matches))
     values = np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in matches])
@@ -165,7 +174,7 @@ def pointed(cell: str) -> float | None:
     >>> pointed("1.234"), pointed("$1.5"), pointed("no. 5")
     (1.234, 1.5, None)
     """
-    match = _DRESSED.fullmatch(cell.translate(_UNIFORM))
+    match = _undressed(cell)
     return _value(match, ".") if match else None
 
 

@@ -139,8 +139,13 @@ def _days(column: pd.Series) -> pd.Series | None:
 
 def is_arff(text: str) -> bool:
     """True where a text declares a relation and its data, as Weka writes them."""
-    declared = r"^[ \t]*@relation\b.*?^[ \t]*@data\b"
-    return re.search(declared, text[:1_000_000], re.IGNORECASE | re.MULTILINE | re.DOTALL) is not None
+    head = text[:1_000_000]
+    relation = _RELATION.search(head)
+    return relation is not None and _DATA.search(head, relation.end()) is not None
+
+
+_RELATION = re.compile(r"^[ \t]*+@relation\b", re.IGNORECASE | re.MULTILINE)
+_DATA = re.compile(r"^[ \t]*+@data\b[^\n]*+$", re.IGNORECASE | re.MULTILINE)
 
 
 class Declared(NamedTuple):
@@ -183,7 +188,7 @@ class Declared(NamedTuple):
 
 def declared(text: str, notes: list[Note]) -> Declared:
     """The declarations at the head of an ARFF file. Raises ReadError where nothing can be read by them."""
-    begins = re.search(r"^[ \t]*@data\b[^\n]*$", text, flags=re.IGNORECASE | re.MULTILINE)
+    begins = _DATA.search(text)
     assert begins is not None  # it would be no ARFF
     word = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+)"""
     attribute = rf"^[ \t]*@attribute[ \t]+(?:{word})[ \t]*(\{{[^\n]*\}}|\w+)"
@@ -262,23 +267,24 @@ def _sparse(row: str, usual: list[str], line: int) -> list[str]:
         if not index.isdecimal() or int(index) >= len(usual):
             raise ReadError("line {line} of the ARFF data names column '{index}', which is not declared",
                             line=line, index=index)  # fmt: skip
-        cells[int(index)] = re.sub(r"\\(.)", r"\1", pair[2] or pair[3] or pair[4] or "")
+        cells[int(index)] = re.sub(r"\\(.)", r"\1", pair[2] or pair[3] or (pair[4] or "").rstrip())
         if not pair[5]:
             break
     return cells
 
 
-_LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|$)")
+_LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\r|\n|$)")
 _REMARKED = re.compile(r"""^((?:[^'"%\\]|\\.|(?<!\s)%|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\s%.*""")
 """A row with a remark behind it."""
-_ARFF_PAIR = re.compile(r"""\s*([^\s,]*)(?:\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?)))?\s*(,|$)""")
-_ARFF_CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(,|$)""")
+_VALUE = r"""(?:'((?:[^'\\]|\\.)*+)'\s*+(?=,|$)|"((?:[^"\\]|\\.)*+)"\s*+(?=,|$)|([^,]*+))"""
+_ARFF_PAIR = re.compile(rf"\s*+([^\s,]*+)(?:\s++{_VALUE})?(,|$)")
+_ARFF_CELL = re.compile(rf"\s*+{_VALUE}(,|$)")
 
 
 def _arff_cells(row: str) -> list[str]:
     cells = []
     for match in _ARFF_CELL.finditer(row):
-        cells.append(re.sub(r"\\(.)", r"\1", match[1] or match[2] or match[3] or ""))
+        cells.append(re.sub(r"\\(.)", r"\1", match[1] or match[2] or (match[3] or "").rstrip()))
         if not match[4]:
             break
     return cells

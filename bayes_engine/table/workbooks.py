@@ -48,13 +48,13 @@ _CELL = 1 << 16
 _DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError, EOFError)
 """What reading a part of a damaged zip archive may raise."""
 _REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,7})["']""")
-_ROW = re.compile(rb"""<(?:[\w.-]+:)?row\b(?:[^>]*?\sr\s*=\s*["'](\d+))?""")
-_BEGIN = re.compile(rb"<([\w.-]+:)?sheetData\b[^>]*(?<!/)>")
+_ROW = re.compile(rb"""<(?:[\w.-]+:)?row\b(?:[^<>]*?\sr\s*+=\s*+["'](\d++))?""")
+_BEGIN = re.compile(rb"<([\w.-]+:)?sheetData\b[^<>]*+(?<!/)>")
 _NO_TAG = re.compile(rb"<!|<\?(?!xml\b)")
 """Where XML may hold what looks like a tag: in a comment, a CDATA section, a processing instruction."""
-_ERROR = re.compile(rb'<c\b[^>]*\bt="e"')
-_MERGED = re.compile(rb'<mergeCell\b[^>]*\bref="[A-Z]+(\d+):[A-Z]+(\d+)"')
-_NO_RESULT = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_ERROR = re.compile(rb'<c\b[^<>]*?\bt="e"')
+_MERGED = re.compile(rb'<mergeCell\b[^<>]*?\bref="[A-Z]++(\d++):[A-Z]++(\d++)"')
+_NO_RESULT = re.compile(rb"(?:</f>|<f\b[^<>]*+(?<=/)>)\s*+(?:<v\s*+/>|<v></v>)?\s*+</c>")
 _CALLED = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
 <row r="1"><c r="A1" t="inlineStr"><is><t>%s</t></is></c></row></sheetData></worksheet>"""
 _FRAME = (".", "_rels", "xl", "xl/_rels")

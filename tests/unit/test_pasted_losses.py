@@ -63,6 +63,7 @@ def test_classes_that_are_numbers_are_told_from_losses() -> None:
         ("\till\till\nill\t0\t5\nwell\t1\t0", "one column for the truth 'ill'"),
         ("\till\twell\nill\t0\t5\nill\t1\t0", "one row for the decision 'ill'"),
         ("", "no block of losses"),
+        ("1" * 200_000, "no block of losses"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(text: str, said: str) -> None:

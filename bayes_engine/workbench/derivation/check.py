@@ -19,8 +19,9 @@ from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames, c
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 
-_TERM = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
-_SUM = re.compile(rf"{_TERM}(?:[+-](?:\d+\.?\d*|\.\d+))*")
+_DECIMAL = r"(?:\d++(?:\.\d*+)?|\.\d++)"
+_TERM = rf"[-+]?{_DECIMAL}(?:e[-+]?\d++)?"
+_SUM = re.compile(rf"{_TERM}(?:[+-]{_DECIMAL})*+")
 _POWER = re.compile(r"[*x×·](?:10)(?:\^|\*\*)?([-+]?\d+)")
 LONGEST = 40
 """A longer text is no number."""

@@ -13,9 +13,9 @@ from bayes_engine.errors import LossError
 
 WIDEST = 300
 """A block with more rows or columns is no loss matrix."""
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?")
 _NO_LABELS = ("nan", "na", "n/a", "null", "none", "inf", "-inf", "-", "?")
-_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})++(\.\d++)?")
 
 
 class PastedLosses(NamedTuple):
@@ -61,7 +61,10 @@ def read_block(
 def _cells(text: str) -> list[list[str]]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     between = next((mark for mark in "\t;" if mark in lines), ",")
-    cells = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(lines), delimiter=between)]
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(lines), delimiter=between)]
+    except csv.Error:  # a cell longer than any
+        cells = []
     width = max((len(row) for row in cells), default=0)
     if not cells or width < 1 or len(cells) > WIDEST or width > WIDEST:
         raise LossError("what was pasted is no block of losses; copy the cells of the matrix in your spreadsheet")

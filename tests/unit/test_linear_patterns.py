@@ -1,0 +1,123 @@
+"""What meets a text that a person typed or uploaded takes no longer than in proportion to it: the worst strings at two
+lengths, in a process of their own that is killed after 10 s of CPU."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bayes_engine.errors import LossError, ReadError
+from bayes_engine.table import convert, dates, decode, dialect, guard, numbers, parquet_arff, read, workbooks
+from bayes_engine.workbench.derivation import check
+from bayes_engine.workbench.incoming import pasted_losses
+
+CPU = 10
+MOST = 3.0
+"""How many times as long a text of twice the length may take: a quadratic pattern takes four times as long."""
+SHORT = 0.04
+"""Seconds below which a time tells nothing: at these lengths a quadratic pattern takes far longer."""
+N = 6_000
+
+
+def every(pattern: Any) -> Callable[[Any], object]:
+    """All that a pattern finds in a text."""
+    return lambda text: (pattern.fullmatch(text), sum(1 for _ in pattern.finditer(text)))
+
+
+def column(text: str) -> object:
+    return convert.convert(dict.fromkeys("a", pd.Series([text, "1", "2"])), None, None)
+
+
+WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
+    "rule of Markdown": (every(dialect._RULE), lambda n: b"::::|" * (n // 5) + b"x"),
+    "rule of SQL": (every(dialect._RULE), lambda n: b"+---" * (n // 4) + b" " * n + b"x"),
+    "open parenthesis and blanks": (numbers._DRESSED.fullmatch, lambda n: "(" + " " * n + "x"),
+    "digits and blanks": (numbers._DRESSED.fullmatch, lambda n: "1 " * (n // 2) + " " * n + "x"),
+    "signed blanks": (numbers._DRESSED.fullmatch, lambda n: "-" + " " * n + "$" + " " * n + "-"),
+    "plain digits": (numbers._PLAIN.fullmatch, lambda n: "1" * n + "x"),
+    "digits with a point": (numbers._STYLE["."].fullmatch, lambda n: "1" * n + "x"),
+    "digits with a comma": (numbers._STYLE[","].fullmatch, lambda n: "1" * n + "x"),
+    "groups of two": (numbers._STYLE["."].fullmatch, lambda n: "1" + ",12" * (n // 3)),
+    "groups of three": (numbers._STYLE[","].fullmatch, lambda n: "1" + ".123" * (n // 4) + "x"),
+    "is it a number": (numbers.is_number, lambda n: "1" * n + "x"),
+    "a telephone number": (numbers.PHONE.fullmatch, lambda n: "+1" + "(" * n),
+    "a unit": (numbers.common_unit, lambda n: ["1" * n + "," * n]),
+    "identifiers": (numbers.identifier_among, lambda n: ["0" * n + "x", "1" * n]),
+    "lost digits": (lambda text: numbers.precision_loss(text, 1e300), lambda n: "0" * n + "e"),
+    "a date": (lambda text: dates.dates([text]), lambda n: "1/" * n),
+    "a column of digits": (column, lambda n: "1" * n),
+    "a column of blanks": (column, lambda n: "(" + " " * n + "x"),
+    "blank lines, lined up": (lambda text: list(dialect.aligned(text, ())), lambda n: " " * n + "\n1 2"),
+    "quotes within a cell": (lambda text: list(dialect.records(text, dialect.Dialect())), lambda n: ',"a' * (n // 3)),
+    "quotes never closed": (lambda text: list(dialect.records(text, dialect.Dialect())), lambda n: '"a,""' * (n // 5)),
+    "a backslash between": (lambda text: list(dialect.records(text, dialect.sniff(text, "\\"))),
+                            lambda n: '\\"a' * (n // 3)),
+    "many relations": (parquet_arff.is_arff, lambda n: "@relation\n" * n),
+    "blanks in a cell of ARFF": (parquet_arff._arff_cells, lambda n: "a" + " " * n + "b"),
+    "blanks in a pair of ARFF": (lambda text: parquet_arff._sparse(text, ["0"], 1), lambda n: "{0 a" + " " * n + "b}"),
+    "a remark of ARFF": (parquet_arff._REMARKED.search, lambda n: "a " * n + "'"),
+    "open cells of xlsx": (every(workbooks._ERROR), lambda n: b"<c " * n),
+    "open rows of xlsx": (every(workbooks._ROW), lambda n: b"<row " * n),
+    "open merges of xlsx": (every(workbooks._MERGED), lambda n: b"<mergeCell " * n),
+    "open sheets of xlsx": (every(workbooks._BEGIN), lambda n: b"<sheetData " * n),
+    "formulas of xlsx": (every(workbooks._NO_RESULT), lambda n: b"</f>" + b" " * n),
+    "HZ": (lambda data: decode.recode(data, None, []), lambda n: b"~{" + b"!!" * n),
+    "an open tag": (lambda data: decode.recode(data, None, []), lambda n: b"<a" * n),
+    "apostrophes": (guard.runs, lambda n: "'" * n),
+    "names of results": (lambda name: guard.written_here([name]), lambda n: "decision" + "\nP()" * n),
+    "a pasted loss": (lambda cell: pasted_losses.read_block(cell, ["a"], ["a"]), lambda n: "1" * n + "x"),
+    "pasted groups": (pasted_losses._GROUPED.fullmatch, lambda n: "1" + ",111" * n + "x"),
+    "a typed number": (check.read_number, lambda n: "1" * n),
+    "a typed sum": (check._SUM.fullmatch, lambda n: "1" * n + "x"),
+    "a file": (read.read_table, lambda n: b"a|b|c\n---|---|---\n" + b"::::|" * (n // 99) + b"x\n" + b"1|2|3\n" * 40),
+    "a file of digits": (read.read_table, lambda n: b"a,b\n" + (b"1" * n + b",x\n") * 20),
+}  # fmt: skip
+
+
+def seconds(call: Callable[[Any], object], text: Any) -> float:
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        with suppress(LossError, ReadError):
+            call(text)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def measured(names: list[str], found: Any) -> None:
+    """Sends each name before its strings are tried, and the two times after."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
+    for name in names:
+        call, worst = WORST[name]
+        found.send((name, None))
+        found.send((name, (seconds(call, worst(N)), seconds(call, worst(2 * N)))))
+    found.send(("", None))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_the_worst_strings_take_time_in_proportion_to_their_length() -> None:
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("a process that is killed after some time of CPU is one of Unix")
+    apart = multiprocessing.get_context("fork")
+    here, there = apart.Pipe(duplex=False)
+    process = apart.Process(target=measured, args=(list(WORST), there))
+    process.start()
+    there.close()
+    times, last = {}, "nothing"
+    with suppress(EOFError):
+        while (said := here.recv())[0]:
+            last = said[0]
+            if said[1] is not None:
+                times[last] = said[1]
+    process.join()
+    assert set(times) == set(WORST), f"{last} takes over {CPU} s of CPU"
+    slow = {name: (one, two) for name, (one, two) in times.items() if two > max(MOST * one, SHORT)}
+    assert not slow
