@@ -21,7 +21,8 @@ EM. `GaussianMixture` (`mixture_table` compares numbers of components by BIC, AI
 (labels partly or all hidden).
 
 What every generative classifier has besides scikit-learn's methods: `partial_fit`, `merge` and `forget`, which add and
-subtract statistics and agree with `fit`; `with_params` (new estimation parameters, no recount); exact
+subtract statistics and agree with `fit` (counts exactly, variances to nine digits; where an outlier leaves fewer,
+`forget` raises `PrecisionLost`); `with_params` (new estimation parameters, no recount); exact
 `leave_one_out_log_proba`; `explain`, a `Ledger` of the log terms behind each posterior, with a `Status` for each row;
 `risk` and `decide`.
 

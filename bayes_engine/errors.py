@@ -52,6 +52,10 @@ class NotASubset(BayesEngineError):
     """Statistics are subtracted that were never added."""
 
 
+class PrecisionLost(BayesEngineError):
+    """Statistics are subtracted, and what is left would have too few digits: it must be counted from its rows."""
+
+
 class ParameterError(BayesEngineError):
     """An estimator's parameter has a value that cannot be meant."""
 

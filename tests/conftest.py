@@ -74,6 +74,17 @@ def examples(n: int, usually: int | None = None) -> hypothesis.settings:
     return hypothesis.settings(max_examples=some(n) if THOROUGH or usually is None else usually)
 
 
+@contextmanager
+def refusable() -> Iterator[None]:
+    """A law of rows that are forgotten: an example in which too few digits would be left is none."""
+    from bayes_engine.errors import PrecisionLost  # not before the threads of NumPy are set
+
+    try:
+        yield
+    except PrecisionLost:
+        hypothesis.reject()
+
+
 def left_out(n: int) -> range:
     """Which of `n` rows are left out in turn, each with a fit to the others: in a thorough run every one, by default
     three or four."""

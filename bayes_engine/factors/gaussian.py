@@ -30,7 +30,7 @@ from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.stats.moments import ColumnMoments, Members
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
@@ -136,19 +136,31 @@ class GaussianLeaf(Leaf):
         if left is None:
             mean, variance = (cells_of(table, self.parents, hidden, X) for table in self.gaussians)
             return normal_log_density(offset, mean, variance)
-        rest = self.moments.without(left.own, x, left.weight)
+        rest = self._without(self.moments, (), X, left)
         variance, _, used = self.rule.variance(rest)
         tables = used.offset, variance
         if self.cells is not None:
-            cell, counted = left.own, left.weight
-            for d in self.parents:
-                places = d.places(X)
-                cell = cell * d.size + np.clip(places, 0, d.size - 1)
-                counted = np.where((places == HIDDEN) | (places >= d.size), 0.0, counted)
-            tables = self._smoothed(self.cells.without(cell, x, counted), rest, *tables)
+            tables = self._smoothed(self._without(self.cells, self.parents, X, left), rest, *tables)
         constant = rest.constant.reshape(-1, *[1] * (1 + len(hidden)))  # what is left has one value: no factor
         mean, variance = (cells_of_rows(table, self.parents, hidden, X) for table in tables)
         return np.where(constant, 0.0, normal_log_density(offset, mean, np.where(constant, 1.0, variance)))
+
+    def _without(self, moments: ColumnMoments, parents: Sequence[Domain], X: Table, left: LeftOutRows) -> ColumnMoments:
+        """(n, …) the moments, by class and cell of these parents, without each row."""
+
+        def cells(X: Table, own: NDArray[np.intp], weight: Array) -> Members:
+            for d in parents:
+                places = d.places(X)
+                own = own * d.size + np.clip(places, 0, d.size - 1)
+                weight = np.where((places == HIDDEN) | (places >= d.size), 0.0, weight)
+            return Members(own, X[self.variable.name], weight)
+
+        def rest(i: int) -> Members:
+            there, labels = left.rest(i)
+            assert labels.codes is not None and labels.weight is not None
+            return cells(there, labels.codes, labels.weight)
+
+        return moments.without(cells(X, left.own, left.weight), self.variable.name, rest)
 
     # what is asked of it ------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ one module with a leaf and register it (`bayes_engine.factors.likelihoods`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.priors import Dirichlet, Smoothing
 from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import MISSING, Table, unseen_code
 from bayes_engine.table.schema import Variable
 
@@ -60,15 +61,33 @@ class Domain:
 @dataclass(frozen=True)
 class LeftOutRows:
     """Leave-one-out: the class (n,) and weight (n,) of each row, taken out of the counts before they are used. `stats`
-    are the statistics with all rows, for leaves that keep no counts of their own."""
+    are the statistics with all rows, for leaves that keep no counts of their own. They are the rows at `place` (n,)
+    `among` those of a table with their labels, which are counted anew where a difference has too few digits."""
 
     own: NDArray[np.intp]
     weight: Array
-    stats: SufficientStatistics | None = None
+    stats: SufficientStatistics | None
+    among: tuple[Table, Labels]
+    place: NDArray[np.intp]
 
-    def take(self, rows: NDArray[np.intp]) -> LeftOutRows:
+    @classmethod
+    def of(cls, X: Table, labels: Labels, stats: SufficientStatistics | None = None) -> LeftOutRows:
+        """The rows of X, with their hard labels, one by one."""
+        assert labels.codes is not None
+        weight = np.ones(X.n) if labels.weight is None else labels.weight
+        return cls(labels.codes, weight, stats, (X, labels), np.arange(X.n))
+
+    def take(self, rows: Any) -> LeftOutRows:
         """Of these rows."""
-        return LeftOutRows(self.own[rows], self.weight[rows], self.stats)
+        return replace(self, own=self.own[rows], weight=self.weight[rows], place=self.place[rows])
+
+    def rest(self, i: int) -> tuple[Table, Labels]:
+        """The rows without the i-th of these."""
+        X, labels = self.among
+        weight = np.ones(X.n) if labels.weight is None else labels.weight.copy()
+        weight[self.place[i]] -= self.weight[i]
+        stay = weight > 0
+        return X.take(stay), replace(labels, weight=weight).take(stay)
 
 
 @dataclass(frozen=True)

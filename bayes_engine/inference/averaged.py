@@ -309,7 +309,7 @@ class AveragedFactor(Factor):
             yield slice(0, X.n), X, left
             return
         for rows in slices(X.n, step):
-            yield rows, X.take(rows), None if left is None else LeftOutRows(left.own[rows], left.weight[rows])
+            yield rows, X.take(rows), None if left is None else left.take(rows)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, report
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, PrecisionLost, TableError, report
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain, LeftOutRows
@@ -143,7 +143,9 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         return self._learn(X, y, sample_weight, classes, first=not hasattr(self, "stats_"))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows X (n, d), y (n,) away, as if they had never been seen. Raises NotASubset where they never were.
+        """Take rows X (n, d), y (n,) away, as if they had never been seen: variances agree with those of a new fit to
+        nine digits. Raises NotASubset where they never were, PrecisionLost where a column would keep fewer digits
+        (without an outlier that holds nearly all of its class's squares): fit anew there.
 
         >>> from bayes_engine import NaiveBayes
         >>> X, y = [["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "good"]
@@ -151,11 +153,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         [1.0, 1.0]
         """
         check_is_fitted(self, "stats_")
-        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
-        if target != self.target_:
-            raise NotASubset("cannot forget rows of a class that was never counted")
-        gone = self._count(self._table(frame, self.schema_, unseen="error"), labels, target)
-        return self._settle(self.stats_ - gone)
+        return self._settle(self.stats_ - self._counted_alone(X, y, sample_weight))
 
     def merge(self, other: Self) -> Self:
         """A new model with the rows of both (same columns, same kinds); parameters are this one's.
@@ -281,11 +279,32 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """(n, C) joint of row i under the statistics without it. This general form re-estimates n times."""
         joint = np.empty((X.n, len(self.classes_)))
+        left = LeftOutRows.of(X, labels)
         for i in steps(range(X.n)):
-            row = X.take(slice(i, i + 1))
-            rest = self.stats_ - self._count(row, labels.take(slice(i, i + 1)), self.target_)
-            joint[i] = self._estimated(rest).log(row)[0]
+            joint[i] = self._estimated(self._stats_without(left, i)).log(X.take(slice(i, i + 1)))[0]
         return joint
+
+    def _counted_alone(self, X: Any, y: Any, sample_weight: Any) -> SufficientStatistics:
+        """The statistics of these rows alone, under the schema and the structure that there are."""
+        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
+        if target != self.target_:
+            raise NotASubset("cannot forget rows of a class that was never counted")
+        return self._count(self._table(frame, self.schema_, unseen="error"), labels, target)
+
+    def _stats_without(self, left: LeftOutRows, i: int, *, anew: bool = False) -> SufficientStatistics:
+        """The statistics without the i-th of these rows; counted from the others, if they are all here, where a
+        difference has too few digits, or where it is to be `anew`. Raises PrecisionLost where they are not."""
+        X, labels = left.among
+        place = slice(left.place[i], left.place[i] + 1)
+        whole = np.allclose(labels.total(np.ones(X.n)), self.stats_.class_weight, rtol=1e-9, atol=0.0)
+        if not (anew and whole):
+            gone = Labels(labels.n_classes, left.own[i : i + 1], left.weight[i : i + 1])
+            try:
+                return self.stats_ - self._count(X.take(place), gone, self.target_)
+            except PrecisionLost:
+                if not whole:
+                    raise
+        return self._count(*left.rest(i), self.target_)
 
     @property
     def prior_by_class(self) -> dict[Any, float]:
@@ -486,12 +505,6 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "stats_")
-
-
-def left_out_rows(labels: Labels, stats: SufficientStatistics | None = None) -> LeftOutRows:
-    """Rows of these hard labels, to be left out one by one."""
-    assert labels.codes is not None
-    return LeftOutRows(labels.codes, np.ones(len(labels.codes)) if labels.weight is None else labels.weight, stats)
 
 
 def by_schema(X: Any, frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:

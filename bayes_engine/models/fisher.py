@@ -116,7 +116,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         return self._settle(self.gaussian_.partial_fit(X, y, classes, sample_weight))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows X (n, d), y (n,) away, as if they had never been seen. Raises NotASubset where they never were."""
+        """Take rows X (n, d), y (n,) away; as `GenerativeClassifier.forget`."""
         check_is_fitted(self, "gaussian_")
         return self._settle(self.gaussian_.forget(X, y, sample_weight))
 

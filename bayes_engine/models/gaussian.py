@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, cast
@@ -38,11 +39,12 @@ from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.discriminant import BLOCK, Discriminant, LinearFactor, QuadraticFactor
+from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.language import Word
 from bayes_engine.ledger import Ledger, Status, class_position
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import gaussian_left_out as left_out
-from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_constant
+from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_constant
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
@@ -216,9 +218,8 @@ class GaussianDiscriminant(GenerativeClassifier):
             index[rest] = decision.position
         return np.asarray(self.classes_.take(index))
 
-    def _removals(self, labels: Labels) -> left_out.Removals:
+    def _removals(self, gone: LeftOutRows) -> left_out.Removals:
         """What goes with each row that is left out."""
-        gone = left_out_rows(labels)
         left = self._class_weight_without(gone)
         log_prior = log(self._prior_of(left, self.target_.levels))
         return left_out.Removals.of(gone, self.stats_.class_weight, left, log_prior)
@@ -410,13 +411,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         within = inverse_root(self._scatter.within) if plain else f.root
         if not plain or within.rank < d:
             return super()._leave_one_out(X, labels)
-        weight = self.stats_.class_weight
+        weight, gone = self.stats_.class_weight, LeftOutRows.of(X, labels)
         joint, undone = left_out.linear_left_out(
-            matrix(X), self.means_, within, weight, self._removals(labels), self._ddof
+            matrix(X), self.means_, within, weight, self._removals(gone), self._ddof
         )
         for i in np.flatnonzero(undone):  # few: their class is gone, or a direction has lost its spread
-            one = slice(i, i + 1)
-            joint[one] = super()._leave_one_out(X.take(one), labels.take(one))
+            joint[i] = self._estimated(self._stats_without(gone, int(i))).log(X.take(slice(i, i + 1)))[0]
         return joint
 
 
@@ -543,7 +543,15 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         weight, m2 = self.stats_.class_weight, self._scatter.m2
         roots = [inverse_root(m2[c]) if weight[c] else root for c, root in enumerate(self._quadratic.roots)]
         degrees = np.where(weight == 0, 1.0, weight - self._ddof)
-        return left_out.quadratic_left_out(matrix(X), self.means_, roots, degrees, self._removals(labels), self._ddof)
+        gone = LeftOutRows.of(X, labels)
+        joint, undone = left_out.quadratic_left_out(
+            matrix(X), self.means_, roots, degrees, self._removals(gone), self._ddof
+        )
+        for i in np.flatnonzero(undone):  # few: a direction of their class has lost its spread, or all but its digits
+            rest = self._stats_without(gone, int(i), anew=True)
+            with suppress(TableError):  # its covariance has no inverse
+                joint[i] = self._estimated(rest).log(X.take(slice(i, i + 1)))[0]
+        return joint
 
 
 # parts ----------------------------------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ from bayes_engine.covariance import InverseRoot
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.logspace import Array, log
+from bayes_engine.stats.moments import CONDITION
 
-LOST = 1e-10
+LOST = 1 / CONDITION
 """The share of a row's own direction that must be left in the scatter without it."""
 
 
@@ -65,13 +66,13 @@ def linear_left_out(
 
 def quadratic_left_out(
     values: Array, means: Array, roots: Sequence[InverseRoot], degrees: Array, out: Removals, ddof: int
-) -> Array:
+) -> tuple[Array, NDArray[np.bool_]]:
     """(n, C) log p(c, x_i) under covariances of which row i's removal touches its own class's alone: `roots` are those
-    of the scatter of each class, `degrees` (C,) what it is divided by. A row without which its class's covariance has
-    no inverse has no posterior: −inf."""
+    of the scatter of each class, `degrees` (C,) what it is divided by; and (n,) the rows for which this does not hold,
+    −inf: with them goes a direction's spread. A row without which its class has no covariance is −inf too."""
     d = values.shape[1]
     joint = np.empty((len(values), len(means)))
-    lost = np.zeros(len(values), dtype=bool)
+    lost, undone = np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool)
     for c, (mean, root) in enumerate(zip(means, roots, strict=True)):
         n_left = out.left[:, c] - ddof
         q = (((values - mean) @ root.whiten) ** 2).sum(axis=1)
@@ -79,9 +80,10 @@ def quadratic_left_out(
         rest = np.where(mine, 1.0 - out.k * q, 1.0)
         gone = mine & ((rest < LOST) | (n_left <= 0))
         lost |= gone
+        undone |= gone & (n_left > 0)
         rest, divisor = np.where(gone, 1.0, rest), np.where(mine & ~gone, n_left, degrees[c])
         distance = divisor * np.where(mine, out.ratio**2, 1.0) * q / rest
         joint[:, c] = -0.5 * (distance + root.log_det + np.log(rest) - d * np.log(divisor) + d * LOG_2PI)
     joint += out.log_prior
     joint[lost] = -np.inf
-    return joint
+    return joint, undone

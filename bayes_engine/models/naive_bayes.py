@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
-from bayes_engine.factors.leaf import Estimation, Leaf
+from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows
 from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.factors.text import TextLeaf, text_leaf
@@ -26,7 +26,6 @@ from bayes_engine.logspace import Array
 from bayes_engine.models.base import (
     GenerativeClassifier,
     given_schema,
-    left_out_rows,
     warn,
     warn_of_constant,
 )
@@ -181,8 +180,10 @@ class NaiveBayes(GenerativeClassifier):
         return gaussian_leaf(variable, target, stats.moments.column(name), gaussian)
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        """All rows at once: a row's removal touches its own class's parameters, and what all classes share."""
-        gone = left_out_rows(labels, self.stats_)
+        return self._joint_without(X, LeftOutRows.of(X, labels, self.stats_))
+
+    def _joint_without(self, X: Table, gone: LeftOutRows) -> Array:
+        """(n, C) all rows at once: a row's removal touches its own class's parameters, and what all classes share."""
         joint = self._prior_without(gone)
         for variable in steps(self.schema_):
             if part := self.factor_.part_of(variable.name):

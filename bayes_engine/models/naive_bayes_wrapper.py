@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,8 +19,9 @@ from sklearn.base import clone
 
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors import Factor, Product
+from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier, left_out_rows
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
@@ -107,8 +109,8 @@ class LeftOutTerms(NamedTuple):
     def judged(self, labels: Labels) -> tuple[LeftOutTerms, NDArray[np.intp], Array]:
         """The rows that can be judged, with their classes (m,) and weights (m,): those that count, but for one alone of
         its class, which cannot be right when left out."""
-        rows = left_out_rows(labels)
-        own, weight = rows.own, rows.weight
+        own, weight = labels.codes, np.ones(len(self.log_prior)) if labels.weight is None else labels.weight
+        assert own is not None
         use = (weight > 0) & ~np.isneginf(self.log_prior[np.arange(len(own)), own])
         terms = {name: term[use] for name, term in self.terms.items()}
         return LeftOutTerms(self.log_prior[use], terms), own[use], weight[use]
@@ -122,14 +124,14 @@ def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOutTerms:
     """
     assert labels.codes is not None
     weight = np.ones(X.n) if labels.weight is None else np.minimum(labels.weight, 1.0)
-    gone = Labels(labels.n_classes, labels.codes, weight)
+    gone = replace(LeftOutRows.of(X, labels, model.stats_), weight=weight)
     alone = copy.copy(model)  # reads the same statistics, a column at a time
     alone.schema_ = Schema(())
-    log_prior = alone._leave_one_out(X, gone)
+    log_prior = alone._joint_without(X, gone)
     alone.priors = "uniform"  # finite: it comes off again
-    even = alone._leave_one_out(X, gone)
+    even = alone._joint_without(X, gone)
     terms = {}
     for variable in steps(X.schema):
         alone.schema_ = Schema((variable,))
-        terms[variable.name] = alone._leave_one_out(X, gone) - even
+        terms[variable.name] = alone._joint_without(X, gone) - even
     return LeftOutTerms(log_prior, terms)

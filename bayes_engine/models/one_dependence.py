@@ -27,7 +27,7 @@ from bayes_engine.inference.directed import DirectedFactor, integrating
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize
-from bayes_engine.models.base import GenerativeClassifier, left_out_rows, warn, warn_of_constant
+from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_constant
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
 from bayes_engine.progress import steps
@@ -207,7 +207,7 @@ class SemiNaive(GenerativeClassifier):
         return status
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        left = left_out_rows(labels)
+        left = LeftOutRows.of(X, labels)
         return self._without_one(X, left, self._prior_without(left), self.factor_, self._along)
 
     def _without_one(
@@ -222,9 +222,7 @@ class SemiNaive(GenerativeClassifier):
         class's cells, and the class prior. `anew` gives the factor of other statistics under the same structure."""
         joint = factor.over(X, log_prior, left)
         for i in steps(np.flatnonzero(self._any_last_missing(X, left.weight))):  # without it a missing cell is no level
-            row = X.take(slice(i, i + 1))
-            gone = Labels(len(self.classes_), left.own[i : i + 1], left.weight[i : i + 1])
-            joint[i] = anew(self.stats_ - self._count(row, gone, self.target_)).log(row)[0]
+            joint[i] = anew(self._stats_without(left, int(i))).log(X.take(slice(i, i + 1)))[0]
         return joint
 
     def _along(self, stats: SufficientStatistics) -> DirectedFactor | AveragedFactor:
@@ -292,7 +290,7 @@ class SPODE(SemiNaive):
     def _scores(self, X: Table, labels: Labels, names: list[str]) -> pd.DataFrame:
         """Leave-one-out accuracy and log-loss (nats) of every candidate, the best one first; of a row that counts w > 1
         times, one is left out, as if it stood there w times."""
-        whole = left_out_rows(labels)
+        whole = LeftOutRows.of(X, labels)
         codes, weight = whole.own, whole.weight
         left = replace(whole, weight=np.minimum(weight, 1.0))
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]

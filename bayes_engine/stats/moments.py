@@ -3,18 +3,23 @@ merges batches, but takes no row away again.
 
 The mean is kept as an offset from the column's pivot and the squares around the mean, so that N(1e9, 1) keeps its
 digits. Merging is Chan, Golub & LeVeque 1979: M2 = M2a + M2b + δ² wa wb / (wa + wb).
+
+A difference has as few digits as what cancels in it is larger than what is left: without one value of 1e8 among
+N(0, 1) no digit is. `checked_squares` bounds that: what is left agrees with a new count to nine digits, or
+`PrecisionLost` is raised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import NotASubset, TableError
+from bayes_engine.errors import NotASubset, PrecisionLost, TableError
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
@@ -30,6 +35,12 @@ SMALLEST = 1e-145
 ROUNDING = 1e-13
 """What a subtraction leaves of a sum of squares below this share of it is rounding, and counts as nothing."""
 
+CONDITION = 1e6
+"""Terms that cancel in a sum of squares may be this many times what is left of it: nine of sixteen digits remain."""
+
+NEGLIGIBLE = 1e-10
+"""The share of a column's sum of squares below which a class's own is nothing: a tenth of the floor of variances."""
+
 FEW_LOST = 1e3
 """The share of Σz² in Σ(z − mean)² up to which their difference w·mean² may be taken off: three digits are lost."""
 
@@ -43,6 +54,25 @@ def weight_left(weight: Array, gone: Array) -> tuple[Array, NDArray[np.bool_]]:
         raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
     empty = left <= rounding
     return np.where(empty, 0.0, left), empty
+
+
+def checked_squares(names: Sequence[str], squares: Array, cancelled: Array, column: Array) -> Array:
+    """Sums of squares (..., d) as a subtraction left them, `cancelled` (..., d) being the size of the terms in it, and
+    0 where they are nothing beside those of the whole `column` (d,) that is left.
+
+    Raises PrecisionLost, naming the columns, where neither digits nor nothing is left.
+    """
+    rounding = ROUNDING * cancelled
+    nothing = (squares <= rounding) & (rounding <= NEGLIGIBLE * column)
+    lost = np.asarray((cancelled > CONDITION * squares) & ~nothing & (cancelled > 0))
+    if lost.any():
+        raise PrecisionLost(
+            "cannot take these rows away: of the squares of column(s) {names} what is left is less than 1/{bound:.0f} "
+            "of what is subtracted, and its digits would be lost. Fit anew from the rows that stay",
+            names=Listing([names[int(j)] for j in np.flatnonzero(lost.reshape(-1, len(names)).any(axis=0))]),
+            bound=CONDITION,
+        )
+    return np.where(nothing, 0.0, squares)
 
 
 @dataclass(frozen=True)
@@ -86,16 +116,35 @@ class Moments(Deviations):
         between = (other.mean - mean) ** 2 * kept * other.weight / (kept + other.weight)
         m2 = self.m2 - other.m2 - between
         dust = 1e-28 * self.weight * np.maximum(self.mean**2, other.mean**2)  # equal values whose means were rounded
-        tolerance = 1e-9 * np.maximum(self.m2, other.m2 + between) + dust
-        if (~empty & (m2 < -tolerance)).any():
+        cancelled = np.where(empty, 0.0, np.maximum(self.m2, other.m2 + between))
+        if (~empty & (m2 < -1e-9 * cancelled - dust)).any():
             raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
-        nothing = empty | (m2 <= ROUNDING * np.maximum(self.m2, other.m2 + between) + dust)
-        return replace(self, weight=weight, mean=np.where(empty, 0.0, mean), m2=np.where(nothing, 0.0, m2))
+        m2 = np.where(empty | (m2 <= dust), 0.0, m2)
+        rest = replace(self, weight=weight, mean=np.where(empty, 0.0, mean), m2=m2)
+        return replace(
+            rest, m2=checked_squares(self.names, m2, np.where(cancelled <= dust, 0.0, cancelled), rest.total)
+        )
+
+    @property
+    def total(self) -> Array:
+        """(d,) the squares of each column around its mean over all classes."""
+        weight = self.weight.sum(axis=0)
+        mean = (self.weight * self.mean).sum(axis=0) / np.where(weight > 0, weight, 1.0)
+        return np.asarray(self.m2.sum(axis=0) + (self.weight * (self.mean - mean) ** 2).sum(axis=0))
 
     def column(self, name: str) -> ColumnMoments:
         """One column's share, in its own units."""
         j = self.names.index(name)
         return ColumnMoments(self.weight[:, j], self.mean[:, j], self.m2[:, j], float(self.pivot[j]))
+
+
+class Members(NamedTuple):
+    """The cells of one column: the class (or the cell of class and parents) (n,), value (n,) and weight (n,) of each
+    row."""
+
+    codes: NDArray[np.intp]
+    values: Array
+    weight: Array
 
 
 @dataclass(frozen=True)
@@ -126,11 +175,13 @@ class ColumnMoments:
         between = (self.weight * (self.offset - offset) ** 2).sum(axis=-1, keepdims=True)
         return ColumnMoments(weight, offset, self.m2.sum(axis=-1, keepdims=True) + between, self.pivot)
 
-    def without(self, codes: NDArray[np.intp], values: Array, weight: Array) -> ColumnMoments:
-        """(n, C): the moments n times over, the i-th without its own row (class `codes`, `values`, `weight`; a missing
-        value takes nothing away). Exact to rounding: where a row carries most of its class's M2, what is left is
-        summed anew from the other rows, if they are all here, rather than subtracted.
+    def without(self, gone: Members, name: str, rest: Callable[[int], Members]) -> ColumnMoments:
+        """(n, C): the moments of column `name` n times over, the i-th without its own row (a missing value takes
+        nothing away). Exact to rounding: where a row carries most of its class's M2, what is left is summed anew from
+        the rows `rest(i)`, if they are all that there are. Raises PrecisionLost where they are not, and a difference
+        has too few digits.
         """
+        codes, values, weight = gone
         n, rows = len(values), np.arange(len(values))
         w, offset, m2 = (np.repeat(a[None, :], n, axis=0) for a in (self.weight, self.offset, self.m2))
         known = ~np.isnan(values)
@@ -141,16 +192,21 @@ class ColumnMoments:
         safe = np.where(left > 0, left, 1.0)
         delta = x - offset[rows, codes]
         part = own * delta**2 * (w[rows, codes] / safe)
+        before = m2[rows, codes]
         w[rows, codes] = left
-        m2_left = m2[rows, codes] - part
-        m2_left = np.where((left > 0) & (m2_left > ROUNDING * m2[rows, codes]), m2_left, 0.0)
+        m2_left = np.where(left > 0, before - part, 0.0)
         offset[rows, codes] = np.where(left > 0, offset[rows, codes] - own * delta / safe, 0.0)
-        here = np.bincount(codes, own, minlength=len(self.weight))
-        whole = np.isclose(here, self.weight, rtol=1e-9, atol=0.0)[codes]
-        for i in np.flatnonzero(whole & (own > 0) & (left > 0) & (part > 0.5 * m2[rows, codes])):
-            mates = (codes == codes[i]) & known & (rows != i)
-            m2_left[i] = (weight[mates] * (x[mates] - offset[i, codes[i]]) ** 2).sum()
+        cancelled = np.where((own > 0) & (left > 0) & (part > 0.5 * before), before, 0.0)
+        for i in np.flatnonzero(cancelled):
+            mates = rest(int(i))
+            there = (mates.codes == codes[i]) & ~np.isnan(mates.values)
+            if np.isclose(mates.weight[there].sum(), left[i], rtol=1e-9, atol=0.0):
+                z = mates.values[there] - self.pivot
+                m2_left[i] = (mates.weight[there] * (z - offset[i, codes[i]]) ** 2).sum()
+                cancelled[i] = 0.0
         m2[rows, codes] = m2_left
+        total = ColumnMoments(w, offset, m2, self.pivot).pooled().m2
+        m2[rows, codes] = checked_squares([name], m2_left[:, None], cancelled[:, None], total)[:, 0]
         return ColumnMoments(w, offset, m2, self.pivot)
 
 

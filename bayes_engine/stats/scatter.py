@@ -14,7 +14,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import widen
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ROUNDING, Deviations, Moments, weight_left
+from bayes_engine.stats.moments import Deviations, Moments, checked_squares, weight_left
 from bayes_engine.table.encode import code_dtype
 
 BLOCK = 2**19
@@ -49,11 +49,14 @@ class Scatter(Deviations):
         between = (kept * other.weight / (kept + other.weight))[:, None, None] * (apart[:, :, None] * apart[:, None, :])
         m2 = self.m2 - other.m2 - between
         before, after = np.diagonal(self.m2, axis1=1, axis2=2), np.diagonal(m2, axis1=1, axis2=2)
-        if (~empty[:, None] & (after < -1e-9 * before)).any():
+        dust = 1e-28 * self.weight[:, None] * np.maximum(self.mean**2, other.mean**2)
+        if (~empty[:, None] & (after < -1e-9 * before - dust)).any():
             raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
-        nothing = empty[:, None] | (after <= ROUNDING * before)
-        m2 = np.where(nothing[:, :, None] | nothing[:, None, :], 0.0, m2)
-        return replace(self, weight=weight, mean=np.where(empty[:, None], 0.0, mean), m2=m2)
+        rest = replace(self, weight=weight, mean=np.where(empty[:, None], 0.0, mean), m2=m2 * ~empty[:, None, None])
+        after = np.where(empty[:, None] | (after <= dust), 0.0, after)
+        cancelled = np.where(empty[:, None] | (before <= dust), 0.0, before)
+        nothing = checked_squares(self.names, after, cancelled, rest.moments.total) == 0
+        return replace(rest, m2=np.where(nothing[:, :, None] | nothing[:, None, :], 0.0, m2))
 
     @property
     def moments(self) -> Moments:

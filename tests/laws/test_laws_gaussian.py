@@ -23,7 +23,7 @@ from bayes_engine.models.gaussian import (
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter, scatter
-from tests.conftest import examples
+from tests.conftest import examples, refusable
 from tests.textbook import scatter_matrices
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -102,8 +102,10 @@ def test_scatter_is_a_monoid(case: Case, i: int) -> None:
     a, b, whole = counted(case, slice(0, i), 3.0), counted(case, slice(i, None)), counted(case)
     same(a + b, whole)
     same(b + a, whole)
-    same((a + b) - a, b, 1e-7)
     same(whole + whole, whole.scaled(2.0))
+    with refusable():
+        rest = (a + b) - a
+    same(rest, b, 1e-7)
 
 
 @laws
@@ -167,7 +169,8 @@ def test_partial_fit_forget_and_merge(case: Case, name: str, i: int) -> None:
         return
     rows.partial_fit(case.X[rest], case.y[rest])
     close(joint(rows, case.X), joint(batch, case.X), 1e-7)
-    less = model_of(name).partial_fit(case.X, case.y, classes=CLASSES).forget(case.X[rest], case.y[rest])
+    with refusable():
+        less = model_of(name).partial_fit(case.X, case.y, classes=CLASSES).forget(case.X[rest], case.y[rest])
     never = model_of(name).partial_fit(case.X[first], case.y[first], classes=CLASSES)
     close(joint(less, case.X), joint(never, case.X), 1e-5)
 

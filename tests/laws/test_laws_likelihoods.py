@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from bayes_engine import NaiveBayes, Status
 from bayes_engine.logspace import log_normalize
-from tests.conftest import examples, left_out
+from tests.conftest import examples, left_out, refusable
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 laws = examples(20)
@@ -116,7 +116,9 @@ def test_merge_and_partial_fit_are_batch(case: Case, name: str, i: int) -> None:
 def test_forget_is_never_seen(case: Case, name: str, i: int) -> None:
     kept = model_of(name).fit(case.X, case.y)
     never = model_of(name, schema=kept.schema_).partial_fit(case.X[i:], case.y[i:], CLASSES)
-    close(joint(kept.forget(case.X[:i], case.y[:i]), case.X), joint(never, case.X))
+    with refusable():
+        kept.forget(case.X[:i], case.y[:i])
+    close(joint(kept, case.X), joint(never, case.X))
 
 
 @laws

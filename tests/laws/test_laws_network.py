@@ -14,7 +14,7 @@ from sklearn.base import clone
 from bayes_engine import BayesianNetwork, BayesianNetworkClassifier, NaiveBayes, Status
 from bayes_engine.priors import Dirichlet
 from bayes_engine.structure.graph import DAG, Arc
-from tests.conftest import examples
+from tests.conftest import examples, refusable
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 laws = examples(15)
@@ -169,7 +169,8 @@ def test_merging_parts_is_the_fit_of_all_rows_and_forgetting_undoes_it(case: Cas
     )
     for merged in (first.merge(second), second.merge(first)):
         close(merged.predict_joint_log_proba(case.X), whole.predict_joint_log_proba(case.X))
-    left = whole.forget(case.X.iloc[cut:], case.y.iloc[cut:])
+    with refusable():
+        left = whole.forget(case.X.iloc[cut:], case.y.iloc[cut:])
     close(left.predict_joint_log_proba(case.X), first.predict_joint_log_proba(case.X))
 
 

@@ -20,7 +20,7 @@ from bayes_engine.models import one_dependence
 from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
-from tests.conftest import examples, left_out
+from tests.conftest import examples, left_out, refusable
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 laws = examples(15)
@@ -124,7 +124,9 @@ def test_plus_is_commutative_and_associative_and_of_a_concatenation(case: Case, 
         return TAN(discretize=None, schema=schema).partial_fit(X, case.y.iloc[rows], CLASSES).stats_  # its own pivots
 
     a, b, c, all_ = (stats(r) for r in (slice(0, i), slice(i, i + j), slice(i + j, None), slice(None)))
-    for left, right in ((a + b, b + a), ((a + b) + c, a + (b + c)), ((a + b) + c, all_), (all_ - c, a + b)):
+    with refusable():
+        rest = all_ - c
+    for left, right in ((a + b, b + a), ((a + b) + c, a + (b + c)), ((a + b) + c, all_), (rest, a + b)):
         wide = all_.schema, all_.target
         for x, y in zip(canonical(left.under(*wide)), canonical(right.under(*wide)), strict=True):
             np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-6)
@@ -154,7 +156,8 @@ def test_partial_fit_is_fit(case: Case, i: int, model: Any) -> None:
 @laws
 @given(cases(), st.integers(1, 6), models())
 def test_forget_is_never_seen(case: Case, i: int, model: Any) -> None:
-    kept = clone(model).fit(case.X, case.y).forget(case.X[:i], case.y[:i])
+    with refusable():
+        kept = clone(model).fit(case.X, case.y).forget(case.X[:i], case.y[:i])
     close(joint(kept, case.X), joint(refit(kept, case.X[i:], case.y[i:]), case.X), 1e-7)
 
 
@@ -227,7 +230,8 @@ def test_candidate_scores_are_those_of_refits(case: Case, model: SPODE, weighed:
 def test_tan_learns_its_tree_anew_from_the_statistics_alone(case: Case, model: TAN) -> None:
     grown = clone(model).partial_fit(case.X[:8], case.y[:8], CLASSES).partial_fit(case.X[8:], case.y[8:])
     batch = clone(model).set_params(schema=grown.schema_).partial_fit(case.X, case.y, CLASSES)
-    less = clone(batch).fit(case.X, case.y).forget(case.X[8:], case.y[8:])
+    with refusable():
+        less = clone(batch).fit(case.X, case.y).forget(case.X[8:], case.y[8:])
     small = clone(batch).partial_fit(case.X[:8], case.y[:8], CLASSES)
     for a, b in ((grown, batch), (less, small)):
         assert (set(a.tree_), a.root_) == (set(b.tree_), b.root_)

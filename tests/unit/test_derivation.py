@@ -37,11 +37,11 @@ from bayes_engine.workbench.derivation.derive import (
     rows_behind,
     rows_like,
     variance_from,
-    without,
 )
 from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
 from bayes_engine.workbench.derivation.log_odds import log_odds_terms, odds_needed
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, misprints
+from bayes_engine.workbench.derivation.modes_of_use import without_rows
 from bayes_engine.workbench.figures.contributions import BIT, ClassStyle, verdict, waterfall
 from tests.conftest import crossed
 
@@ -185,7 +185,7 @@ def test_leaving_a_row_out_is_leave_one_out(melons: Parts) -> None:
     each = np.exp(model.leave_one_out_log_proba(melons.X, melons.y))
     for i in range(len(melons.X)):
         one = melons.X.iloc[[i]]
-        rest = without(model, one, melons.y.iloc[[i]])
+        rest = without_rows(model, melons.X, melons.y, [i])
         assert derive(rest, one).posterior == pytest.approx(tuple(each[i]), rel=1e-9)
     assert model.stats_.class_weight.sum() == 17  # the model itself has forgotten nothing
 

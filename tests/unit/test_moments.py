@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import NaiveBayes, Schema, Variable
-from bayes_engine.errors import NotASubset, SchemaMismatch, TableError
+from bayes_engine import (
+    LinearDiscriminantAnalysis,
+    NaiveBayes,
+    QuadraticDiscriminantAnalysis,
+    Schema,
+    Variable,
+)
+from bayes_engine.errors import NotASubset, PrecisionLost, SchemaMismatch, TableError, listen
 from bayes_engine.factors import normal_log_density, variance_estimate
+from bayes_engine.logspace import log_normalize
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import encode
+from bayes_engine.workbench.derivation.modes_of_use import without_rows
 
 
 def one_column(values: np.ndarray, codes: np.ndarray, pivot: float | None = None) -> SufficientStatistics:
@@ -59,6 +69,42 @@ def test_forgetting_more_than_there_was() -> None:
         )
     with pytest.raises(NotASubset, match="a class would have a negative weight"):
         stats.moments - (stats + stats).moments
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+@pytest.mark.parametrize("outlier", [1e2, 1e3, 5e3, 1e5, 1e6, 1e7, 1e8])
+def test_an_outlier_is_forgotten_to_nine_digits_or_refused(kind: Any, outlier: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    never, more, of = kind().fit(X, y), np.vstack([X, [[outlier, 0.3]]]), np.append(y, 1)
+    with listen():
+        model = kind().fit(more, of)
+        before = model.stats_
+    last = slice(200, None)
+    if outlier > 5e3:
+        with pytest.raises(PrecisionLost, match=r"column\(s\) x0 .* less than 1/1000000 .* Fit anew"):
+            model.forget(more[last], of[last])
+        assert model.stats_ is before
+        with pytest.raises(PrecisionLost, match="x0"):
+            model.leave_one_out_log_proba(more[last], of[last])
+    else:
+        kept = model.forget(more[last], of[last]).stats_.moments
+        np.testing.assert_allclose(kept.m2, never.stats_.moments.m2, rtol=1e-9)
+        np.testing.assert_allclose(model.predict_proba(X), never.predict_proba(X), rtol=1e-9)
+    with listen():
+        without = kind().fit(more, of).leave_one_out_log_proba(more, of)  # all rows are here: summed anew
+        rest = without_rows(kind().fit(more, of), pd.DataFrame(more), pd.Series(of), [200])
+    np.testing.assert_allclose(rest.stats_.moments.m2, never.stats_.moments.m2, rtol=1e-9)
+    np.testing.assert_allclose(without[last], log_normalize(never.predict_joint_log_proba(more[last])), rtol=1e-9)
+
+
+def test_what_is_left_may_have_no_spread_where_the_column_has() -> None:
+    with listen():
+        model = NaiveBayes().fit([[1.0], [1.0], [2.0], [3.0], [5.0]], list("aaabb"))
+        assert model.forget([[2.0]], ["a"]).stats_.moments.m2[:, 0].tolist() == pytest.approx([0.0, 2.0])
+        alone = NaiveBayes().fit([[0.0], [0.0], [2.0], [0.0]], list("aabb"))
+    with pytest.raises(PrecisionLost, match="x0"):  # nothing says whether what is left is 0 or only small
+        alone.forget([[2.0]], ["b"])
 
 
 def test_forgetting_everything_leaves_nothing() -> None:

@@ -25,7 +25,7 @@ from bayes_engine import (
     UndefinedPosterior,
     Variable,
 )
-from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, TableError, UnseenLevel
+from bayes_engine.errors import NotASubset, ParameterError, PrecisionLost, SchemaMismatch, TableError, UnseenLevel
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.models.naive_bayes import PRESETS
@@ -153,8 +153,10 @@ def test_NF08_constant_after_forgetting_is_constant() -> None:
     X, y = numbers([0.1, 0.1, 0.1, 0.1, 0.1, 7e5], [1.0, 2.0, 3.0, 5.0, 4.0, 6.0]), list("aabbab")
     with pytest.warns(EstimationWarning, match="no spread"):
         model = NaiveBayes().fit(X, y)
-    with pytest.warns(EstimationWarning, match=r"column\(s\) x0 have the same value"):
+    with pytest.raises(PrecisionLost, match=r"column\(s\) x0 "):  # whether they are one value only their rows say
         model.forget(X[5:], y[5:])
+    with pytest.warns(EstimationWarning, match=r"column\(s\) x0 have the same value"):
+        model.fit(X[:5], y[:5])
     assert [f.variable.name for f in model.factor_.parts if isinstance(f, GaussianLeaf)] == ["x1"]
 
 

@@ -6,7 +6,6 @@ each came from: (3+1)/(8+3), or n, mean and squared deviations.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import listen
 from bayes_engine.factors import Row
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.sources import Estimated, Linear, Power, Shift, Source, Term
@@ -325,15 +323,6 @@ def rows_like(X: pd.DataFrame, case: pd.DataFrame) -> list[int]:
         value = case[name].iloc[0]
         same &= X[name].isna() if pd.isna(value) else X[name] == value
     return [int(i) for i in np.flatnonzero(same.to_numpy(dtype=bool))]
-
-
-def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: Any = None) -> GenerativeClassifier:
-    """A copy of the model that has forgotten these rows of its own: what it would say had it never seen them.
-
-    Raises NotASubset where a row was never counted.
-    """
-    with listen():
-        return copy.deepcopy(model).forget(X, y, weight)
 
 
 def variance_from(step: WorkingStep, k: int) -> Literal["own", "smoothed", "pooled", "replaced"]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayes_engine.errors import listen
+from bayes_engine.errors import PrecisionLost, listen
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.costs import MODES_OF_USE, Cost, ModeOfUse
@@ -83,11 +83,20 @@ def _lazy(model: NaiveBayes, X: Any, y: Any, weight: Any) -> LazyNaiveBayes:
 def without_rows(
     model: GenerativeClassifier, X: Any, y: Any, rows: Any, sample_weight: Any = None
 ) -> GenerativeClassifier:
-    """Another model, from whose statistics the `rows` (positions, or a slice) of its table X, y are taken away: nothing
-    is counted again."""
-    weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
+    """Another model, from whose statistics the `rows` (positions, or a slice) of its table X, y are taken away. Nothing
+    is counted again, but where a difference has too few digits: there the rows that stay are.
+
+    Raises NotASubset where a row was never counted.
+    """
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    stay = np.delete(np.arange(len(X)), rows)
     with listen():
-        return model.with_params().forget(X.iloc[rows], y.iloc[rows], weight)
+        less = model.with_params()
+        try:
+            return less.forget(X.iloc[rows], y.iloc[rows], None if weight is None else weight[rows])
+        except PrecisionLost:
+            weight = None if sample_weight is None else np.asarray(sample_weight)[stay]
+            return less._settle(less._counted_alone(X.iloc[stay], y.iloc[stay], weight))
 
 
 class Without(NamedTuple):

@@ -16,8 +16,9 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.derive import derive, rows_like, without
+from bayes_engine.workbench.derivation.derive import derive, rows_like
 from bayes_engine.workbench.derivation.exercise import Exercise, draw
+from bayes_engine.workbench.derivation.modes_of_use import without_rows
 from bayes_engine.workbench.derivation.render import posterior
 from pages import active
 from pages.active.case_and_losses import pick_row
@@ -67,9 +68,7 @@ class CaseInUse:
     def model_without(self, row: int) -> GenerativeClassifier:
         """The model as if this row had never been counted."""
         parts = self.table.parts
-        place = slice(row, row + 1)
-        weight = None if parts.weight is None else parts.weight.iloc[place]
-        return without(self.model, parts.X.iloc[place], parts.y.iloc[place], weight)
+        return without_rows(self.model, parts.X, parts.y, [row], parts.weight)
 
 
 def case_in_use(table: active.FittableTable) -> CaseInUse:
