@@ -36,6 +36,10 @@ class TableError(BayesEngineError):
     """A table, a column or a cell cannot be used as it stands."""
 
 
+class CellTypeError(TableError, TypeError):
+    """A cell that is neither string, number nor truth value; a TypeError too, as scikit-learn's callers expect."""
+
+
 class ReadError(TableError):
     """Bytes that cannot be read as a table."""
 

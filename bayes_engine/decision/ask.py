@@ -27,7 +27,7 @@ from bayes_engine.decision.loss import TIE, Decision, LossMatrix, decide_ledger
 from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array
-from bayes_engine.table.encode import as_frame
+from bayes_engine.table.dataframes import as_frame
 
 MOST_CASES = 2_000
 """Up to this many joint answers to all questions are enumerated."""

@@ -31,7 +31,8 @@ from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.inference.directed import integrating
 from bayes_engine.ledger import JOINT, Ledger
 from bayes_engine.logspace import Array, log, log_sum
-from bayes_engine.table.encode import Table, as_frame, encode
+from bayes_engine.table.dataframes import as_frame, to_pandas
+from bayes_engine.table.encode import Table, encode
 from bayes_engine.table.schema import Schema, Variable
 
 TAIL = 45.0
@@ -204,6 +205,7 @@ def case_of(model: Any, X: Any, prior_of_use: Mapping[Any, float] | None) -> Cas
 
 def _one_row(model: Model, X: Any) -> pd.DataFrame:
     """X as a frame of one row, its columns those of the model."""
+    X = to_pandas(X)
     frame, names = as_frame(X), list(model.schema_.names)
     if any(isinstance(part, TermColumns) for part in model.factor_.leaves()):
         raise ParameterError("a model that counts terms has no questions to ask: its cells are words, not features")

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import _safe_indexing
 
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
@@ -129,7 +130,7 @@ def held_out(
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
     if alone:
         every = np.arange(len(labels))
-        parts: Any = [(np.delete(every, i), [i]) for i in every]
+        parts: Any = [(np.delete(every, i), every[i : i + 1]) for i in every]
         scheme = Message("leave-one-out, everything learnt anew")
     else:
         parts, scheme = splits(truth, together, folds, seed)
@@ -139,20 +140,16 @@ def held_out(
     prior = np.zeros((len(parts), len(classes)))
     of = np.zeros(len(labels), dtype=np.min_scalar_type(len(parts)))
     for i, (train, test) in enumerate(steps(parts)):
-        fold, known = _learnt(model, _rows(X, train), labels[train], None if sample_weight is None else weight[train])
+        fold, known = _learnt(
+            model, _safe_indexing(X, train), labels[train], None if sample_weight is None else weight[train]
+        )
         columns = np.array([classes.index(c) for c in known.tolist()])
-        log_posterior[np.ix_(test, columns)] = log_proba(fold, _rows(X, test))
+        log_posterior[np.ix_(test, columns)] = log_proba(fold, _safe_indexing(X, test))
         stated = getattr(fold, "prior_by_class", None)  # any other has learnt the frequencies of its rows
         shares = np.bincount(truth[train], weight[train], minlength=len(classes))
         prior[i] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
         of[test] = i
     return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together, of)
-
-
-def _rows(X: Any, rows: Any) -> Any:
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDArray[Any]]:

@@ -31,9 +31,10 @@ from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
+from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
-from bayes_engine.table.encode import MISSING, Table, as_frame, encode, numbers, observe
-from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
+from bayes_engine.table.encode import MISSING, Table, encode, observe
+from bayes_engine.table.schema import Schema, Variable, middle, numbers, sort_levels
 
 
 class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,6 +64,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     variance: str
     discretize: str | None = None
     bins: int = 10
+    likelihoods: Any = None
     takes_text: ClassVar[bool] = False
     """Whether a column may be a text."""
 
@@ -320,6 +322,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     # plumbing ---------------------------------------------------------------------------------------------------
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
+        y = to_pandas(y)
         name = "class" if not isinstance(y, pd.Series) or y.name is None else str(y.name)
         declared = None if classes is None else Variable(name, "categorical", sort_levels(classes), declared=True)
         known = declared if first else self.target_
@@ -350,7 +353,10 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         if self.discretize is not None:
             checked_method(self.discretize, self.bins)
-        return self._cut(self._kinds(frame), frame, labels)
+        schema = self._kinds(frame)
+        if self.schema is None and not isinstance(self.likelihoods, str):
+            warn_of_guesses(schema, frame, self.likelihoods or ())
+        return self._cut(schema, frame, labels)
 
     def _kinds(self, frame: pd.DataFrame) -> Schema:
         """What each column holds, by its dtype or the schema given; the pivots come from the rows in either case."""
@@ -410,6 +416,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _frame(self, X: Any, *, reset: bool) -> Any:
         """X checked, its columns in the schema's order: n rows with a length, for `_observed` and `_table` alone."""
+        X = to_pandas(X)
         frame = as_frame(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if not reset and frame.shape[1] != self.n_features_in_:
@@ -533,6 +540,24 @@ def given_schema(schema: Any) -> Schema:
 def warn(template: str, **params: object) -> None:
     """Warn whoever called `fit` of what the estimate does that they might not expect."""
     report(EstimationWarning(template, **params), stacklevel=5)
+
+
+def warn_of_guesses(schema: Schema, frame: pd.DataFrame, stated: Collection[str] = ()) -> None:
+    """Warn of columns of strings, read as levels by their dtype, that `Schema.infer` would read otherwise; not of those
+    of which it is `stated` how they are read."""
+    otherwise = [v for v in schema.otherwise(frame) if v.name not in stated]
+    if names := [v.name for v in otherwise if v.numeric]:
+        warn(
+            "column(s) {names} hold numbers written as strings, and are read as levels; turn them into numbers "
+            "(pandas.to_numeric), or give schema=, such as Schema.infer(X, target=False)",
+            names=Listing(names),
+        )
+    if names := [v.name for v in otherwise if not v.numeric]:
+        warn(
+            "column(s) {names} look like identifiers or texts, and their hundreds of values are read as levels; leave "
+            "them out, or give schema=, such as Schema.infer(X, target=False)",
+            names=Listing(names),
+        )
 
 
 def warn_of_constant(names: Iterable[str]) -> None:

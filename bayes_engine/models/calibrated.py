@@ -32,6 +32,7 @@ from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_whole, checked_word, smoothed
 from bayes_engine.progress import steps, tick
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table
 
 METHODS = ("temperature", "platt", "isotonic")
@@ -266,7 +267,7 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
                 name=type(inner).__name__,
             )
         inner.fit(X, y, sample_weight)
-        labels = column_or_1d(y)
+        labels = column_or_1d(to_pandas(y))
         asked: Any = {"folds": self.folds, "groups": groups, "sample_weight": sample_weight, "seed": self.random_state}
         with listen():  # what a fold's estimate does the whole table's has said
             held = held_out(inner, X, labels, **asked)

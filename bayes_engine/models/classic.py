@@ -34,6 +34,7 @@ from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, matrix_moments
 from bayes_engine.stats.terms import term_counts
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.matrix import UNNAMED, Matrix, slices
 from bayes_engine.table.schema import Schema, Variable
@@ -73,7 +74,7 @@ class MatrixClassifier(GenerativeClassifier):
         return Matrix.of(values)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, reset=reset, accept_sparse="csr" if self.takes_sparse else False)
+        return validate_data(self, to_pandas(X), reset=reset, accept_sparse="csr" if self.takes_sparse else False)
 
     def _refuse_negative(self, least: float) -> None:
         if least < 0:

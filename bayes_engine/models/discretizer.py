@@ -16,6 +16,7 @@ from bayes_engine.errors import TableError
 from bayes_engine.models.target import encode_target
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.labels import checked_weights
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.discretize import Split, accepted_cuts, checked_method, cuts_for, interval_names, mdlp_trace
 
 ENCODINGS = ("ordinal", "interval")
@@ -51,6 +52,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         """
         checked_method(self.method, self.bins)
         checked_word("encode", self.encode, ENCODINGS)
+        X = to_pandas(X)
         if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
             duplicate = str(X.columns[X.columns.duplicated()][0])
             raise TableError("the column name '{column}' stands twice; rename one of the columns", column=duplicate)
@@ -83,6 +85,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         ['≤ 5', '> 5']
         """
         check_is_fitted(self, "cuts_")
+        X = to_pandas(X)
         rows = X.index if isinstance(X, pd.DataFrame) else None
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
         codes = np.empty(X.shape)

@@ -22,8 +22,8 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDi
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.progress import steps, tick, ticking
-from bayes_engine.table.encode import numbers, positions
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.encode import positions
+from bayes_engine.table.schema import Schema, numbers
 
 PARTS = 16
 """Into so many parts the columns of a kind are taken at most."""

@@ -14,9 +14,8 @@ from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register 
 from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.models.base import warn
 from bayes_engine.priors import checked_whole, checked_word
-from bayes_engine.table.encode import numbers
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.schema import Schema, Variable, observed, sort_levels
+from bayes_engine.table.schema import Schema, Variable, numbers, observed, sort_levels
 from bayes_engine.table.text import TextRule
 
 Likelihood = Literal[

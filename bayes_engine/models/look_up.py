@@ -36,7 +36,8 @@ from bayes_engine.models.look_up_tables import (
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.models.target import class_array
-from bayes_engine.table.encode import Table, as_frame, encode
+from bayes_engine.table.dataframes import as_frame, to_pandas
+from bayes_engine.table.encode import Table, encode
 from bayes_engine.table.schema import Schema, Variable
 
 MOST_CASES = 60
@@ -105,6 +106,7 @@ class LookUp:
         return self.target.levels
 
     def _encode(self, X: Any) -> Table:
+        X = to_pandas(X)
         frame = by_schema(X, as_frame(X).rename(columns=str), self.schema.names)
         return encode(frame, self.schema, unseen=self.unseen, missing=self.missing)
 

@@ -41,6 +41,7 @@ from bayes_engine.models.mixture_em_steps import em_steps, given_seen
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import checked_weights
+from bayes_engine.table.dataframes import to_pandas
 
 SINGULAR = 1e-12
 """Below this share of its variance, what the columns before leave of a column is rounding."""
@@ -212,6 +213,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         (('x1',), [5.0], [0.067])
         """
         check_is_fitted(self, "parameters_")
+        x = to_pandas(x)
         row = self._matrix(x if isinstance(x, pd.DataFrame) else np.asarray(x, dtype=float).reshape(1, -1), reset=False)
         seen = ~np.isnan(row[0])
         if seen.all():
@@ -304,6 +306,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matrix(self, X: Any, *, reset: bool) -> Array:
         """(n, d) floats with NaN for missing."""
+        X = to_pandas(X)
         X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + reset)
         bad = np.argwhere(np.isinf(X))
         if len(bad):

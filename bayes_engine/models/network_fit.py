@@ -21,7 +21,7 @@ from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.expected_counts import ExpectationStep
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import by_schema, given_schema, warn
+from bayes_engine.models.base import by_schema, given_schema, warn, warn_of_guesses
 from bayes_engine.priors import (
     Alpha,
     Dirichlet,
@@ -37,9 +37,10 @@ from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, Name, count_families, in_order
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.structure.graph import DAG
+from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
-from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.encode import Table, encode, observe
+from bayes_engine.table.schema import Schema, Variable, numbers
 
 ONE = Variable("", "categorical", ("",))
 """The target of a table without one: a distribution is a classifier with a single class."""
@@ -61,7 +62,11 @@ def read_rows(
     checked_word("missing", missing, ("em", "known", "error"))
     if discretize is not None:
         checked_word("discretize", discretize, ("quantile", "equal-width"))
-    schema = Schema.from_dtypes(frame) if schema is None else given_schema(schema).features
+    if schema is None:
+        schema = Schema.from_dtypes(frame)
+        warn_of_guesses(schema, frame)
+    else:
+        schema = given_schema(schema).features
     frame = by_schema(frame, frame, schema.names)
     schema = observe(frame, Schema(tuple(_cut(v, frame, discretize, bins) for v in schema)))
     empty = [v.name for v in schema if not v.levels]

@@ -18,7 +18,8 @@ from bayes_engine.inference.forward_sampling import sample
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array
 from bayes_engine.models.network_fit import refuse_infinite
-from bayes_engine.table.encode import as_frame, encode, unseen_code
+from bayes_engine.table.dataframes import as_frame
+from bayes_engine.table.encode import encode, unseen_code
 from bayes_engine.table.schema import Schema
 
 # rows and evidence ----------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table
 
 Criterion = Literal["accuracy", "log_loss", "risk"]
@@ -217,6 +218,7 @@ class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[
         [[8]]
         """
         check_is_fitted(self, "stats_")
+        X = to_pandas(X)
         frame = self._frame(X, reset=False)
         if isinstance(X, pd.DataFrame):
             return frame[list(self.kept_)]

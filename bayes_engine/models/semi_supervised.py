@@ -46,6 +46,7 @@ from bayes_engine.models.target import encode_target
 from bayes_engine.priors import added_to_class, checked_number, checked_whole, checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Variable, sort_levels
@@ -213,6 +214,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None and self.classes is None:
             raise TableError("requires y to be passed, but the target y is None; where all labels are hidden, say how "
                              "many classes there are: classes=2")  # fmt: skip
+        y = to_pandas(y)
         labels = np.full(X.shape[0] if hasattr(X, "shape") else len(X), None) if y is None else _flat(y)
         column = y if isinstance(y, pd.Series) else pd.Series(labels, dtype=object)
         absent = column.isna().to_numpy()

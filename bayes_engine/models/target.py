@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bayes_engine.errors import TableError
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Variable, observed, sort_levels
 
@@ -22,6 +23,7 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
     A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
     are declared.
     """
+    y = to_pandas(y)
     if not isinstance(y, pd.Series):
         y = pd.Series(y if isinstance(y, pd.api.extensions.ExtensionArray) else column_or_1d(y, warn=True, dtype=None))
     column = y

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.progress import steps
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.schema import Schema, Variable, observed
+from bayes_engine.table.schema import Schema, Variable, numbers, observed
 from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
 MISSING = 0
@@ -83,49 +82,6 @@ class Table:
             if variable.numeric:
                 bad |= np.isinf(column)
         return bad
-
-
-def as_frame(X: Any) -> pd.DataFrame:
-    """A DataFrame as it is, anything two-dimensional as one with the columns x0, x1, …
-
-    Raises TableError on what is no table: sparse or complex data, one dimension, no row, no column.
-    """
-    if sparse.issparse(X):
-        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
-    if not isinstance(X, pd.DataFrame):
-        array = np.asarray(X)
-        if array.dtype.kind == "c":
-            raise TableError("Complex data not supported")
-        if array.ndim != 2:
-            raise TableError(
-                "Expected 2D array, got {ndim}D array instead. Reshape your data: rows are samples, columns features",
-                ndim=array.ndim,
-            )
-        if array.dtype.kind in "US":
-            array = array.astype(object)
-        elif array.dtype.kind in "iu" and array.size:
-            array = _compact(array)
-        X = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
-    frame: pd.DataFrame = X
-    if frame.shape[0] == 0:
-        raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")
-    if frame.shape[1] == 0:
-        raise TableError(
-            "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns",
-            shape=str(frame.shape),
-        )
-    double = pd.Index(map(str, frame.columns)).duplicated()
-    if double.any():
-        raise TableError(
-            "the column name '{column}' stands twice; rename one of the columns", column=str(frame.columns[double][0])
-        )
-    return frame
-
-
-def _compact(array: NDArray[Any]) -> NDArray[Any]:
-    """Integers in the smallest type that holds them, column after column in memory: every later pass reads a column."""
-    kind = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
-    return np.asfortranarray(array.astype(kind) if kind.kind in "iu" else array)
 
 
 def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
@@ -270,29 +226,3 @@ def _consecutive(variable: Variable) -> bool:
     levels = variable.levels
     whole = all(isinstance(v, int) and not isinstance(v, bool) for v in levels)
     return whole and bool(levels) and list(levels) == list(range(int(levels[0]), int(levels[0]) + len(levels)))
-
-
-def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
-    """(n,) one numeric column as floats, NaN for missing. Raises TableError, naming the row, on what is no number."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    try:
-        if column.dtype.kind in "mM":
-            raise TypeError
-        return column.to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError):
-        row = next((int(i) for i in np.flatnonzero(column.notna()) if not _is_number(column.iloc[i])), 0)
-        raise TableError(
-            "column '{column}' should hold numbers, but row {row} holds '{value}'",
-            column=variable.name,
-            row=row + 1,
-            value=str(column.iloc[row]),
-        ) from None
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True

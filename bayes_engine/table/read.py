@@ -116,7 +116,7 @@ def read_table(
         recipe = replace(recipe, types=tuple(wanted.items()))
     if not typed:
         frame = frame.apply(written)
-    schema = Schema.infer(frame) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
+    schema = Schema.infer(frame, numerals=False) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
     if typed:
         notes += _set_aside(schema, len(frame))
     name = name or ("" if isinstance(source, bytes) else Path(source).name)

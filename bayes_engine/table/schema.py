@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import SchemaMismatch, TableError
+from bayes_engine.errors import CellTypeError, SchemaMismatch, TableError
 from bayes_engine.language import Word
+from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.text import HAN, TextRule
 
 Level = str | int | float | bool
@@ -153,16 +156,23 @@ class Schema:
         return cls(tuple(_from_dtype(str(name), frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
 
     @classmethod
-    def infer(cls, frame: pd.DataFrame) -> Schema:
-        """A guess from the values, for a person to correct: kinds, levels, roles, and as the target a column that is
-        called the class, or what is usually foretold (churn, Diagnose, 是否违约); else the last of words; else the last
-        column where it holds few whole numbers.
+    def infer(cls, X: Any, *, target: bool = True, numerals: bool = True) -> Schema:
+        """A guess from the values of a frame of any library, for a person to correct: kinds, levels, roles, and, unless
+        `target` is False (X has the features alone), as the target a column that is called the class, or what is
+        usually foretold (churn, Diagnose, 是否违约); else the last of words; else the last column where it holds few
+        whole numbers. Strings that are all numbers are read as such, unless `numerals` is False: their reader has
+        already turned into numbers what is one.
 
         >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0, 44.0, 52.5] * 10})
         >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
         [('Tid', 'identifier', 'id'), ('sex', 'binary', 'target'), ('age', 'continuous', 'feature')]
         """
-        schema = cls(tuple(_infer(str(name), column) for name, column in frame.items()))
+        frame = to_pandas(X)
+        frame = frame if isinstance(frame, pd.DataFrame) else as_frame(frame)
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        schema = cls(tuple(_infer(str(name), column, numerals) for name, column in frame.items()))
+        if not target:
+            return schema
         labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
         called = [(v, _calls(v.name)) for v in schema]
         named = [(v, how) for v, how in called if how and (v in labels or _coded(v, frame))]
@@ -173,13 +183,24 @@ class Schema:
             labels,
         ):
             if likely:
-                target = likely[-1]
-                kind = target.kind if target.discrete else "categorical"
-                return schema.with_variable(recast(target, frame[target.name], kind)).with_role(target.name, "target")
+                v = likely[-1]
+                kind = v.kind if v.discrete else "categorical"
+                return schema.with_variable(recast(v, frame[v.name], kind)).with_role(v.name, "target")
         return schema
+
+    def otherwise(self, frame: pd.DataFrame) -> tuple[Variable, ...]:
+        """What `infer` takes columns of strings for that dtypes made levels: numbers; identifiers and texts where the
+        levels are hundreds."""
+        guesses = (
+            _infer(v.name, frame.iloc[:, j], numerals=True)
+            for j, v in enumerate(self)
+            if v.kind == "categorical" and not v.declared and (len(v.levels) > MANY_LEVELS or _numerals(v.levels))
+        )
+        return tuple(v for v in guesses if v.numeric or (not v.discrete and len(self[v.name].levels) > MANY_LEVELS))
 
 
 MAX_CLASSES = 50
+MANY_LEVELS = 100
 """A discrete column with more levels than this is never guessed to be the target."""
 
 _HAN = re.compile(f"[{HAN}]")
@@ -263,17 +284,99 @@ def sort_levels(values: Iterable[Any]) -> tuple[Level, ...]:
 def observed(column: pd.Series) -> list[Any]:
     """The distinct, non-missing values of a column, as plain Python scalars.
 
-    Raises TableError (and TypeError, as scikit-learn's callers expect) where a cell is no scalar.
+    Raises CellTypeError where a cell is no scalar.
     """
     try:
         values = (column.dropna() if column.hasnans else column).unique()
     except TypeError:
-        raise TypeError(
-            f"argument must be a string or a number: column '{column.name}' holds a cell that is neither"
-        ) from None
+        raise _strange(column, lambda cell: not pd.api.types.is_hashable(cell)) from None
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return list(values.tolist())  # ten times as fast, and the same
     return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
+Sort = Literal["string", "number", "truth value"]
+
+
+def sort_of(cell: object) -> Sort | None:
+    """What a cell is as a level; None for what is none of these (a date, bytes, a list, a complex number).
+
+    >>> [sort_of(cell) for cell in ("a", 1, Decimal("2.5"), np.True_, b"a", 1j)]
+    ['string', 'number', 'number', 'truth value', None, None]
+    """
+    if isinstance(cell, str):
+        return "string"
+    if isinstance(cell, bool | np.bool_):
+        return "truth value"
+    return "number" if isinstance(cell, Real | Decimal) else None
+
+
+def sort_of_objects(column: pd.Series) -> Sort:
+    """What the known cells of a column of objects are; "string" of none.
+
+    Raises CellTypeError or TableError, naming column and cells, where one is of no sort or two are of different sorts.
+    """
+    holds = pd.api.types.infer_dtype(column, skipna=True)
+    if holds in _SORTS:
+        return _SORTS[holds]
+    first: dict[Sort, int] = {}
+    for row, cell in enumerate(column):
+        if pd.api.types.is_scalar(cell) and pd.isna(cell):
+            continue
+        sort = sort_of(cell)
+        if sort is None:
+            raise _strange(column, lambda cell: sort_of(cell) is None)
+        first.setdefault(sort, row)
+        if len(first) > 1:
+            one, other = first.values()
+            raise TableError(
+                "column '{column}' mixes strings, numbers or truth values: row {row} holds {value}, row {at} holds "
+                "{other}; make them all one, or say by schema= what the column holds",
+                column=str(column.name),
+                value=written(column.iat[one], quoted=True),
+                row=one + 1,
+                other=written(column.iat[other], quoted=True),
+                at=other + 1,
+            )
+    return next(iter(first), "string")
+
+
+_SORTS: dict[str, Sort] = {
+    "string": "string",
+    "empty": "string",
+    "boolean": "truth value",
+    "integer": "number",
+    "floating": "number",
+    "mixed-integer-float": "number",
+    "decimal": "number",
+}
+
+
+def written(cell: object, *, quoted: bool = False) -> str:
+    """A cell as an error tells it: short, without the half characters that nothing can write; `quoted` if a string.
+
+    >>> written(10**400), written("long " * 20), written("1", quoted=True)
+    ('a whole number near 1e400', 'long long long long long long long long…', "'1'")
+    """
+    if isinstance(cell, int) and cell.bit_length() > 1024:
+        return f"a whole number near {'-' if cell < 0 else ''}1e{round(cell.bit_length() * np.log10(2))}"
+    text = str(cell).encode("utf-8", "backslashreplace").decode()
+    text = text if len(text) <= 40 else text[:39].rstrip() + "…"
+    return f"'{text}'" if quoted and isinstance(cell, str) else text
+
+
+def _strange(column: pd.Series, is_strange: Callable[[Any], bool]) -> CellTypeError:
+    """The error of the first cell that is neither a string nor a number."""
+    row = next((r for r in np.flatnonzero(column.notna().to_numpy()).tolist() if is_strange(column.iat[r])), 0)
+    cell = column.iat[row]
+    return CellTypeError(
+        "column '{column}' holds {value}, a {kind}, in row {row}: argument must be a string or a number; turn it into "
+        "one of them",
+        column=str(column.name),
+        value=written(cell),
+        kind=type(cell).__name__,
+        row=row + 1,
+    )
 
 
 def _from_dtype(name: str, column: pd.Series) -> Variable:
@@ -287,13 +390,47 @@ def _from_dtype(name: str, column: pd.Series) -> Variable:
         raise TableError("Complex data not supported: column '{column}'", column=name)
     if pd.api.types.is_numeric_dtype(dtype):
         return Variable(name, "continuous", pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
-    if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
-        return Variable(name, "categorical", sort_levels(observed(column)))
-    raise TableError(
-        "column '{column}' holds {dtype}, for which there is no likelihood; turn it into a number or a category",
-        column=name,
-        dtype=str(dtype),
-    )
+    sort: Sort = "string"
+    if pd.api.types.is_object_dtype(dtype):
+        sort = sort_of_objects(column)
+        if sort == "truth value":
+            return Variable(name, "categorical", (False, True), declared=True)
+        if sort == "number":
+            variable = Variable(name, "continuous")
+            return replace(variable, pivot=middle(numbers(column, variable)))
+    elif not pd.api.types.is_string_dtype(dtype):
+        raise TableError(
+            "column '{column}' holds {dtype}, for which there is no likelihood; turn it into a number or a category",
+            column=name,
+            dtype=str(dtype),
+        )
+    return Variable(name, "categorical", sort_levels(observed(column)))
+
+
+def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
+    """(n,) one numeric column as floats, NaN for missing. Raises TableError, naming the row, on what is no number."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    try:
+        if column.dtype.kind in "mM":
+            raise TypeError
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError, OverflowError):
+        row = next((int(i) for i in np.flatnonzero(column.notna()) if not _is_number(column.iloc[i])), 0)
+        raise TableError(
+            "column '{column}' should hold numbers, but row {row} holds '{value}'",
+            column=variable.name,
+            row=row + 1,
+            value=written(column.iloc[row]),
+        ) from None
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def middle(values: NDArray[np.float64]) -> float:
@@ -316,10 +453,26 @@ def _coded(variable: Variable, frame: pd.DataFrame) -> bool:
     return 2 <= len(distinct) <= min(MAX_CLASSES, len(codes) / 3) and bool((distinct == np.round(distinct)).all())
 
 
-def _infer(name: str, column: pd.Series) -> Variable:
+def _numerals(levels: Sequence[object]) -> bool:
+    """Whether strings, more than two, are numbers as they are written: not 007, nor one with more digits than fit.
+
+    >>> _numerals(["1", "2.5", "-3e4"]), _numerals(["1", "2", "03"]), _numerals(["0", "1"])
+    (True, False, False)
+    """
+    return len(levels) > 2 and all(isinstance(v, str) and _NUMERAL.fullmatch(v) is not None for v in levels)
+
+
+_NUMERAL = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?")
+
+
+def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     """Kind and role of one column, from its dtype and its values."""
     values = column.dropna() if column.hasnans else column
     distinct = observed(values)
+    of_objects = pd.api.types.is_object_dtype(column.dtype)
+    if (of_objects and _SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):
+        column = pd.Series(numbers(column, Variable(name, "continuous")), column.index, name=column.name)
+        values = column.dropna()
     n = len(values)
     if not distinct:
         return Variable(name, "empty", role="ignore")
@@ -332,14 +485,14 @@ def _infer(name: str, column: pd.Series) -> Variable:
         return replace(declared, kind="binary" if len(declared.levels) == 2 else "categorical")
     named_like_id = name.strip().lower().replace("_", " ").split(" ")[-1] in _IDENTIFIER_WORDS
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
-        numbers = values.to_numpy(dtype=float)
-        whole = bool((numbers == np.round(numbers)).all())
+        x = values.to_numpy(dtype=float)
+        whole = bool((x == np.round(x)).all())
         if len(distinct) == 2:
             return Variable(name, "binary", sort_levels(distinct))
-        consecutive = whole and len(distinct) == n and numbers.max() - numbers.min() == n - 1
+        consecutive = whole and len(distinct) == n and x.max() - x.min() == n - 1
         if whole and len(distinct) == n and n >= 5 and (named_like_id or consecutive):
             return Variable(name, "identifier", role="id")
-        kind: Kind = "count" if whole and numbers.min() >= 0 else "continuous"
+        kind: Kind = "count" if whole and x.min() >= 0 else "continuous"
         return Variable(name, kind, pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
     if len(distinct) == 2:
         return Variable(name, "binary", sort_levels(distinct))

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
-from bayes_engine.table.encode import MISSING, as_frame, code_dtype, encode, encode_levels, observe, unseen_code
+from bayes_engine.table.dataframes import as_frame
+from bayes_engine.table.encode import MISSING, code_dtype, encode, encode_levels, observe, unseen_code
 
 COLOUR = Variable("colour", "categorical", ("green", "dark"))
 DENSITY = Variable("density", "continuous")

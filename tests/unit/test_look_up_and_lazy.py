@@ -15,7 +15,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayes_engine import AODE, NaiveBayes, Schema, load_dataset
+from bayes_engine import AODE, NaiveBayes, Schema, Variable, load_dataset
 from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior, UnseenLevel, listen
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.models import lazy as lazy_module
@@ -243,15 +243,19 @@ class Sly(str):
     __str__ = __repr__
 
 
+def levels(name: str) -> Schema:
+    return Schema((Variable(name, "categorical"),))
+
+
 def test_labels_are_written_as_what_they_are() -> None:
     assert literal(Sly("x")) == "'x'"
     assert literal("\ud800\u202e\u2028") == r"'\ud800\u202e\u2028'"  # ASCII: no editor shows another text than runs
     assert [literal(v) for v in (1, True, -2.5, float("-inf"), None)] == ["1", "True", "-2.5", "NEVER", "None"]
     days = pd.DataFrame({"day": pd.Series([dt.date(2020, 1, 1), dt.date(2020, 1, 2)] * 2, dtype=object)})
     with pytest.raises(ParameterError, match="'2020-01-01' is a date, which a file of plain Python cannot hold"):
-        LookUp.of(NaiveBayes().fit(days, list("abab"))).source()
+        LookUp.of(NaiveBayes(schema=levels("day")).fit(days, list("abab"))).source()
     mixed = pd.DataFrame({"v": pd.Series([1, "1", 2.5, True, 3, "x"], dtype=object)})
-    model = NaiveBayes().fit(mixed, [0, 1, 0, 1, 0, 1])
+    model = NaiveBayes(schema=levels("v")).fit(mixed, [0, 1, 0, 1, 0, 1])
     made: dict[str, Any] = {}
     exec(LookUp.of(model).source(), made)  # noqa: S102
     for row, p in zip(mixed.to_dict("records"), model.predict_proba(mixed), strict=True):

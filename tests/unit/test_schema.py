@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,11 @@ from bayes_engine.table.schema import recast, sort_levels
         pytest.param([True, True], "categorical", (False, True), True, id="bool"),
         pytest.param(pd.Categorical(["b"], ["c", "b", "a"]), "categorical", ("c", "b", "a"), True, id="categorical"),
         pytest.param(pd.array([1, None], dtype="Int64"), "continuous", (), False, id="nullable"),
-        pytest.param(np.array(["b", 2, None, 1.5], dtype=object), "categorical", (1.5, 2, "b"), False, id="mixed"),
+        pytest.param(np.array([2, None, 1.5], dtype=object), "continuous", (), False, id="objects, numbers"),
+        pytest.param([Decimal("2.5"), Fraction(1, 2)], "continuous", (), False, id="objects, exact numbers"),
+        pytest.param(np.array(["b", None, "a"], dtype=object), "categorical", ("a", "b"), False, id="objects, text"),
+        pytest.param([True, None, False], "categorical", (False, True), True, id="objects, truth values"),
+        pytest.param(np.array([None, None], dtype=object), "categorical", (), False, id="objects, none"),
     ],
 )
 def test_kind_from_dtype(values: Any, kind: str, levels: tuple[Any, ...], declared: bool) -> None:

@@ -53,6 +53,7 @@ from bayes_engine import (
     SelectiveNaiveBayes,
     SemiSupervisedNB,
     StoreError,
+    Variable,
     WeightedNaiveBayes,
     load_model,
     save_model,
@@ -244,7 +245,7 @@ def test_a_loaded_model_goes_on_as_the_saved_one(name: str) -> None:
 def test_labels_keep_their_type(label: tuple[Any, Any]) -> None:
     y = pd.Series([label[0], label[1]] * 4, dtype=object, name="a.b[c]")
     X = pd.DataFrame({"=1+1": [*"xyxyxxyy"], "{0}": [1, True, 0, "z", 2, 3, 1, None]}, dtype=object)
-    model = NaiveBayes().fit(X, y)
+    model = NaiveBayes(schema=Schema(tuple(Variable(name, "categorical") for name in X))).fit(X, y)
     loaded = round_trip(model)
     assert [(type(v), v) for v in loaded.target_.levels] == [(type(v), v) for v in model.target_.levels]
     assert loaded.target_.name == "a.b[c]"

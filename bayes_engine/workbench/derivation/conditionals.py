@@ -36,8 +36,8 @@ from bayes_engine.stats import families
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
-from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.encode import MISSING, Table, code_dtype
+from bayes_engine.table.schema import Schema, Variable, numbers
 from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, class_order, in_order, rows_behind
 from bayes_engine.workbench.derivation.likelihoods import ClassConditionals, Curves, Other, column_factors, likelihood
 

@@ -134,7 +134,7 @@ def _counting(column: pd.Series) -> bool:
     distinct = len(np.unique(x))
     if distinct < len(x):  # by lot, numbers of so small a range would come again far more often
         return distinct >= UNIQUE * len(x) and float(x.max() - x.min()) < distinct / UNIQUE
-    guess = Schema.infer(pd.DataFrame({str(column.name): cells}))[str(column.name)]
+    guess = Schema.infer(pd.DataFrame({str(column.name): cells}), numerals=False)[str(column.name)]
     rising = bool((np.diff(x) > 0).all() or (np.diff(x) < 0).all())
     digits = np.array([len(str(int(v))) for v in x])
     long = digits == digits.max()
