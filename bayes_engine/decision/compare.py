@@ -48,8 +48,8 @@ def bins_for(n: int) -> int:
 
 
 class _Judged(NamedTuple):
-    """The rows that every model has a posterior for: `rows` (N,), their `weight` and `groups`, and for each model its
-    log posterior."""
+    """The rows that every model has a posterior for, or all: `rows` (N,), their `weight` and `groups`, and for each
+    model its log posterior, −∞ throughout where there is none."""
 
     rows: NDArray[np.bool_]
     weight: Array
@@ -59,12 +59,13 @@ class _Judged(NamedTuple):
     groups: NDArray[np.intp] | None
 
 
-def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | None) -> _Judged:
+def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | None, *, every: bool = False) -> _Judged:
     shifted = {name: h.log_posterior_in_use(prior_of_use) for name, h in held.items()}
     tick()
     rows: NDArray[np.bool_] = np.logical_and.reduce([status == Status.OK for _joint, status in shifted.values()])
     if not rows.any():
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    rows |= every
     one = next(iter(held.values()))
     return _Judged(
         rows,
@@ -79,12 +80,13 @@ def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | Non
 def compare(held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
     """How models do on the same held-out rows, whatever an error costs; the first is the reference.
 
-    Columns: `accuracy`; `balanced`, its mean over the classes; `confidence`, the mean of the largest posterior;
-    `log_loss`, that of −log P(truth|x) in nats (∞ where a truth was impossible); `brier`, that of
-    Σ_c (P(c|x) − [c true])²; `ece`, the expected calibration error Σ_b w_b |right_b − confidence_b| of ten bins of
-    equal width, five below 200 rows (Guo et al. 2017); `undecided`, rows without a posterior; `more`, `more_low`,
-    `more_high`: log-loss above the reference's with its 95 % bootstrap interval, NaN where one is infinite. Rows that
-    not all have a posterior for are left out; with a prior of use rows weigh as in `estimated_risk`.
+    Columns: `accuracy`, a row without a posterior being wrong; `balanced`, its mean over the classes; `confidence`, the
+    mean of the largest posterior; `log_loss`, that of −log P(truth|x) in nats (∞ where a truth was impossible);
+    `brier`, that of Σ_c (P(c|x) − [c true])²; `ece`, the expected calibration error Σ_b w_b |right_b − confidence_b| of
+    ten bins of equal width, five below 200 rows (Guo et al. 2017); `undecided`, rows without a posterior; `more`,
+    `more_low`, `more_high`: log-loss above the reference's with its 95 % bootstrap interval, NaN where one is infinite.
+    Rows that not all have a posterior for are left out of all but the accuracies; with a prior of use rows weigh as in
+    `estimated_risk`.
 
     Raises TableError where no row is left.
 
@@ -97,21 +99,28 @@ def compare(held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | 
     unsure       0.5    0.7136   0.52  0.10  0.5493
     """
     judged = _judged(held, prior_of_use)
+    every = judged if judged.rows.all() else _judged(held, prior_of_use, every=True)
     w, truth = judged.weight, judged.truth
     classes = next(iter(held.values())).classes
     scores = [
-        {**_score(log_p, truth, w, classes), "undecided": judged.undecided[name]}
+        {
+            **_score(log_p, truth, w, classes),
+            **_accuracies(every.log_posteriors[name], every.truth, every.weight, classes),
+            "undecided": judged.undecided[name],
+        }
         for name, log_p in judged.log_posteriors.items()
     ]
     losses = np.stack([_log_losses(log_p, truth) for log_p in judged.log_posteriors.values()], axis=1)
     return pd.DataFrame(scores, index=pd.Index(list(held))).join(_above_first(list(held), losses, w, judged.groups))
 
 
+SCORES = ("accuracy", "balanced", "confidence", "log_loss", "brier", "ece")
+
+
 def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
     """One model's `accuracy`, `balanced`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and
     `ece`, as in `compare`."""
-    judged = _judged({"": held}, prior_of_use)
-    return _score(judged.log_posteriors[""], judged.truth, judged.weight, held.classes)
+    return {k: float(v) for k, v in compare({"": held}, prior_of_use=prior_of_use).iloc[0].items() if k in SCORES}
 
 
 def rows_held_impossible(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:
@@ -126,18 +135,20 @@ def _score(log_p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[
     tick()
     p = exp(log_p)
     right = _likeliest(p, classes) == truth
-    tick()
     confidence = p.max(axis=1)
     bins = _bins(confidence, right, weight)
     tick()
     return {
-        "accuracy": _mean(right, weight),
-        "balanced": _balanced(right, truth, weight),
         "confidence": _mean(confidence, weight),
         "log_loss": _mean(_log_losses(log_p, truth), weight),
         "brier": _mean(_brier(p, truth), weight),
         "ece": float((bins["share"] * (bins["right"] - bins["confidence"]).abs()).sum()),
     }
+
+
+def _accuracies(log_p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
+    right = _likeliest(exp(log_p), classes) == truth
+    return {"accuracy": _mean(right, weight), "balanced": _balanced(right, truth, weight)}
 
 
 def _balanced(right: NDArray[np.bool_], truth: NDArray[np.intp], weight: Array) -> float:
@@ -165,19 +176,19 @@ def compare_risk(
     amount: Any = None,
 ) -> pd.DataFrame:
     """The estimated risk of each model's decisions under these losses, with its 95 % interval (`risk`, `low`, `high`),
-    and how much `more` it is than the first model's on the rows that all have a posterior for, with its interval.
+    and how much `more` it is than the first model's, with its interval. A row without a posterior costs what it does
+    there.
 
     Raises what `estimated_risk` raises.
     """
     reports = {n: estimated_risk(h, loss, prior_of_use=prior_of_use, amount=amount) for n, h in held.items()}
-    rows = np.logical_and.reduce([r.decision.position >= 0 for r in reports.values()])
     one = next(iter(held.values()))
-    w, priced = weights_in_use(one, rows, prior_of_use), loss.for_classes(one.classes)
-    size = None if amount is None else np.asarray(amount, dtype=float)[rows]
-    losses = [priced.cost(r.decision.position[rows], one.truth[rows], size) for r in reports.values()]
+    w, priced = weights_in_use(one, np.ones(len(one.truth), dtype=bool), prior_of_use), loss.for_classes(one.classes)
+    size = None if amount is None else np.asarray(amount, dtype=float)
+    losses = [priced.cost(r.decision.position, one.truth, size) for r in reports.values()]
     own = [{"risk": r.risk, "low": r.interval[0], "high": r.interval[1]} for r in reports.values()]
-    groups = None if one.groups is None else one.groups[rows]
-    return pd.DataFrame(own, index=pd.Index(list(held))).join(_above_first(list(held), np.array(losses).T, w, groups))
+    more = _above_first(list(held), np.array(losses).T, w, one.groups)
+    return pd.DataFrame(own, index=pd.Index(list(held))).join(more)
 
 
 MEASURES = ("risk", "error", "log_loss", "brier")
@@ -196,7 +207,8 @@ def differences(
     amount: Any = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Every two models compared on the rows that all have a posterior for: a frame with a row a pair.
+    """Every two models compared on the rows that all have a posterior for, by their risk or error on all, where one
+    without a posterior costs what it does in `estimated_risk`: a frame with a row a pair.
 
     `measure` is one of MEASURES; `loss` (0-1 by default), `amount` (N,) and the prior of use as in `estimated_risk`.
     Columns: `one`, `other`; `difference`, of one above the other, with its paired 95 % bootstrap interval `low`,
@@ -208,7 +220,7 @@ def differences(
     checked_word("measure", measure, MEASURES)
     names = list(held)
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    judged = _judged(held, prior_of_use)
+    judged = _judged(held, prior_of_use, every=measure in ("risk", "error"))
     one = next(iter(held.values()))
     table = (LossMatrix.zero_one(one.classes) if loss is None else loss).for_classes(one.classes)
     size = None if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
@@ -239,7 +251,7 @@ def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossM
     p = exp(log_p)
     match measure:
         case "risk":
-            decided = decide(p, loss, amount=None if loss.by_amount is None else amount)
+            decided = decide(p, loss, _status(p), amount=None if loss.by_amount is None else amount)
             return loss.cost(decided.position, truth, amount)
         case "error":
             return np.asarray(_likeliest(p, loss.classes) != truth, dtype=float)
@@ -264,7 +276,12 @@ def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) 
 
 
 def _likeliest(posterior: Array, classes: tuple[Any, ...]) -> NDArray[np.intp]:
-    return decide(posterior, LossMatrix.zero_one(classes)).position
+    """(n,) the position of the likeliest class; −1 where there is no posterior."""
+    return decide(posterior, LossMatrix.zero_one(classes), _status(posterior)).position
+
+
+def _status(posterior: Array) -> NDArray[np.int8]:
+    return np.where(posterior.any(axis=1), Status.OK, Status.IMPOSSIBLE).astype(np.int8)
 
 
 def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.DataFrame:

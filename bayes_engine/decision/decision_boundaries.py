@@ -78,7 +78,8 @@ def log_proba(model: Any, X: Any) -> Array:
     if hasattr(model, "_log_proba"):
         return np.asarray(model._log_proba(X))
     if hasattr(model, "_joint"):
-        return log_normalize(model._joint(X)[1])
+        table, joint = model._joint(X)
+        return np.where(table.infinite()[:, None], -np.inf, log_normalize(joint))
     if hasattr(model, "predict_joint_log_proba"):
         return log_normalize(model.predict_joint_log_proba(X))
     if hasattr(model, "decision_function"):

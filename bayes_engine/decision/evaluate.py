@@ -19,13 +19,14 @@ from sklearn.utils import _safe_indexing
 
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.errors import EstimationWarning, ParameterError, TableError, report
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.encode import positions
+from bayes_engine.table.schema import sort_levels
 
 TINY = 60
 """Tables of at most this many rows are evaluated by exact leave-one-out."""
@@ -105,7 +106,8 @@ def held_out(
     generative model is left one row of its statistics short, exactly, which keeps the structure and the cut points of
     the fit; with `refit`, and any other classifier with `predict_proba`, each row's model is fitted anew to the others,
     as folds always are. A classifier that states no prior has that of the rows it learnt from.
-    Raises TableError where a class or the groups are too few for two folds.
+    Raises TableError where a class or the groups are too few for two folds, or y holds a class that the model has not
+    met; ParameterError where the model is not fitted, or gives no probabilities.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X, y = pd.DataFrame({"size": [1.0, 2.0, 3.0, 9.0, 10.0, 11.0]}), ["small"] * 3 + ["big"] * 3
@@ -113,10 +115,22 @@ def held_out(
     >>> str(held.scheme), held.posterior()[0].argmax(axis=1).tolist()
     ('leave-one-out, exact', [1, 1, 1, 0, 0, 0])
     """
+    if not hasattr(model, "classes_") or not hasattr(model, "predict_proba"):
+        raise ParameterError(
+            "held_out takes a fitted classifier with predict_proba, and this {kind} is not fitted or has none; call "
+            "fit, or calibrate it",
+            kind=type(model).__name__,
+        )
     classes = tuple(model.classes_.tolist())
     labels = np.asarray(y)
     tick()
     truth = positions(labels, classes)
+    if (truth < 0).any():
+        raise TableError(
+            "the model was fitted without the class '{label}' of row {row}; fit it to these rows first",
+            label=str(labels[truth < 0][0]),
+            row=int((truth < 0).argmax()) + 1,
+        )
     tick()
     alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
     weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -199,7 +213,8 @@ class RiskReport:
 
     `risk` per row with its 95 % bootstrap `interval` (whole groups are drawn, where there are any); `confusion` (A, K)
     weights by action and truth; `cost` (A, K) their shares of the risk; `accuracy` the weight decided rightly;
-    `undecided` rows without a posterior, left out; `decision` of each row.
+    `undecided` rows without a posterior, each wrong and as dear as the dearest action under its truth, and
+    `undecided_cost`, their share of the risk; `decision` of each row.
     """
 
     risk: float
@@ -209,6 +224,7 @@ class RiskReport:
     accuracy: float
     undecided: int
     decision: Decision
+    undecided_cost: float = 0.0
 
 
 def estimated_risk(
@@ -220,7 +236,8 @@ def estimated_risk(
     decide_by: LossMatrix | None = None,
     seed: int = 0,
 ) -> RiskReport:
-    """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i.
+    """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i. A row without a posterior costs
+    max_a λ(a, c_i), or else a model would do better by having none for the hard rows.
 
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
     multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes
@@ -250,27 +267,28 @@ def estimated_risk(
     decision = decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
     tick()
     ok = decision.position >= 0
-    action, truth = decision.position[ok], held.truth[ok]
-    w = weights_in_use(held, ok, prior_of_use)
-    paid = _priced(loss, rule).cost(action, truth, None if size is None else size[ok])
+    w = weights_in_use(held, np.ones(len(ok), dtype=bool), prior_of_use)
+    if not w[ok].sum() > 0:
+        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    paid = _priced(loss, rule).cost(np.maximum(decision.position, 0), held.truth, size)
+    if not ok.all():
+        paid = np.where(ok, paid, loss.cost(decision.position, held.truth, size))
     shape = (len(rule.actions), len(rule.classes))
     tick()
-    cell = action * shape[1] + truth
-    total = w.sum()
-    if not total > 0:
-        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
-    cost = np.bincount(cell, w * paid, minlength=rule.table.size) / total
-    groups = None if held.groups is None else held.groups[ok]
-    low, high = mean_intervals(w, (w * paid)[:, None], seed, groups)[0].tolist()
+    cell = decision.position[ok] * shape[1] + held.truth[ok]
+    total, lost = w.sum(), w * paid
+    cost = np.bincount(cell, lost[ok], minlength=rule.table.size) / total
+    low, high = mean_intervals(w, lost[:, None], seed, held.groups)[0].tolist()
     right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
     return RiskReport(
-        risk=float(cost.sum()),
+        risk=float(lost.sum() / total),
         interval=(low, high),
-        confusion=np.bincount(cell, w, minlength=rule.table.size).reshape(shape).astype(float),
+        confusion=np.bincount(cell, w[ok], minlength=rule.table.size).reshape(shape).astype(float),
         cost=cost.reshape(shape),
-        accuracy=float(w[right].sum() / total),
+        accuracy=float(w[ok][right].sum() / total),
         undecided=int((~ok).sum()),
         decision=decision,
+        undecided_cost=float(lost[~ok].sum() / total),
     )
 
 
@@ -367,7 +385,11 @@ def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any
     """A scikit-learn scorer: minus the mean loss of the least-risk decisions (greater is better). `amount` names the
     column of the frame X that multiplies the losses, all of them or those cells that `LossMatrix.with_amount` names.
 
-    Raises LossError where an amount is missing, infinite or negative.
+    A row without a posterior costs max_a λ(a, truth), as in `estimated_risk`, and a warning says how many there are. A
+    class that the estimator has not met, for want of rows in its fold, is impossible to it.
+
+    Raises LossError where the loss does not name the classes of the estimator and of y, or an amount is missing,
+    infinite or negative.
 
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.naive_bayes import GaussianNB
@@ -378,18 +400,21 @@ def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any
     """
 
     def score(estimator: Any, X: Any, y: Any) -> float:
-        classes = estimator.classes_.tolist()
-        matrix = LossMatrix.from_any(loss, classes)
+        known, labels = estimator.classes_.tolist(), np.asarray(y)
+        every = [*known, *sort_levels([c for c in pd.unique(labels).tolist() if c not in known])]
+        matrix = LossMatrix.from_any(loss, every, others=True)
         size = None if amount is None else np.asarray(X[amount], dtype=float)
-        asked = None if matrix.by_amount is None else size  # where all cells are multiplied no decision changes
-        if hasattr(estimator, "decide"):  # one of ours: a row without a posterior is left out, not an error
-            decision = estimator.decide(X, matrix, amount=asked)
-        else:
-            decision = decide(np.asarray(estimator.predict_proba(X)), matrix, amount=asked)
-        truth = positions(np.asarray(y), classes)
-        ok = (decision.position >= 0) & (truth >= 0)
-        if not ok.any():
-            raise TableError("no row to score has a posterior and a known class")
-        return -float(matrix.cost(decision.position[ok], truth[ok], None if size is None else size[ok]).mean())
+        log_p = np.full((len(labels), len(every)), -np.inf)
+        log_p[:, : len(known)] = log_proba(estimator, X)
+        impossible = np.isneginf(log_p).all(axis=1)
+        status = np.where(impossible, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
+        # where an amount multiplies all cells no decision changes
+        decision = decide(normalize(log_p), matrix, status, amount=None if matrix.by_amount is None else size)
+        if impossible.any():
+            report(EstimationWarning(
+                "{n} of {m} rows have no posterior: each costs what the dearest action costs under its true class",
+                n=int(impossible.sum()), m=len(labels),
+            ))  # fmt: skip
+        return -float(matrix.cost(decision.position, positions(labels, every), size).mean())
 
     return score

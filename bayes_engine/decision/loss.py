@@ -45,10 +45,13 @@ class LossMatrix(LossTable):
         return cls(classes, classes, 1.0 - np.eye(len(classes)))
 
     @classmethod
-    def from_any(cls, loss: Any, classes: Sequence[Any], *, truth_in_rows: bool = False) -> LossMatrix:
+    def from_any(
+        cls, loss: Any, classes: Sequence[Any], *, truth_in_rows: bool = False, others: bool = False
+    ) -> LossMatrix:
         """A loss for these classes, in their order, matched by label, never by position: a LossMatrix, a frame (index:
         actions, columns: truths), a mapping {decision: {truth: λ}}, or None for 0-1. `truth_in_rows` says that a frame
-        or mapping is written the other way round, as `to_frame` may show it.
+        or mapping is written the other way round, as `to_frame` may show it. With `others` it may name more classes,
+        whose columns are left out.
 
         Raises LossError where a class is missing or unknown.
 
@@ -67,7 +70,12 @@ class LossMatrix(LossTable):
                 "a loss is a LossMatrix, a frame or a mapping {{decision: {{truth: loss}}}}; bare numbers do not say "
                 "which class they belong to"
             )
-        return loss.for_classes(classes)
+        if others and set(classes) <= set(loss.classes):
+            kept = [j for j, c in enumerate(loss.classes) if c in classes]
+            marked = None if loss.by_amount is None else loss.by_amount[:, kept]
+            loss = LossMatrix(loss.actions, [loss.classes[j] for j in kept], loss.table[:, kept], marked)
+        matrix: LossMatrix = loss.for_classes(classes)
+        return matrix
 
     def for_classes(self, classes: Sequence[Any]) -> LossMatrix:
         """The same losses with the columns in another order of the same labels. Raises LossError on other labels."""

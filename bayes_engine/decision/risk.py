@@ -117,12 +117,18 @@ class LossTable:
         return posterior @ fixed.T + _amounts(amount, len(posterior))[:, None] * (posterior @ per_unit.T)
 
     def cost(self, action: NDArray[np.intp], truth: NDArray[np.intp], amount: Any = None) -> Array:
-        """(n,) λ of each row's action under its truth, both by position; for amounts (n,) with each row's own λ.
+        """(n,) λ of each row's action under its truth, both by position; for amounts (n,) with each row's own λ. A row
+        without a posterior, at −1, costs max_a λ_(a, truth): no decision is better than none.
 
         >>> loss = LossTable(("take", "leave"), ("good", "bad"), [[0, 5], [1, 0]])
         >>> loss.cost(np.array([0, 1]), np.array([1, 0]), amount=[2.0, 3.0]).tolist()
         [10.0, 3.0]
+        >>> loss.cost(np.array([-1, -1]), np.array([1, 0])).tolist()
+        [5.0, 1.0]
         """
+        if (action < 0).any():
+            each = [self.cost(np.full(len(truth), a), truth, amount) for a in range(len(self.actions))]
+            return np.where(action < 0, np.max(each, axis=0), np.stack(each, axis=1)[np.arange(len(truth)), action])
         plain = self.table[action, truth]
         if amount is None:
             return plain

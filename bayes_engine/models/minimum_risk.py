@@ -4,10 +4,12 @@ TunedThresholdClassifierCV moves one threshold of two classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
@@ -16,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.errors import EstimationWarning, report
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import ComplementNB, refuse_scores
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -43,14 +47,24 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     loss: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a clone of the estimator. Raises LossError where the loss does not name the classes of y, ParameterError
+        """Fit a clone of the estimator. A class of the loss that y has no row of, in a fold of a cross-validation say,
+        is impossible, and said to be. Raises LossError where the loss does not name the classes of y, ParameterError
         where the estimator gives no probabilities (ComplementNB, not calibrated)."""
         base = NaiveBayes() if self.estimator is None else clone(self.estimator)
         if isinstance(base[-1] if isinstance(base, Pipeline) else base, ComplementNB):
             refuse_scores()
         self.estimator_ = base.fit(X, y) if sample_weight is None else base.fit(X, y, sample_weight=sample_weight)
         self.classes_ = self.estimator_.classes_
-        self.loss_ = LossMatrix.from_any(self.loss, self.classes_.tolist())
+        known = self.classes_.tolist()
+        self.loss_ = LossMatrix.from_any(self.loss, known, others=True)
+        if unmet := [str(c) for c in _classes_of(self.loss) if c not in known]:
+            report(
+                EstimationWarning(
+                    "the losses name class(es) {names}, of which there is no row: no row is taken to be of them",
+                    names=Listing(unmet),
+                ),
+                stacklevel=2,
+            )
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -76,7 +90,7 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ['big']
         """
         check_is_fitted(self)
-        matrix = self.loss_ if loss is None else LossMatrix.from_any(loss, self.classes_.tolist())
+        matrix = self.loss_ if loss is None else LossMatrix.from_any(loss, self.classes_.tolist(), others=True)
         if hasattr(self.estimator_, "decide"):  # which does not raise for a row without a posterior
             decision: Decision = self.estimator_.decide(X, matrix, amount=amount)
             return decision
@@ -96,3 +110,12 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags = base.input_tags
         tags.classifier_tags = base.classifier_tags
         return tags
+
+
+def _classes_of(loss: Any) -> tuple[Any, ...]:
+    """The classes that a loss, of which `LossMatrix.from_any` has made a matrix, names itself."""
+    if loss is None or isinstance(loss, LossMatrix):
+        return () if loss is None else loss.classes
+    return tuple(
+        pd.DataFrame.from_dict(dict(loss), orient="index").columns if isinstance(loss, Mapping) else loss.columns
+    )

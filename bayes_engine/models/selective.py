@@ -126,8 +126,7 @@ class _Judge:
         status = np.where(np.isneginf(joint).all(axis=1), Status.IMPOSSIBLE, Status.OK).astype(np.int8)
         rule = self.loss if self.criterion == "risk" else LossMatrix.zero_one(self.loss.classes)
         action = decide(normalize(joint), rule, status).position
-        paid = np.where(action >= 0, rule.table[action, self.truth], rule.table.max(axis=0)[self.truth])
-        cost = float(self.weight @ paid / total)
+        cost = float(self.weight @ rule.cost(action, self.truth) / total)
         return 1.0 - cost if self.criterion == "accuracy" else cost
 
     def with_one_more(self, kept: Sequence[str]) -> dict[str, float]:

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
+from bayes_engine.decision.evaluate import HeldOut, estimated_risk
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
+from bayes_engine.language import Message
 from bayes_engine.ledger import JOINT, Ledger, Status, prior_shift
 from bayes_engine.logspace import log
 from tests.conftest import ROOT
@@ -213,6 +215,42 @@ def test_losses_at_an_amount(scripts: Page) -> None:
         [loss.table.tolist(), loss.by_amount.tolist()],
     )
     assert found == [loss.at_amount(250).table.tolist(), (2 * loss.table).tolist()]
+
+
+ASSESSED = """([logs, priors, truth, weight, amount, prior, table, by, order]) => {
+  const n = truth.length, k = priors[0].length, flat = Float64Array.from(logs.flat(), v => v ?? -Infinity)
+  const scene = { n, k, logs: flat, which: new Uint8Array(n), priors, weight, truth, amount }
+  return assess(scene, posteriors(scene, prior), { table, by }, new Losses(table, order, by))
+}"""
+
+
+@pytest.mark.parametrize("use", [None, {"a": 0.2, "b": 0.8}])
+@pytest.mark.parametrize("cells", [None, [("a", "b")]])
+def test_rows_without_a_posterior_cost_the_dearest_in_the_browser_too(
+    browser: Browser, use: dict[str, float] | None, cells: list[tuple[str, str]] | None
+) -> None:
+    page = browser.new_page()
+    for file in (SHARED / "component.js", SHARED / "decide.js", PAGES / "views/decisions/consequences.js"):
+        load(page, file)
+    loss = LossMatrix(("a", "b", "ask"), AB, [[0, 5], [1, 0], [0.4, 0.4]])
+    loss = loss if cells is None else loss.with_amount(cells)
+    posterior = np.array([[0.9, 0.1], [0.0, 0.0], [0.3, 0.7], [0.0, 0.0], [0.6, 0.4]])
+    truth, weight, amount = np.array([0, 1, 1, 0, 1]), np.array([1.0, 2.0, 1.0, 3.0, 0.5]), np.arange(1.0, 6.0)
+    held = HeldOut(AB, log(posterior), np.array([[0.5, 0.5]] * 5), truth, weight, Message(""))
+    known = estimated_risk(held, loss, prior_of_use=use, amount=amount)
+    sent = [[None if math.isinf(v) else v for v in row] for row in held.log_posterior.tolist()]
+    by = None if loss.by_amount is None else loss.by_amount.tolist()
+    prior = None if use is None else list(use.values())
+    order = loss.by_name.tolist()
+    found = page.evaluate(
+        ASSESSED,
+        [sent, [[0.5, 0.5]], truth.tolist(), weight.tolist(), amount.tolist(), prior, loss.table.tolist(), by, order],
+    )
+    assert (found["risk"], found["accuracy"]) == (pytest.approx(known.risk), pytest.approx(known.accuracy))
+    assert found["undecided"] == known.undecided == 2
+    np.testing.assert_allclose(found["confusion"], known.confusion)
+    np.testing.assert_allclose(found["cost"], known.cost)
+    page.close()
 
 
 # small functions ------------------------------------------------------------------------------------------------------

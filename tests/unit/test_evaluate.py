@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from bayes_engine import LossMatrix, NaiveBayes, Status, load_dataset, risk_scorer
+from bayes_engine import LossMatrix, MinimumRiskClassifier, NaiveBayes, Status, load_dataset, risk_scorer
+from bayes_engine.decision.compare import compare, compare_risk, differences
+from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.evaluate import HeldOut, _alike, estimated_risk, held_out
 from bayes_engine.decision.loss import decide
-from bayes_engine.errors import LossError, ParameterError, TableError
+from bayes_engine.errors import LossError, ParameterError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
@@ -178,11 +184,14 @@ def test_a_prior_of_use_is_a_table_with_those_frequencies() -> None:
 
 
 def test_a_prior_of_use_reweights_the_rows_that_are_evaluated() -> None:
-    """Half of the good rows have no posterior; the others still stand for all of their class."""
+    """Half of the good rows have no posterior; they are half of their class all the same, and the dearest."""
     posterior = [[0.9, 0.1], [0.9, 0.1], [0.2, 0.8], [0.0, 0.0]]
     report = estimated_risk(rows(posterior, [0, 0, 1, 1]), STALL, prior_of_use={"bad": 0.5, "good": 0.5})
     assert report.undecided == 1
-    assert report.confusion.sum(axis=0) == pytest.approx(report.confusion.sum() * np.array([0.5, 0.5]))
+    assert report.confusion.sum(axis=0) == pytest.approx([2.0, 1.0])
+    assert report.undecided_cost == pytest.approx(STALL.table[:, 0].max() / 4)
+    assert report.risk == pytest.approx(report.cost.sum() + report.undecided_cost)
+    assert report.accuracy == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +219,8 @@ def test_NF22_priors_of_use_refused() -> None:
 def test_NF01_undecided_rows_are_counted_apart() -> None:
     held = rows([[0.9, 0.1], [0.0, 0.0], [0.3, 0.7]], [0, 1, 0])
     report = estimated_risk(held, LossMatrix.zero_one(["bad", "good"]))
-    assert report.undecided == 1 and report.risk == 0.5 and report.confusion.sum() == 2.0
+    assert report.undecided == 1 and report.risk == pytest.approx(2 / 3) and report.confusion.sum() == 2.0
+    assert report.accuracy == pytest.approx(1 / 3) and report.undecided_cost == pytest.approx(1 / 3)
     assert report.decision.status.tolist() == [Status.OK, Status.IMPOSSIBLE, Status.OK]
     with pytest.raises(TableError, match=r"no held-out row has a posterior; smooth the model \(alpha > 0\)"):
         estimated_risk(rows([[0.0, 0.0]], [0]), STALL)
@@ -247,13 +257,73 @@ def test_the_bootstrap_interval() -> None:
     assert certain.interval == (0.0, 0.0)
 
 
-def test_NF33_a_class_unknown_to_the_model_is_left_out_of_the_score() -> None:
+def test_NF33_a_row_of_a_class_unknown_to_the_model_is_decided_wrongly() -> None:
     X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array(["a", "a", "b", "b"])
     for model in (GaussianNB(), NaiveBayes()):
         model.fit(X, y)
-        assert risk_scorer()(model, X[:3], np.array(["a", "b", "z"])) == -0.5
-        with pytest.raises(TableError, match="no row to score has a posterior and a known class"):
-            risk_scorer()(model, X[:1], np.array(["z"]))
+        assert risk_scorer()(model, X[:3], np.array(["a", "b", "z"])) == pytest.approx(-2 / 3)
+        assert risk_scorer()(model, X[:1], np.array(["z"])) == -1.0
+        dear = {d: {t: 0.0 if d == t else 7.0 if t == "z" else 1.0 for t in "abz"} for d in "abz"}
+        assert risk_scorer(dear)(model, X[:3], np.array(["a", "b", "z"])) == pytest.approx(-8 / 3)
+        with pytest.raises(LossError, match="no column for the class 'z'"):
+            risk_scorer(LossMatrix.zero_one("ab"))(model, X[:1], np.array(["z"]))
+
+
+def test_a_class_missing_from_a_fold_stops_no_cross_validation() -> None:
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b"] * 10 + ["c"])
+    X = rng.normal(size=(21, 2)) + (y == "b")[:, None]
+    loss = LossMatrix.zero_one("abc").with_cell("a", "c", 4.0).with_cell("b", "c", 4.0)
+    folds = KFold(3)  # the last holds the only c
+    with listen() as notes:
+        plain = cross_val_score(NaiveBayes(), X, y, scoring=risk_scorer(loss), cv=folds, error_score="raise")
+        careful = MinimumRiskClassifier(NaiveBayes(), loss)
+        scores = cross_val_score(careful, X, y, scoring=risk_scorer(loss), cv=folds, error_score="raise")
+    np.testing.assert_allclose(scores, plain)
+    assert [str(note) for note in notes if str(note).startswith("the losses")] == [
+        "the losses name class(es) c, of which there is no row: no row is taken to be of them"
+    ]
+    with listen(), pytest.raises(LossError, match="no column for the class 'c'"):
+        MinimumRiskClassifier(NaiveBayes(), LossMatrix.zero_one("ab")).fit(X, y)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_row_without_a_posterior_costs_the_dearest_in_score_and_risk_alike(wrapped: bool) -> None:
+    """An unsmoothed model that has no answer for the hard rows must not win by it."""
+    X = pd.DataFrame({"x": list("uuvv"), "z": list("uvuv")})
+    y = np.array(["a", "a", "b", "b"])
+    hard = pd.DataFrame({"x": ["u", "v", "u"], "z": ["u", "v", "w"]})
+    model = NaiveBayes(alpha=0.0).fit(pd.concat([X, pd.DataFrame({"x": ["q"], "z": ["w"]})]), [*y, "c"])
+    loss = LossMatrix.zero_one("abc").with_cell("c", "a", 9.0)
+    scored = make_pipeline(FunctionTransformer(), model) if wrapped else model
+    with listen() as notes:
+        score = risk_scorer(loss)(scored, hard, np.array(["a", "b", "a"]))
+    assert score == pytest.approx(-9.0 / 3)
+    assert [str(note) for note in notes] == [
+        "1 of 3 rows have no posterior: each costs what the dearest action costs under its true class"
+    ]
+    held = HeldOut(
+        ("a", "b", "c"), log_proba(model, hard), np.full((3, 3), 1 / 3), np.array([0, 1, 0]), np.ones(3), Message("")
+    )
+    report = estimated_risk(held, loss)
+    assert (report.risk, report.undecided) == (pytest.approx(3.0), 1)
+    sure = replace(held, log_posterior=np.log([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.4, 0.5, 0.1]]))
+    models = {"gaps": held, "sure": sure}
+    assert compare_risk(models, loss)["risk"].tolist() == pytest.approx([3.0, 1 / 3])
+    assert compare_risk(models, loss)["more"]["sure"] == pytest.approx(1 / 3 - 3.0)
+    assert compare(models)["accuracy"].tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert differences(models, "risk", loss)["difference"][0] == pytest.approx(3.0 - 1 / 3)
+    assert differences(models, "error")["difference"][0] == pytest.approx(0.0)
+
+
+def test_held_out_says_what_it_cannot_take() -> None:
+    X, y = np.arange(8.0)[:, None], list("aabbaabb")
+    with pytest.raises(ParameterError, match=r"this NaiveBayes is not fitted or has none; call fit"):
+        held_out(NaiveBayes(), X, y)
+    with pytest.raises(ParameterError, match=r"this RidgeClassifier is not fitted or has none"):
+        held_out(RidgeClassifier().fit(X, y), X, y)
+    with pytest.raises(TableError, match=r"without the class 'c' of row 8; fit it to these rows first"):
+        held_out(NaiveBayes().fit(X, y), X, [*y[:7], "c"])
 
 
 def test_posteriors_of_held_out_rows_decide_like_the_model(big: tuple[pd.DataFrame, pd.Series]) -> None:

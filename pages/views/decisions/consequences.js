@@ -41,8 +41,8 @@ function posteriors(scene, prior) {
   for (let i = 0; i < n; i++) ok[i] = posteriorAt(P, logs, i * k, k, shifts[which[i]]) > -Infinity ? 1 : 0
   const share = new Float64Array(k)
   let total = 0
-  for (let i = 0; i < n; i++) if (ok[i]) { share[truth[i]] += weight[i]; total += weight[i] }
-  for (let i = 0; i < n; i++) w[i] = !ok[i] ? 0 : prior ? weight[i] * prior[truth[i]] * total / share[truth[i]] : weight[i]
+  for (let i = 0; i < n; i++) { share[truth[i]] += weight[i]; total += weight[i] }
+  for (let i = 0; i < n; i++) w[i] = prior ? weight[i] * prior[truth[i]] * total / share[truth[i]] : weight[i]
   return { P, ok, w }
 }
 
@@ -54,10 +54,15 @@ function assess(scene, { P, ok, w }, { table, by }, rule) {
   const confusion = zeros(), cost = zeros(), loss = new Float64Array(n)
   let total = 0, right = 0, undecided = 0
   for (let i = 0; i < n; i++) {
-    if (!ok[i]) { undecided++; continue }
-    const chosen = rule.decide(P, i * k, rule.marks ? amount[i] : 1), j = truth[i]
-    loss[i] = w[i] * (by && !by[chosen][j] ? 1 : amount[i]) * table[chosen][j]
+    const j = truth[i], costOf = a => (by && !by[a][j] ? 1 : amount[i]) * table[a][j]
     total += w[i]
+    if (!ok[i]) {                           // no decision is better than none
+      undecided++
+      loss[i] = w[i] * Math.max(...table.map((_, a) => costOf(a)))
+      continue
+    }
+    const chosen = rule.decide(P, i * k, rule.marks ? amount[i] : 1)
+    loss[i] = w[i] * costOf(chosen)
     confusion[chosen][j] += w[i]
     cost[chosen][j] += loss[i]
     if (chosen === j) right += w[i]         // the classes are the first actions, in their order

@@ -112,7 +112,10 @@ def report_part(held: HeldOut | None, ours: RiskReport | None, naive: RiskReport
     if current().prior:
         scheme += " " + _("Rows weighted to the prior of use.")
     if ours.undecided:
-        scheme += " " + _("{n} rows have no posterior and are left out.").format(n=ours.undecided)
+        scheme += " " + _(
+            "{n} rows have no posterior: each counts as wrong and costs what the dearest action costs under its "
+            "true class."
+        ).format(n=ours.undecided)
     return {
         "scheme": scheme,
         "report": {

@@ -271,7 +271,12 @@ def _words(
         parts.append(_("Rows weighted to the prior of use."))
     left_out = int(scores["undecided"].max())
     if left_out:
-        parts.append(_("{n} rows have no posterior and are left out.").format(n=left_out))
+        parts.append(
+            _(
+                "{n} rows have no posterior: each counts as wrong and costs what the dearest action costs under its "
+                "true class. Log-loss, Brier score and ECE leave them out."
+            ).format(n=left_out)
+        )
     st.caption(" ".join(parts))
 
 

@@ -204,7 +204,12 @@ def _caption(judged: Judged) -> None:
         parts.append(_("Rows weighted to the prior of use."))
     left_out = int(scores(judged)["undecided"].max())
     if left_out:
-        parts.append(_("{n} rows have no posterior and are left out.").format(n=left_out))
+        parts.append(
+            _(
+                "{n} rows have no posterior: each counts as wrong and costs what the dearest action costs under its "
+                "true class. Log-loss, Brier score and ECE leave them out."
+            ).format(n=left_out)
+        )
     st.caption(" ".join(parts))
 
 
