@@ -330,11 +330,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         schema = self._observed(frame, labels, None if first else self.schema_)
         table = self._first_read(frame, schema)
         if table.beyond is not None:
-            raise TableError(
-                "a column of intervals or levels holds infinity in row {row}: Input X contains infinity; mend the "
-                "cell, or make it missing",
-                row=int(table.beyond.argmax()) + 1,
-            )
+            table.refuse_infinite()
         stats = self._count(table, labels, target)
         return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor
@@ -28,13 +27,13 @@ from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, warn
+from bayes_engine.models.numeric_input import numeric_input
 from bayes_engine.priors import checked_alpha, checked_word, class_prior, log_normalized, log_smoothed
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, matrix_moments
 from bayes_engine.stats.terms import term_counts
-from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.matrix import UNNAMED, Matrix, slices
 from bayes_engine.table.schema import Schema, Variable
@@ -74,7 +73,7 @@ class MatrixClassifier(GenerativeClassifier):
         return Matrix.of(values)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, to_pandas(X), reset=reset, accept_sparse="csr" if self.takes_sparse else False)
+        return numeric_input(self, X, reset=reset, accept_sparse="csr" if self.takes_sparse else False)
 
     def _refuse_negative(self, least: float) -> None:
         if least < 0:

@@ -10,9 +10,10 @@ from typing import Any, Literal, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.errors import TableError
+from bayes_engine.models.numeric_input import numeric_input
 from bayes_engine.models.target import encode_target
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.labels import checked_weights
@@ -56,7 +57,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
             duplicate = str(X.columns[X.columns.duplicated()][0])
             raise TableError("the column name '{column}' stands twice; rename one of the columns", column=duplicate)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        X = numeric_input(self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan")
         weight = checked_weights(sample_weight, len(X))
         codes, n_classes = np.zeros(len(X), dtype=np.intp), 1
         if self.method == "mdlp":
@@ -87,7 +88,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self, "cuts_")
         X = to_pandas(X)
         rows = X.index if isinstance(X, pd.DataFrame) else None
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        X = numeric_input(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
         codes = np.empty(X.shape)
         for j, cuts in enumerate(self.cuts_.values()):
             codes[:, j] = np.searchsorted(cuts, X[:, j], side="left")

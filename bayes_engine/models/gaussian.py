@@ -242,7 +242,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and len(X):
             names = super()._frame(X[:1], reset=reset).columns
             return pd.DataFrame(X, columns=names, copy=False)  # the numbers as they lie
-        return super()._frame(X, reset=reset).infer_objects()
+        return super()._frame(X, reset=reset)
 
     def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
         """One matrix where every column is numeric; otherwise as any table, for `_count` to say why not."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import NotASubset, ParameterError, TableError, listen
+from bayes_engine.errors import NotASubset, ParameterError, listen
 from bayes_engine.factors import Factor, Row
 from bayes_engine.logspace import Array
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -199,11 +199,7 @@ class LazyNaiveBayes(NaiveBayes):
                     "column '{column}' is a text, of which LazyNaiveBayes keeps no rows; take NaiveBayes",
                     column=variable.name,
                 )
-        if X.infinite().any():
-            raise TableError(
-                "a column holds infinity in row {row}: Input X contains infinity; mend the cell, or make it missing",
-                row=int(X.infinite().argmax()) + 1,
-            )
+        X.refuse_infinite()
         return StoredRows(X.schema, target, ((X, labels),))
 
     def _estimate(self, stats: Any) -> Factor:

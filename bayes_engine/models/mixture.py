@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.covariance import pivots
 from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, generator, runs
@@ -38,6 +38,7 @@ from bayes_engine.models.mixture_components import (
     to_standard,
 )
 from bayes_engine.models.mixture_em_steps import em_steps, given_seen
+from bayes_engine.models.numeric_input import numeric_input
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import checked_weights
@@ -306,8 +307,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matrix(self, X: Any, *, reset: bool) -> Array:
         """(n, d) floats with NaN for missing."""
-        X = to_pandas(X)
-        X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + reset)
+        X = numeric_input(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + reset)
         bad = np.argwhere(np.isinf(X))
         if len(bad):
             row, j = bad[0]

@@ -73,7 +73,7 @@ def read_rows(
     if empty:
         raise TableError("column(s) {names} hold no value at all; leave them out", names=Listing(empty))
     table = encode(frame, schema, unseen="error")
-    refuse_infinite(table)
+    table.refuse_infinite()
     for name in schema.names if missing == "error" else ():
         if (absent := table[name] == 0).any():
             raise TableError(
@@ -96,12 +96,6 @@ def _cut(variable: Variable, frame: pd.DataFrame, discretize: str | None, bins: 
     x = numbers(frame[variable.name], variable)
     cuts = cuts_for(discretize, x, np.zeros(len(x), dtype=np.intp), 1, None, bins)
     return replace(variable, cuts=cuts, levels=interval_names(cuts), declared=True)
-
-
-def refuse_infinite(table: Table) -> None:
-    """Raises TableError on an infinite number in a column of intervals."""
-    if table.beyond is not None:
-        raise TableError("a column of intervals holds infinity in row {row}", row=int(table.beyond.argmax()) + 1)
 
 
 def hidden_levels(hidden: Any) -> dict[str, tuple[Any, ...]]:

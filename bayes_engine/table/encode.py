@@ -38,13 +38,14 @@ class Table:
     """n rows encoded under `schema`; `columns[j]` (n,) holds the codes or the numbers of variable j.
 
     `beyond` (n,) marks the rows with an infinite cell in a column of intervals (None where there is none): codes
-    cannot show it.
+    cannot show it; `first_beyond` is the column and the position of the first.
     """
 
     schema: Schema
     columns: tuple[Any, ...]
     n: int
     beyond: NDArray[np.bool_] | None = None
+    first_beyond: tuple[str, int] | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[self.schema.position[name]]
@@ -83,6 +84,20 @@ class Table:
                 bad |= np.isinf(column)
         return bad
 
+    def refuse_infinite(self) -> None:
+        """Raises TableError, naming column and row, where a cell is infinite."""
+        found = self.first_beyond
+        for variable, column in zip(self.schema, self.columns, strict=True):
+            if found is None and variable.numeric and np.isinf(column).any():
+                found = variable.name, int(np.isinf(column).argmax())
+        if found is not None:
+            raise TableError(
+                "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it "
+                "missing",
+                column=found[0],
+                row=found[1] + 1,
+            )
+
 
 def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
@@ -113,7 +128,7 @@ def encode(
     """
     columns: list[Any] = []
     variables = list(schema)
-    beyond: NDArray[np.bool_] | None = None
+    beyonds: list[tuple[str, NDArray[np.bool_]]] = []
     for j, variable in enumerate(steps(schema)):
         column = frame.iloc[:, j]
         values: Any
@@ -123,8 +138,7 @@ def encode(
         elif variable.cuts is not None:
             values, infinite = encode_intervals(column, variable)
             absent = values == MISSING
-            if infinite.any():
-                beyond = infinite if beyond is None else beyond | infinite
+            beyonds.append((variable.name, infinite))
         elif variable.discrete:
             values = encode_levels(column, variable)
             absent = values == MISSING
@@ -134,8 +148,8 @@ def encode(
                     column=variable.name,
                     value=str(column.iloc[int(strange.argmax())]),
                 )
-            if variable.likelihood is not None and (infinite := _infinite(column)).any():
-                beyond = infinite if beyond is None else beyond | infinite
+            if variable.likelihood is not None:
+                beyonds.append((variable.name, _infinite(column)))
         else:
             values = numbers(column, variable)
             absent = np.isnan(values)
@@ -148,7 +162,13 @@ def encode(
                 row=int(absent.argmax()) + 1,
             )
         columns.append(values)
-    return Table(Schema(tuple(variables)) if grow else schema, tuple(columns), len(frame), beyond)
+    schema = Schema(tuple(variables)) if grow else schema
+    beyonds = [(name, infinite) for name, infinite in beyonds if infinite.any()]
+    if not beyonds:
+        return Table(schema, tuple(columns), len(frame))
+    name, first = beyonds[0]
+    beyond = np.logical_or.reduce([infinite for _name, infinite in beyonds])
+    return Table(schema, tuple(columns), len(frame), beyond, (name, int(first.argmax())))
 
 
 def encode_texts(column: pd.Series, variable: Variable, *, grow: bool) -> tuple[Variable, TermColumn]:

@@ -412,7 +412,7 @@ def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     try:
-        if column.dtype.kind in "mM":
+        if column.dtype.kind in "mMc":
             raise TypeError
         return column.to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError, OverflowError):
@@ -427,7 +427,7 @@ def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
 
 def _is_number(cell: Any) -> bool:
     try:
-        float(cell)
+        float(cell if not isinstance(cell, np.complexfloating) else str(cell))
     except (TypeError, ValueError, OverflowError):
         return False
     return True
