@@ -22,7 +22,14 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.incoming.classified_file import SILENT, answers, decision_counts, results, template_csv
+from bayes_engine.workbench.incoming.classified_file import (
+    SILENT,
+    answers,
+    decision_counts,
+    reasons,
+    results,
+    template_csv,
+)
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import BadCell, CellRules, Reception
 from tests.answered import as_csv, receive, score
@@ -400,3 +407,17 @@ def test_a_column_that_the_model_cuts_is_read_as_numbers(family: type) -> None:
         told = results(model, rows, score(model, rows), decision, score(model, rows).posterior(), ["yes", "no"],
                        np.arange(5))["reason"]  # fmt: skip
         assert not told.str.contains("super-parent =").any()
+
+
+def test_a_reason_is_always_a_column() -> None:
+    """AODE's ledger says as well how evenly its super-parents speak, which is no reason for a class."""
+    rng = np.random.default_rng(3)
+    y = pd.Series(np.where(rng.random(60) < 0.5, "yes", "no"))
+    X = pd.DataFrame({f"c{j}": np.where(rng.random(60) < 0.6, y.str[0], rng.choice(list("yn"), 60)) for j in range(4)})
+    model = AODE().fit(X, y)
+    rows = receive(X, model.schema_, model.target_)
+    scored = score(model, rows)
+    decision = scored.decide(LossMatrix.zero_one(scored.ledger.classes))
+    told = reasons(model, rows, decision, scored.posterior(), np.arange(60))
+    assert any("(+" in text for text in told)
+    assert not any("super-parent" in text for text in told)

@@ -191,6 +191,10 @@ IN_ENGLISH: Mapping[str, str] = {}
 """The English sentences as they are: the default of `wording`."""
 
 
+OF_NO_COLUMN = frozenset({"prior", "entropy", "constant"})
+"""Kinds of rows of a ledger that speak of no column: of the class, or of which super-parent AODE takes."""
+
+
 def reasons(
     model: Any,
     rows: Incoming,
@@ -223,7 +227,11 @@ def reasons(
     ledger = _explained(model, frame)
     rivals = _rivals(ledger.classes, decision.action[positions], posterior[positions])
     n = np.arange(len(positions))
-    terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
+    terms = [
+        (row.child, term)
+        for row, term in ledger.by_variable().rows
+        if row.kind not in OF_NO_COLUMN and row != CALIBRATION
+    ]
     silent = wording.get(SILENT, SILENT)
     if not terms:
         sentences[places] = silent
