@@ -213,7 +213,8 @@ def differences(
     `measure` is one of MEASURES; `loss` (0-1 by default), `amount` (N,) and the prior of use as in `estimated_risk`.
     Columns: `one`, `other`; `difference`, of one above the other, with its paired 95 % bootstrap interval `low`,
     `high`; `p`, how often chance would show as much (two-sided, bootstrap), as Holm (Scand. J. Stat. 1979) corrects it
-    for all pairs; `real`, p < 0.05. NaN, and not real, where one is infinite.
+    for all pairs; `bounded`: resamples tell no more than that it is at most `p`; `real`, p < 0.05. NaN, and not
+    real, where one is infinite.
 
     Raises ParameterError for another measure, what `compare` and `estimated_risk` raise.
     """
@@ -230,7 +231,7 @@ def differences(
     w = judged.weight
     usable = [bool(np.isfinite(column[w > 0]).all()) for column in losses.T]
     known = [k for k, (i, j) in enumerate(pairs) if usable[i] and usable[j]]
-    estimates = np.full((len(pairs), 4), np.nan)
+    estimates, bounded = np.full((len(pairs), 4), np.nan), np.zeros(len(pairs), dtype=bool)
     if known:
         left, right = np.array([pairs[k] for k in known]).T
         tick()
@@ -239,11 +240,14 @@ def differences(
         drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws)
         estimates[known, 0] = w @ apart / w.sum()
         estimates[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
-        estimates[known, 3] = holm(_two_sided(drawn))
+        chance = _two_sided(drawn)
+        adjusted = estimates[known, 3] = holm(chance)
+        # no resample on the other side; Holm passes the largest p so far on
+        bounded[known] = np.isin(adjusted, adjusted[chance <= _two_sided_of(0, len(drawn))]) & (adjusted < 1.0)
     frame = pd.DataFrame(estimates, columns=["difference", "low", "high", "p"])
     frame.insert(0, "one", [names[i] for i, _j in pairs])
     frame.insert(1, "other", [names[j] for _i, j in pairs])
-    return frame.assign(real=frame["p"] < LEVEL)
+    return frame.assign(bounded=bounded, real=frame["p"] < LEVEL)
 
 
 def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:
@@ -264,7 +268,11 @@ def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossM
 def _two_sided(drawn: Array) -> Array:
     """(M,) twice the smaller share of the draws (B, M) on one side of 0, the observed one counted with them."""
     least = np.minimum((drawn <= 0.0).sum(axis=0), (drawn >= 0.0).sum(axis=0))
-    return np.asarray(np.minimum(2.0 * (least + 1.0) / (len(drawn) + 1.0), 1.0))
+    return _two_sided_of(least, len(drawn))
+
+
+def _two_sided_of(least: Any, draws: int) -> Array:
+    return np.asarray(np.minimum(2.0 * (least + 1.0) / (draws + 1.0), 1.0))
 
 
 def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:

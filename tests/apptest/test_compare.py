@@ -71,7 +71,9 @@ def test_risk_differences_and_words_are_the_engines(engine: dict) -> None:
     found = differences(engine, "risk", loss).set_index(["one", "other"])
     row = found.loc[("1 · naive Bayes", "logistic regression")]
     assert row["real"]
-    assert shown["1 · naive Bayes"]["verdict"] == f"yes, p = {row['p']:.3f}"
+    assert row["bounded"]
+    assert shown["1 · naive Bayes"]["verdict"] == f"yes, p ≤ {number(row['p'], 2)}"
+    assert "p ≤: no resample shows a difference the other way" in said(app)
     assert f"Really worse: **1 · naive Bayes** by +{row['difference']:.3f}" in said(app)
     assert "Holm's correction for all pairs (3)" in said(app)
     assert len(listed(app, "compare_pairs")) == 3

@@ -318,6 +318,18 @@ def test_differences_are_paired_and_corrected_for_all_pairs() -> None:
     assert error["difference"][0] == pytest.approx(loss.loc["worse", "accuracy"] - loss.loc["one", "accuracy"])
 
 
+def test_a_p_value_that_no_resample_reaches_is_a_bound() -> None:
+    """It is then what one resample on the other side would make it, times the pairs it is corrected for."""
+    held = rows(500, weighted=False)
+    worse = replace(held, log_posterior=held.log_posterior[:, ::-1].copy())
+    nearly = replace(held, log_posterior=held.log_posterior + np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    found = differences({"one": held, "worse": worse, "nearly": nearly}, "error").set_index(["one", "other"])
+    assert found["bounded"].tolist() == [True, False, True]
+    assert found.loc[("one", "worse"), "p"] == found.loc[("worse", "nearly"), "p"] == 3 * 2.0 / 1000.0
+    alone = differences({"one": held, "worse": worse}, "error")
+    assert (alone["p"][0], alone["bounded"][0]) == (2.0 / 1000.0, True)
+
+
 def test_chance_is_seldom_called_real() -> None:
     """Six models that differ by chance alone: a real difference anywhere in at most about 5 % of 40 tables."""
     wrong = 0

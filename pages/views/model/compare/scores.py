@@ -110,13 +110,13 @@ def _rows(scored: pd.DataFrame) -> Iterable[Any]:
 
 
 def _against(compared: pd.DataFrame, best: str) -> dict[str, Any]:
-    """The comparison of each model with the best: its difference above it, interval and p."""
+    """The comparison of each model with the best: its difference above it, interval, p, whether that is a bound."""
     out: dict[str, Any] = {}
     for row in _rows(compared):
         if row.one == best:
-            out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.real)
+            out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.bounded, row.real)
         elif row.other == best:
-            out[row.one] = (row.difference, row.low, row.high, row.p, row.real)
+            out[row.one] = (row.difference, row.low, row.high, row.p, row.bounded, row.real)
     return out
 
 
@@ -136,9 +136,9 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     values = _values(judged, measure)
     best = _best(values)
     above = _against(compared, best)
-    worse = [n for n, (_d, _l, _h, _p, real) in above.items() if real]
-    alike = [n for n, (*_d, p, real) in above.items() if not real and not math.isnan(p)]
-    endless = [n for n, (*_d, p, _r) in above.items() if math.isnan(p)]
+    worse = [n for n, (*_d, real) in above.items() if real]
+    alike = [n for n, (*_d, p, _b, real) in above.items() if not real and not math.isnan(p)]
+    endless = [n for n, (*_d, p, _b, _r) in above.items() if math.isnan(p)]
     sentences = [
         _("Least {measure}: **{model}**, {value}.").format(
             measure=_measure_name(measure), model=judged.title(best), value=number(values[best], 3)
@@ -186,6 +186,7 @@ def _caption(judged: Judged) -> None:
         _(
             "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."
         ).format(level=f"{LEVEL:g}", pairs=pairs),
+        _("p ≤: no resample shows a difference the other way, so p is at most what one would make it."),
         _(
             "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
             "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
@@ -261,11 +262,16 @@ def _difference_and_verdict(row: Any) -> tuple[str, str]:
     """How far a model is above the best (None: it is the best), and whether that is real."""
     if row is None:
         return "0", _("the best")
-    *difference, p, real = row
+    *difference, p, bounded, real = row
     if math.isnan(p):
         return "–", "–"
-    verdict = _("yes, p = {p}") if real else _("no, p = {p}")
-    return _with_interval(*difference), verdict.format(p=f"{p:.3f}")
+    verdict = _("yes, p {p}") if real else _("no, p {p}")
+    return _with_interval(*difference), verdict.format(p=chance(p, bounded))
+
+
+def chance(p: float, bounded: bool) -> str:
+    """A p-value with its sign, "≤" where resamples tell no more than a bound."""
+    return ("≤ " if bounded else "= ") + (f"{p:.3f}" if p >= 0.01 else number(p, 2))
 
 
 def _pairs(judged: Judged, compared: pd.DataFrame) -> None:
@@ -274,7 +280,7 @@ def _pairs(judged: Judged, compared: pd.DataFrame) -> None:
             judged.title(row.one, clean),
             judged.title(row.other, clean),
             "–" if math.isnan(row.p) else _with_interval(row.difference, row.low, row.high),
-            "–" if math.isnan(row.p) else f"{row.p:.3f}",
+            "–" if math.isnan(row.p) else chance(row.p, row.bounded).removeprefix("= "),
             _("yes") if row.real else _("no"),
         ]
         for row in _rows(compared)
