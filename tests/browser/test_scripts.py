@@ -280,6 +280,16 @@ def test_numbers_are_written_as_python_writes_them(browser: Browser) -> None:
     page.close()
 
 
+def test_counts_of_rows_are_whole_with_separators(browser: Browser) -> None:
+    page = browser.new_page()
+    for file in (SHARED / "component.js", SHARED / "decide.js", PAGES / "views/decisions/consequences.js"):
+        load(page, file)
+    rows = [0, 7, 71190, 71189.99999999999, 1234567.4, 999.5, 12.25]
+    shown = page.evaluate("rows => rows.map(n => rowCount(n))", rows)
+    assert shown == ["0", "7", "71,190", "71,190", "1,234,567", "999.5", "12.25"]
+    page.close()
+
+
 def test_ticks_are_round_inside_and_about_as_many_as_wanted(scripts: Page) -> None:
     for low, high, count in ((0, 1, 5), (-3.2, 7.9, 8), (1e-7, 3e-7, 4), (-5e6, 9e6, 6), (0.2, 0.8, 3)):
         ticks = scripts.evaluate("([low, high, count]) => ticksOf(low, high, count)", [low, high, count])

@@ -124,7 +124,8 @@ def against_truth(judged: Judged) -> None:
                 index=[words.decision_name(table, action, clean) for action in judged.loss.actions],
                 columns=[_("truth is {label}").format(label=clean(table.class_(c), 40)) for c in table.classes],
             )
-            st.dataframe(confusion, width="content", alt=_("decisions by true class"))
+            localized = {name: st.column_config.NumberColumn(format="localized") for name in confusion.columns}
+            st.dataframe(confusion, width="content", alt=_("decisions by true class"), column_config=localized)
         if count.strange:
             st.caption(
                 _("Rows whose label is no class of the model, counted neither as right nor as wrong: {n}.").format(

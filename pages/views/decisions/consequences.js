@@ -29,6 +29,10 @@ function general(v, digits, signed = false) {   // Python's format(v, ".{digits}
   if (e < -4 || e >= digits) return `${sign}${bare(mantissa)}e${e < 0 ? "−" : "+"}${String(Math.abs(e)).padStart(2, "0")}`
   return sign + bare(Math.abs(v).toFixed(digits - 1 - e))
 }
+function rowCount(n) {   // a whole number with separators; of weighted rows fewer than a thousand with their decimals
+  const whole = Math.round(n)
+  return n >= 1000 || Math.abs(n - whole) < 1e-9 ? whole.toLocaleString("en-US") : general(n, 4)
+}
 const percent = v => (100 * v).toFixed(1) + " %"
 
 // ---- held-out rows under any losses and prior -------------------------------------------------------------------------
@@ -325,7 +329,7 @@ function createPanel(host) {
     const most = Math.max(...found.cost.flat().map(Math.abs), 1e-300)
     found.confusion.forEach((row, a) => row.forEach((n, j) => {
       const { box, count, cost } = cells.table[a][j], c = found.cost[a][j]
-      count.textContent = general(n, 4)
+      count.textContent = rowCount(n)
       cost.textContent = c ? general(c, 3, true) : ""
       box.style.setProperty("--shade", `${(100 * clamp(c / most, 0, 1)).toFixed(1)}%`)
       box.classList.toggle("none", !n)
