@@ -70,7 +70,8 @@ def costs(
     K, d = len(table.classes), len(table.columns)
     n = len(X)
     entries = K + sum(c.table.size if hasattr(c, "table") else 3 * K for c in table.columns)
-    lazy = LazyNaiveBayes(**model.get_params(deep=False)).fit(X, y, sample_weight)
+    with listen():  # what it has to tell the model has told
+        lazy = LazyNaiveBayes(**model.get_params(deep=False)).fit(X, y, sample_weight)
     stored: Any = lazy.stats_
     assert isinstance(stored, StoredRows)
     kept = {"look-up": table.nbytes, "lazy": stored.nbytes, "incremental": table.nbytes + counts_bytes(model)}
