@@ -18,6 +18,12 @@ from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Level, Schema, Variable
 
+MOST_LEVELS = 100
+"""A side of the plane has no more levels than this, the most frequent ones: bands that nobody could tell apart."""
+
+MOST_NUMBERS = 4_000_000
+"""Posteriors kept of a plane, and log terms computed at once: 32 MB of each."""
+
 
 class Explains(Protocol):
     """A fitted classifier of this library."""
@@ -28,13 +34,15 @@ class Explains(Protocol):
 @dataclass(frozen=True)
 class Axis:
     """One side of the plane: a numeric feature from `low` to `high`, or the `levels` of a discrete one. Of a feature
-    that `counts` only whole numbers have a probability: the plane has a step for each, from k − ½ to k + ½."""
+    that `counts` only whole numbers have a probability: the plane has a step for each, from k − ½ to k + ½. `of` is how
+    many levels there are, where not all of them are on the side."""
 
     name: str
     levels: tuple[Level, ...] = ()
     low: float = 0.0
     high: float = 1.0
     counts: bool = False
+    of: int = 0
 
     def ticks(self, n: int) -> list[Any]:
         """The values at which the plane is computed: all levels, or `n` numbers at the middle of equal steps, of counts
@@ -77,7 +85,8 @@ class Plane:
 
 def axis_of(variable: Variable, column: pd.Series) -> Axis:
     """The range to draw: the data's, with a margin of 6 % on each side; of a column with a Poisson likelihood from half
-    a count below the least to half a count above the greatest. Raises ParameterError on a text, which is no axis.
+    a count below the least to half a count above the greatest. Of more than MOST_LEVELS levels the most frequent, in
+    their order. Raises ParameterError on a text, which is no axis.
 
     >>> calls = Variable("calls", "count", likelihood="poisson")
     >>> axis_of(calls, pd.Series([1, 4, None]))
@@ -86,7 +95,12 @@ def axis_of(variable: Variable, column: pd.Series) -> Axis:
     if variable.kind == "text":
         raise ParameterError("column '{column}' is a text, which is no axis of a plane", column=variable.name)
     if variable.discrete:
-        return Axis(variable.name, variable.levels)
+        levels = variable.levels
+        if len(levels) <= MOST_LEVELS:
+            return Axis(variable.name, levels)
+        met = positions(column, levels)
+        often = np.sort(np.argsort(-np.bincount(met[met >= 0], minlength=len(levels)), kind="stable")[:MOST_LEVELS])
+        return Axis(variable.name, tuple(levels[i] for i in often), of=len(levels))
     values = column.dropna().astype(float)
     low, high = float(values.min()), float(values.max())
     if variable.likelihood == "poisson":
@@ -118,34 +132,51 @@ def posterior_plane(
     """The posterior over the plane of features `x` and `y` (`size` steps a numeric side).
 
     The other features are integrated out exactly (generative models can), or held at their values in `fixed`. An axis
-    of numbers that the model counts (Poisson) becomes one of counts.
+    of numbers that the model counts (Poisson) becomes one of counts. Where there are so many classes that the plane
+    would hold more than MOST_NUMBERS posteriors, its numeric sides have fewer steps; blocks of cells bound the rest.
     """
     x, y = _as_read(model, x), None if y is None else _as_read(model, y)
+    names = [axis.name for axis in (x, y) if axis is not None]
+    given = names if fixed is None else None
+
+    def explained(cells: Mapping[str, Sequence[Any]], n: int) -> Ledger:
+        columns: dict[str, Any] = {}
+        for variable in schema.features:
+            name = variable.name
+            column = cells[name] if name in cells else [None if fixed is None else fixed.get(name)] * n
+            if variable.discrete:
+                columns[name] = pd.Categorical(pd.Series(column, dtype=object), categories=list(variable.levels))
+            else:
+                columns[name] = pd.Series(column, dtype=float if variable.numeric else object)
+        return model.explain(pd.DataFrame(columns), given)
+
+    classes = explained({axis.name: axis.ticks(1)[:1] for axis in (x, y) if axis is not None}, 1).classes
+    size = min(size, max(math.isqrt(MOST_NUMBERS // len(classes)), 2))
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
-    n = len(across) * len(up)
-    columns: dict[str, Any] = {}
-    for variable in steps(schema.features):
-        if variable.name == x.name:
-            cells = pd.Series(across * len(up))
-        elif y is not None and variable.name == y.name:
-            cells = pd.Series([value for value in up for _ in across])
-        else:
-            value = None if fixed is None else fixed.get(variable.name)
-            cells = pd.Series([value] * n, dtype=float if variable.numeric else object)
-        columns[variable.name] = pd.Categorical(cells, categories=list(variable.levels)) if variable.discrete else cells
-    axes = [axis.name for axis in (x, y) if axis is not None]
-    ledger = model.explain(pd.DataFrame(columns), axes if fixed is None else None)
+    n, wide = len(across) * len(up), len(across)
+    posterior, status = np.empty((n, len(classes))), np.empty(n, dtype=np.int8)
+    block = max(MOST_NUMBERS // (len(classes) * max(len(names if given else schema.features), 1)), 1)
+    for start in steps(range(0, n, block)):
+        rows = range(start, min(start + block, n))
+        cells = {x.name: [across[i % wide] for i in rows]}
+        if y is not None:
+            cells[y.name] = [up[i // wide] for i in rows]
+        ledger = explained(cells, len(rows))
+        posterior[rows.start : rows.stop], status[rows.start : rows.stop] = ledger.posterior(), ledger.status
     shape = (len(up), len(across))
-    posterior = ledger.posterior()
-    return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))
+    return Plane(x, y, classes, posterior.reshape(*shape, -1), status.reshape(shape))
 
 
 def scatter(frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int) -> tuple[list[float], list[float], list[int]]:
     """Positions of the rows on the plane, and which rows they are: a random sample of at most `most` of those with both
-    cells. On a side with levels they are spread inside the level's band; without a `y` side, over its height."""
+    cells on it. On a side with levels they are spread inside the level's band; without a `y` side, over its height."""
     rng = np.random.default_rng(0)
     sides = [axis for axis in (x, y) if axis is not None]
-    known = np.flatnonzero(frame[[axis.name for axis in sides]].notna().all(axis=1).to_numpy())
+    there = frame[[axis.name for axis in sides]].notna().all(axis=1).to_numpy()
+    for axis in sides:
+        if axis.of:
+            there = there & (positions(frame[axis.name], axis.levels) >= 0)
+    known = np.flatnonzero(there)
     rows = np.sort(rng.choice(known, most, replace=False)) if len(known) > most else known
     places = []
     for axis in sides:

@@ -333,8 +333,11 @@ class PackedRows:
             tables.append(table.reshape(-1, table.shape[2]))
         return tables
 
-    def sums(self, tables: Sequence[Sequence[Array]], begin: int, end: int) -> Iterator[tuple[slice, Array]]:
-        """The rows from `begin` to `end` in blocks, and of each block (d, rows, W) the sums under every super-parent.
+    def sums(
+        self, tables: Sequence[Sequence[Array]], begin: int, end: int, parents: Sequence[int] | None = None
+    ) -> Iterator[tuple[slice, Array]]:
+        """The rows from `begin` to `end` in blocks, and of each block (m, rows, W) the sums under every super-parent,
+        or the `parents` (m,) that these tables are of.
         The array is used again for the next block."""
         cells = [math.prod(self.extents[j] for j in group) for group in self.groups]
         width = tables[0][0].shape[1]
@@ -344,7 +347,7 @@ class PackedRows:
             total, summand = whole[:, : rows.stop - first], term[: rows.stop - first]
             codes = [code[rows] for code in self.codes]
             for i, of_groups in enumerate(tables):
-                place = self.places[i][rows]
+                place = self.places[i if parents is None else parents[i]][rows]
                 for g, table in enumerate(of_groups):
                     index = place * cells[g]
                     index += codes[g]
@@ -394,19 +397,25 @@ def every_place(domain: Domain, extent: int) -> Table:
 
 
 def scores_left_out(
-    X: Table, left: LeftOutRows, log_prior: Mapping[int, Array], stars: Sequence[DirectedFactor], weight: Array | None
+    X: Table,
+    left: LeftOutRows,
+    log_prior: Mapping[int, Array],
+    stars: Mapping[int, DirectedFactor],
+    weight: Array | None,
 ) -> tuple[Array, Array]:
-    """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (d,),
-    for the star on each column of X. `weight` is (n,), None where all are 1.
+    """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (m,),
+    for the stars on columns of X, by their positions. `weight` is (n,), None where all are 1.
 
     The rows come class by class, all cells known, each to lose a weight of 1: then a class shares tables, where its own
     counts are one less, and its `log_prior` (C,); no family's smoothing hangs on the marginal of all classes.
     """
-    k = len(stars[0].prior.p)
-    packed = pack(X, [f.domain for f in stars[0].tables])
+    one = next(iter(stars.values()))
+    k = len(one.prior.p)
+    packed = pack(X, [f.domain for f in one.tables])
     columns = np.cumsum(packed.extents[:-1])
     counted, without = (
-        [packed.tables(np.split(_star_terms(star, gone), columns, axis=1)) for star in stars] for gone in (0.0, 1.0)
+        [packed.tables(np.split(_star_terms(star, gone), columns, axis=1)) for star in stars.values()]
+        for gone in (0.0, 1.0)
     )
     hits, gains = np.zeros(len(stars)), np.zeros(len(stars))
     for c, (begin, end) in enumerate(steps(pairwise(np.searchsorted(left.own, np.arange(k + 1)).tolist()), k)):
@@ -417,7 +426,7 @@ def scores_left_out(
             for table, less in zip(of_star, rest, strict=True):
                 table[:, c] = less[:, c]
             of_star[0][:, :k] += log_prior[c]
-        for rows, sums in packed.sums(tables, begin, end):
+        for rows, sums in packed.sums(tables, begin, end, list(stars)):
             joint = np.ascontiguousarray(np.moveaxis(sums, 2, 0)[:k])
             top = joint.max(axis=0)
             top[np.isneginf(top)] = 0.0

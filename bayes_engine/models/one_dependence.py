@@ -32,7 +32,16 @@ from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics, collect
-from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
+from bayes_engine.stats.families import (
+    Families,
+    Name,
+    PairCost,
+    all_pairs,
+    count_cells,
+    count_families,
+    in_order,
+    refuse_beyond,
+)
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.structure.chow_liu import (
@@ -46,9 +55,13 @@ from bayes_engine.structure.chow_liu import (
 from bayes_engine.structure.dependence import Dependences, Structure, dependences, k_parents, star
 from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.likelihood_traits import traits
+from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema, Variable
 
 AVERAGING = ("factored", "joint")
+
+STARS = 32
+"""So many candidates for the super-parent hold their tables at a time."""
 """How AODE smooths: each factor by itself, or one joint table whose margins agree."""
 
 
@@ -59,7 +72,9 @@ class SemiNaive(GenerativeClassifier):
     A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider_of`, the families of more
     than two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters.
 
-    Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`:
+    Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`,
+    and `fit` ParameterError before it counts, where the tables of all pairs of columns are expected to take more than
+    2 GB of memory or half an hour (`cost`):
 
     alpha : pseudo-count of every level of a conditional table (eq. 7.20), or another prior: as in `NaiveBayes`.
     priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
@@ -72,6 +87,7 @@ class SemiNaive(GenerativeClassifier):
     """
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "priors", "variance", "var_floor", "unseen"})
+    cost: ClassVar[PairCost] = PairCost(cell_bytes=50, pair_bytes=1700, pair_seconds=4e-5)
 
     alpha: Alpha = 1.0
     priors: ClassPriors = "empirical"
@@ -91,6 +107,7 @@ class SemiNaive(GenerativeClassifier):
     # counting -----------------------------------------------------------------------------------------------------
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
+        refuse_beyond(X.schema, labels.n_classes, X.n, self.cost)
         return replace(collect(X, labels, target), families=self._families(X, labels, self._wider()))
 
     def _families(self, X: Table, labels: Labels, wider: Collection[Name]) -> Families:
@@ -255,6 +272,7 @@ class SPODE(SemiNaive):
     """
 
     estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"super_parent"}
+    cost: ClassVar[PairCost] = PairCost(cell_bytes=185, pair_bytes=1200, pair_seconds=1.3e-4, row_seconds=3e-8)
     structural: ClassVar[tuple[str, ...]] = ("candidate_scores_",)
 
     super_parent: str = "loo"
@@ -294,7 +312,6 @@ class SPODE(SemiNaive):
         codes, weight = whole.own, whole.weight
         left = replace(whole, weight=np.minimum(weight, 1.0))
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
-        stars = [anew(self.stats_) for anew in along]
         fast = self._all_at_once(X, left)
         rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
@@ -303,12 +320,15 @@ class SPODE(SemiNaive):
             first = rows[np.unique(codes[rows], return_index=True)[1]]  # all of a class leave the same prior
             prior = dict(zip(codes[first].tolist(), self._prior_without(left.take(first)), strict=True))
             own_weight = None if labels.weight is None else weight[rows]
-            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
+            for some in slices(len(names), STARS):  # the tables of all at once would be d times those of the pairs
+                stars = {i: along[i](self.stats_) for i in range(some.start, some.stop)}
+                found = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
+                hits[some], gains[some] = found
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])
             log_prior = self._prior_without(gone)
-            for i, (anew, factor) in enumerate(steps(zip(along, stars, strict=True), len(stars))):
-                log_posterior = log_normalize(self._without_one(part, gone, log_prior, factor, anew))
+            for i, anew in enumerate(steps(along)):
+                log_posterior = log_normalize(self._without_one(part, gone, log_prior, anew(self.stats_), anew))
                 largest = log_posterior >= log_posterior.max(axis=1, keepdims=True) - EQUAL
                 right = (largest.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # no posterior: wrong
                 hits[i] += right @ weight[others]
@@ -461,6 +481,7 @@ class AODE(SemiNaive):
     """
 
     estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"min_frequency", "smoothing"}
+    cost: ClassVar[PairCost] = PairCost(cell_bytes=50, pair_bytes=2700, pair_seconds=8e-5)
 
     min_frequency: float = 1
     smoothing: Literal["factored", "joint"] = "factored"

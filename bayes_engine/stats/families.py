@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,23 @@ from bayes_engine.table.schema import Schema
 MOST_CELLS = 50_000_000
 """The largest number of cells that are counted: 400 MB of them."""
 
+MOST_BYTES = 2e9
+"""The largest memory that tables of pairs, and what is estimated from them, may be expected to take."""
+
+MOST_SECONDS = 1800.0
+"""The longest that counting and estimating them may be expected to take on one core."""
+
 Name = tuple[str, ...]
+
+
+class PairCost(NamedTuple):
+    """What a model over all pairs of columns costs, measured on one core: memory a cell of their tables, its factors'
+    included, and memory and time a pair; counting takes `row_seconds` a row and pair."""
+
+    cell_bytes: float
+    pair_bytes: float
+    pair_seconds: float
+    row_seconds: float = 2e-8
 
 
 @dataclass(frozen=True)
@@ -84,6 +101,30 @@ def count_families(table: Table, labels: Labels, names: Collection[Name]) -> dic
     return tables
 
 
+def refuse_beyond(schema: Schema, n_classes: int, n_rows: int, cost: PairCost) -> None:
+    """Raises ParameterError, before anything is counted, where the tables of all pairs of columns are expected to take
+    more than MOST_BYTES or MOST_SECONDS."""
+    sizes = np.array([1.0 + len(v.levels) for v in schema if v.discrete])
+    numeric = sum(not v.discrete for v in schema)
+    cells = n_classes * (sizes.sum() ** 2 - (sizes**2).sum()) / 2.0
+    moments = 3.0 * n_classes * sizes.sum() * numeric
+    pairs = len(sizes) * (len(sizes) - 1) / 2.0 + len(sizes) * numeric
+    memory = cost.cell_bytes * (cells + moments) + cost.pair_bytes * pairs
+    seconds = (cost.pair_seconds + cost.row_seconds * n_rows) * pairs
+    if memory > MOST_BYTES or seconds > MOST_SECONDS:
+        raise ParameterError(
+            "the joint tables of these columns would hold {cells:.3g} cells; leave out or coarsen the columns with the "
+            "most levels, or leave out columns: {pairs:.3g} pairs of columns are expected to take {memory:.2g} GB and "
+            "{seconds:.0f} seconds, and the limits are {most:.2g} GB and {longest:.0f} seconds",
+            cells=float(cells + moments),
+            pairs=pairs,
+            memory=memory / 1e9,
+            seconds=seconds,
+            most=MOST_BYTES / 1e9,
+            longest=MOST_SECONDS,
+        )
+
+
 def count_cells(table: Table, labels: Labels, names: Collection[Name]) -> dict[Name, Moments]:
     """Moments of the numeric columns within the cells of class × these discrete columns."""
     cell_moments = {}
@@ -127,9 +168,10 @@ def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Na
         both = groups[a] + groups[b]
         cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
         cube = cube.reshape(-1, *(sizes[n] for n in both))
-        for pair in left.intersection(combinations(both, 2)):
+        found = left.intersection(combinations(both, 2))
+        for pair in found:
             tables[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
-        left -= tables.keys()
+        left -= found
     return tables
 
 

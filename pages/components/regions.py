@@ -140,13 +140,14 @@ def region_plane(
 
     def moved(x: float, y: float) -> None:
         across, up = grid.x.nearest(x), y if grid.y is None else grid.y.nearest(y)
-        change(lambda state: _moved(state, table, axes, across, up))
+        change(lambda state: _moved(state, table, axes, grid, across, up))
 
     def picked(row: int) -> None:
         codes = active.case_codes(table, active.row_values(table, row), row)
         change(lambda state: replace(state, row=row, case=codes, amount=-1.0))
 
     plane(view, key=key, height=height, edit=last_edit(key), on_moved=moved, on_picked=picked)
+    most_frequent(table, grid)
     if len(table.parts.X) > MOST_POINTS:
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
     if loss.by_amount is not None and amount is not None:
@@ -172,6 +173,18 @@ def explain_case(table: active.FittableTable, fitted: active.Fitted, axes: Axes 
     model = _judging(table, fitted, axes)
     ledger = model.explain(case, None if axes.sliced else axes.names)
     return ledger.at_prior(model.prior_by_class, active.prior_of_use(table))
+
+
+def most_frequent(table: active.FittableTable, grid: Plane) -> None:
+    """Which levels are drawn, where not all of them are."""
+    for axis in (grid.x, grid.y):
+        if axis is not None and axis.of:
+            st.caption(
+                _(
+                    "Of the {n} levels of {column} the {k} most frequent are drawn, and the rows and the case with one "
+                    "of them."
+                ).format(n=int(axis.of), column=md(table.column(axis.name)), k=len(axis.levels))
+            )
 
 
 def _judging(
@@ -257,9 +270,9 @@ def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order
     return Case(x, y, _("the case"), posterior)
 
 
-def _moved(state: State, table: active.FittableTable, axes: Axes, x: float, y: float) -> State:
+def _moved(state: State, table: active.FittableTable, axes: Axes, grid: Plane, x: float, y: float) -> State:
     values = active.case_values(table)
-    for variable, place in ((axes.x, x), (axes.y, y)):
-        if variable is not None:
-            values[variable.name] = variable.levels[int(place)] if variable.discrete else float(f"{place:.4g}")
+    for axis, variable, place in ((grid.x, axes.x, x), (grid.y, axes.y, y)):
+        if variable is not None and axis is not None:
+            values[variable.name] = axis.levels[int(place)] if axis.levels else float(f"{place:.4g}")
     return replace(state, case=active.case_codes(table, values), row=-1, amount=active.same_amount(table))

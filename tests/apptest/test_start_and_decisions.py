@@ -11,7 +11,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime.state import State
-from tests.apptest.opened import edited, opened, sent_to
+from tests.apptest.opened import edited, opened, sent_to, uploaded
 
 MELONS = State(table="watermelon3a", language="en")
 
@@ -52,3 +52,16 @@ def test_decisions_estimates_the_risk_of_the_losses_on_rows_left_out(dear: float
 def test_a_prior_of_use_moves_the_posterior() -> None:
     before, after = (opened("decisions", replace(MELONS, prior=p)) for p in ((), (0.02, 0.98)))
     assert "Judged **good**" in said(before) and "Judged **bad**" in said(after)
+
+
+def test_of_many_levels_decisions_draws_the_most_frequent_and_says_so() -> None:
+    rows = "".join(f"p{i % 130:03},q{i * 7 % 130:03},{'yn'[i % 2]}\n" for i in range(390))
+    app = uploaded(f"a,b,class\n{rows}".encode(), page="decisions")
+    assert not app.exception
+    captions = [c.value for c in app.caption]
+    for name in "ab":
+        drawn = (
+            f"Of the 130 levels of {name} the 100 most frequent are drawn, and the rows and the case with one of them."
+        )
+        assert drawn in captions
+    assert [len(sent_to(app, "bayes_plane")[side]["levels"]) for side in "xy"] == [100, 100]

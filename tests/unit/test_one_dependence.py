@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_predict
 
-from bayes_engine import AODE, SPODE, TAN, EstimationWarning, KDependence, NaiveBayes, Status, load_dataset
+from bayes_engine import AODE, SPODE, TAN, EstimationWarning, KDependence, NaiveBayes, Schema, Status, load_dataset
 from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, TableError
 from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.stats.families import refuse_beyond
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import cuts_for
 
@@ -300,6 +301,50 @@ def test_tables_of_too_many_cells_are_refused(mixed: Any) -> None:
     X = pd.DataFrame({f"x{j}": [f"{i}{j}" for i in range(60)] for j in range(5)})
     with pytest.raises(ParameterError, match=r"would hold 1\.\d+e\+09 cells; leave out or coarsen the columns"):
         KDependence(4).fit(X, y)
+
+
+def levels(n: int, size: int, columns: int) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    codes = {f"c{j}": rng.integers(0, size, n) for j in range(columns)}
+    return pd.DataFrame(
+        {name: pd.Categorical.from_codes(c, [str(k) for k in range(size)]) for name, c in codes.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "columns", "text"),
+    [
+        (SPODE(), 3000, 2, r"1\.8e\+07 cells; .* 1 pairs of columns are expected to take 3\.3 GB and 0 seconds"),
+        (SPODE(), 2, 2000, r"2e\+06 pairs of columns are expected to take [\d.]+ GB and 2\d\d seconds"),
+        (TAN(), 5000, 2, r"expected to take 2\.5 GB .* the limits are 2 GB and 1800 seconds"),
+        (AODE(), 2, 2000, r"expected to take [\d.e+]+ GB"),
+        (KDependence(k=1), 2, 2000, r"expected to take [\d.e+]+ GB"),
+    ],
+)
+def test_what_would_cost_too_much_is_refused_before_anything_is_counted(
+    model: SemiNaive, size: int, columns: int, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayes_engine.models.one_dependence.collect", lambda *_: pytest.fail("it was counted"))
+    with pytest.raises(ParameterError, match=text):
+        model.fit(levels(6, size, columns), list("ababab"))
+
+
+def test_moments_of_numbers_in_every_level_are_part_of_the_cost() -> None:
+    X = pd.concat([levels(6, 3000, 1), pd.DataFrame(np.ones((6, 4000))).add_prefix("x")], axis=1)
+    schema, costs = Schema.from_dtypes(X), [m(discretize=None).cost for m in (AODE, TAN, SPODE)]
+    for cost in costs:
+        with pytest.raises(ParameterError, match="expected to take"):
+            refuse_beyond(schema, 2, 6, cost)
+        refuse_beyond(Schema(schema.variables[:20]), 2, 6, cost)
+    with pytest.raises(ParameterError, match=r"4e\+03 pairs of columns are .* and 8\d\d\d+ seconds"):
+        refuse_beyond(Schema(schema.variables), 2, 10**8, costs[0])
+
+
+def test_super_parents_are_scored_a_few_at_a_time_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = levels(60, 3, 7), np.tile(["a", "b", "b"], 20)
+    whole = SPODE().fit(X, y).candidate_scores_
+    monkeypatch.setattr("bayes_engine.models.one_dependence.STARS", 2)
+    pd.testing.assert_frame_equal(SPODE().fit(X, y).candidate_scores_, whole)
 
 
 def test_statistics_that_are_not_enough() -> None:

@@ -14,9 +14,9 @@ from bayes_engine.language import Message
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
-from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.models.one_dependence import AODE, SPODE, TAN
 from bayes_engine.progress import tick
-from bayes_engine.stats.families import MOST_CELLS
+from bayes_engine.stats.families import MOST_BYTES
 from bayes_engine.table.encode import positions
 from bayes_engine.workbench.doctor.classes import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable
@@ -98,9 +98,8 @@ def _joinable(examined: ExaminedTable) -> bool:
     """Whether every two columns can have a table of their own; the words of a text have none."""
     sizes = np.array([1.0 + len(examined.schema[name].levels) for name in examined.codes])
     cells = examined.k * (sizes.sum() ** 2 - (sizes**2).sum()) / 2.0
-    return (
-        len(examined.features) <= JOINED and not any(v.textual for v in examined.features) and bool(cells <= MOST_CELLS)
-    )
+    affordable = bool(cells * SPODE.cost.cell_bytes <= MOST_BYTES)
+    return len(examined.features) <= JOINED and not any(v.textual for v in examined.features) and affordable
 
 
 def _rows(examined: ExaminedTable) -> int:

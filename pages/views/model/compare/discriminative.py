@@ -17,7 +17,7 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.figures.curves import PlaneLabels, Points, decision_planes
 from pages import active
 from pages.components.chart import chart
-from pages.components.regions import MOST_POINTS, Axes, axes_in_use, region_controls
+from pages.components.regions import MOST_POINTS, Axes, axes_in_use, most_frequent, region_controls
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import current, dark
@@ -64,6 +64,7 @@ def beside_logistic_regression(judged: Judged) -> None:
         dark=dark(),
     )
     chart(figure, key="sides_figure", alt=_("decision regions of the model and of logistic regression, side by side"))
+    most_frequent(table, ours)
     sentences = [
         _("Left: what each class looks like was learnt, P(x | c) P(c); the other columns are integrated out, exactly."),
         _("Right: only where the classes part was learnt, P(c | x); it cannot leave a column out, so it was fitted "
