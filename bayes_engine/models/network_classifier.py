@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import ParameterError
+from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors import Factor
 from bayes_engine.factors.class_prior import ConditionalPrior
 from bayes_engine.factors.leaf import Leaf, LeftOutRows
@@ -101,7 +101,8 @@ class BayesianNetworkClassifier(SemiNaive):
         if structure == "naive":
             return DAG((target, *columns), below)
         if structure == "tan":
-            tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
+            with listen():  # said of the whole
+                tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
             return DAG((target, *columns), [*below, *tan.tree_])
         discrete = [v.name for v in stats.schema if v.discrete and self._domain(stats, v).size]
         # a stated class prior leaves no room for parents of the class

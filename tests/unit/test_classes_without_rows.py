@@ -42,6 +42,7 @@ MODELS = [
     (AODE(), LEVELS),
     (KDependence(k=2), LEVELS),
     (BayesianNetworkClassifier(structure="naive"), LEVELS),
+    (BayesianNetworkClassifier(structure="tan"), LEVELS),
     (LinearDiscriminantAnalysis(), NUMBERS),
     (QuadraticDiscriminantAnalysis(), NUMBERS),
     (GaussianNB(), NUMBERS),
