@@ -33,7 +33,7 @@ from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
-from bayes_engine.table.encode import MISSING, Table, encode, observe
+from bayes_engine.table.encode import MISSING, Table, encode, observe, refuse_infinite
 from bayes_engine.table.schema import Schema, Variable, middle, numbers, sort_levels
 
 
@@ -329,8 +329,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         frame, labels, target = self._read(X, y, sample_weight, known, reset=first)
         schema = self._observed(frame, labels, None if first else self.schema_)
         table = self._first_read(frame, schema)
-        if table.beyond is not None:
-            table.refuse_infinite()
+        refuse_infinite(table, frame)
         stats = self._count(table, labels, target)
         return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
 

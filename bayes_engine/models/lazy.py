@@ -22,7 +22,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.collect import SufficientStatistics, collect, unite
 from bayes_engine.stats.labels import Labels
-from bayes_engine.table.encode import MISSING, Table, code_dtype
+from bayes_engine.table.encode import MISSING, Table, code_dtype, infinity
 from bayes_engine.table.schema import Schema, Variable
 
 
@@ -199,7 +199,8 @@ class LazyNaiveBayes(NaiveBayes):
                     "column '{column}' is a text, of which LazyNaiveBayes keeps no rows; take NaiveBayes",
                     column=variable.name,
                 )
-        X.refuse_infinite()
+            if variable.numeric and (infinite := np.isinf(column)).any():
+                raise infinity(variable.name, infinite)
         return StoredRows(X.schema, target, ((X, labels),))
 
     def _estimate(self, stats: Any) -> Factor:

@@ -193,7 +193,7 @@ def _levels(variable: Variable, column: pd.Series, likelihood: str) -> Variable:
             row=int(np.isinf(x).argmax()) + 1,
         )
     if likelihood == "categorical":
-        levels = sort_levels(observed(column))
+        levels = sort_levels(observed(column), variable.name)
         return replace(variable, kind="categorical", levels=levels, pivot=0.0, likelihood="categorical")
     strange = ~np.isnan(x) & (x != 0) & (x != 1)
     if strange.any():

@@ -39,7 +39,7 @@ from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.structure.graph import DAG
 from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
-from bayes_engine.table.encode import Table, encode, observe
+from bayes_engine.table.encode import Table, encode, observe, refuse_infinite
 from bayes_engine.table.schema import Schema, Variable, numbers
 
 ONE = Variable("", "categorical", ("",))
@@ -73,7 +73,7 @@ def read_rows(
     if empty:
         raise TableError("column(s) {names} hold no value at all; leave them out", names=Listing(empty))
     table = encode(frame, schema, unseen="error")
-    table.refuse_infinite()
+    refuse_infinite(table, frame)
     for name in schema.names if missing == "error" else ():
         if (absent := table[name] == 0).any():
             raise TableError(

@@ -18,7 +18,7 @@ from bayes_engine.inference.forward_sampling import sample
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array
 from bayes_engine.table.dataframes import as_frame
-from bayes_engine.table.encode import encode, unseen_code
+from bayes_engine.table.encode import encode, refuse_infinite, unseen_code
 from bayes_engine.table.schema import Schema
 
 # rows and evidence ----------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def places_of(network: Network, schema: Schema, hidden: Collection[str], X: Any)
         if name not in names and name not in hidden:
             raise TableError("the column '{column}' is not in X", column=name)
     table = encode(frame[names], Schema(tuple(schema[n] for n in names)))
-    table.refuse_infinite()
+    refuse_infinite(table, frame[names])
     places = np.full((table.n, len(network.cpts)), HIDDEN, dtype=np.intp)
     for name in names:
         codes = table[name]

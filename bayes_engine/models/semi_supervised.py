@@ -236,7 +236,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             target = declared
         else:
             shown = column[~absent]
-            target, codes[~absent] = encode_target(shown.infer_objects() if shown.dtype == object else shown, declared)
+            target, codes[~absent] = encode_target(shown, declared)
         if len(target.levels) < 2:
             raise TableError(
                 "the target holds 1 class ('{label}'); a classifier needs two classes. Choose another target or "

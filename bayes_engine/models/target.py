@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from bayes_engine.errors import TableError
+from bayes_engine.errors import CellTypeError, TableError
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
-from bayes_engine.table.schema import Variable, observed, sort_levels
+from bayes_engine.table.schema import Variable, observed, sort_levels, written
 
 
 def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.intp]]:
@@ -23,10 +25,7 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
     A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
     are declared.
     """
-    y = to_pandas(y)
-    if not isinstance(y, pd.Series):
-        y = pd.Series(y if isinstance(y, pd.api.extensions.ExtensionArray) else column_or_1d(y, warn=True, dtype=None))
-    column = y
+    column = _series(to_pandas(y))
     if len(column) == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there are no labels")
     if column.isna().any():
@@ -37,14 +36,17 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
         )
     declared = isinstance(column.dtype, pd.CategoricalDtype)
     if not declared:
-        column = column.infer_objects()
+        with suppress(UnicodeEncodeError):  # Arrow has no half characters
+            column = column.infer_objects()
         if column.dtype.kind == "f" and not np.isfinite(column.to_numpy()).all():
             raise TableError("Input y contains infinity: class labels must be finite")
         if column.dtype.kind not in "Oiub":  # whole numbers are classes, whatever they are
             check_classification_targets(np.asarray(column))
-    met = sort_levels(column.cat.categories if declared else observed(column))
+    name = "class" if column.name is None else str(column.name)
+    there = list(column.cat.categories) if declared else observed(column)
+    _refuse_odd(there, name)
+    met = sort_levels(there, name)
     if known is None:
-        name = "class" if column.name is None else str(column.name)
         known = Variable(name, "categorical", met, declared=declared)
     new = [label for label in met if label not in known.levels]
     if new and known.declared and not declared:
@@ -56,6 +58,32 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
     codes, labels = pd.factorize(column)
     return target, positions(labels, target.levels)[codes]
+
+
+def _series(y: Any) -> pd.Series:
+    """Labels as a column, strings as they are."""
+    if isinstance(y, pd.Series):
+        return y
+    if isinstance(y, pd.api.extensions.ExtensionArray):
+        return pd.Series(y)
+    if isinstance(y, list) and any(isinstance(label, tuple) for label in y):
+        return pd.Series(pd.Index(y, tupleize_cols=False), dtype=object)
+    labels = column_or_1d(y, warn=True, dtype=None)
+    plain = labels.astype(object) if labels.dtype.kind == "U" else labels
+    return pd.Series(plain, dtype=object) if plain.dtype == object else pd.Series(plain)
+
+
+def _refuse_odd(labels: Iterable[Any], name: str) -> None:
+    """Raises CellTypeError on a label that is neither string nor number nor any other plain value."""
+    for label in labels:
+        if not pd.api.types.is_scalar(label) or isinstance(label, bytes | complex):
+            raise CellTypeError(
+                "column '{column}' holds the label {value} ({kind}): argument must be a string or a number; turn the "
+                "labels into one of them",
+                column=name,
+                value=written(label),
+                kind=type(label).__name__,
+            )
 
 
 def class_array(levels: tuple[Any, ...]) -> NDArray[Any]:

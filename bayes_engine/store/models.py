@@ -8,8 +8,10 @@ from functools import partial
 from typing import IO, Any, NoReturn
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.errors import BayesEngineError, StoreError, listen
+from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, listen, report
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
 from bayes_engine.store.forms import FORMS, Form
@@ -23,6 +25,7 @@ def save_model(
 ) -> bytes | None:
     """Write a model of this library, fitted or not, to a path or an open file; without either, return the bytes.
 
+    Of a model that is not fitted it warns: the file holds its parameters alone.
     Predictions of the loaded model are bit-identical, and its statistics are those of the saved one. A path is written
     whole or not at all. A LazyNaiveBayes keeps its rows, and so does its file. Raises StoreError where the model, or
     something in it, has no place in a file, or the file would have more than `limit` bytes.
@@ -37,6 +40,14 @@ def save_model(
         _refuse(model, type(model).__name__)
     writer = ValueWriter(_write)
     data = pack("model", writer.write(model, type(model).__name__), writer.blobs, limit=limit)
+    if not isinstance(model, LookUp) and not _is_fitted(model):
+        report(
+            EstimationWarning(
+                "{model} is not fitted: the file holds its parameters, and no model that predicts; fit it first",
+                model=type(model).__name__,
+            ),
+            stacklevel=2,
+        )
     if path_or_file is None:
         return data
     if isinstance(path_or_file, str | os.PathLike):
@@ -44,6 +55,14 @@ def save_model(
     else:
         path_or_file.write(data)
     return None
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def load_model(

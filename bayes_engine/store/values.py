@@ -47,7 +47,7 @@ from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyS
 from bayes_engine.structure.search_trace import Candidate, SearchResult, SearchStep, SearchTrace
 from bayes_engine.table.discretize import Split
 from bayes_engine.table.encode import Table
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.schema import Level, Schema, Variable, written
 from bayes_engine.table.text import TextRule
 
 RECORDS: Mapping[str, type] = {
@@ -161,6 +161,8 @@ class ValueWriter:
         kind: Any = type(value)
         for name, hint in field_hints(kind).items():
             held = getattr(value, name)
+            if isinstance(value, Variable) and name == "levels":
+                _refuse_levels(value)
             if not fits(held, hint):
                 _misfit(f"{where}.{name}", kind, name, held)
             written[stored_name(tag, name)] = self.write(held, f"{where}.{name}")
@@ -354,6 +356,18 @@ def stored_name(tag: str, attribute: str) -> str:
     ('p', 'bill')
     """
     return STORED.get(tag, {}).get(attribute, attribute)
+
+
+def _refuse_levels(variable: Variable) -> None:
+    for level in variable.levels:
+        if not fits(level, Level):
+            raise StoreError(
+                "column '{column}' has the level {value} ({kind}), which has no place in a file: levels there are "
+                "strings, numbers and truth values; turn the column into strings (astype(str)) and fit again",
+                column=variable.name,
+                value=written(level),
+                kind=type(level).__name__,
+            )
 
 
 def _misfit(where: str, record: type, field: str, value: Any) -> NoReturn:

@@ -38,14 +38,13 @@ class Table:
     """n rows encoded under `schema`; `columns[j]` (n,) holds the codes or the numbers of variable j.
 
     `beyond` (n,) marks the rows with an infinite cell in a column of intervals (None where there is none): codes
-    cannot show it; `first_beyond` is the column and the position of the first.
+    cannot show it.
     """
 
     schema: Schema
     columns: tuple[Any, ...]
     n: int
     beyond: NDArray[np.bool_] | None = None
-    first_beyond: tuple[str, int] | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[self.schema.position[name]]
@@ -84,20 +83,6 @@ class Table:
                 bad |= np.isinf(column)
         return bad
 
-    def refuse_infinite(self) -> None:
-        """Raises TableError, naming column and row, where a cell is infinite."""
-        found = self.first_beyond
-        for variable, column in zip(self.schema, self.columns, strict=True):
-            if found is None and variable.numeric and np.isinf(column).any():
-                found = variable.name, int(np.isinf(column).argmax())
-        if found is not None:
-            raise TableError(
-                "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it "
-                "missing",
-                column=found[0],
-                row=found[1] + 1,
-            )
-
 
 def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
@@ -128,7 +113,7 @@ def encode(
     """
     columns: list[Any] = []
     variables = list(schema)
-    beyonds: list[tuple[str, NDArray[np.bool_]]] = []
+    beyond: NDArray[np.bool_] | None = None
     for j, variable in enumerate(steps(schema)):
         column = frame.iloc[:, j]
         values: Any
@@ -138,7 +123,8 @@ def encode(
         elif variable.cuts is not None:
             values, infinite = encode_intervals(column, variable)
             absent = values == MISSING
-            beyonds.append((variable.name, infinite))
+            if infinite.any():
+                beyond = infinite if beyond is None else beyond | infinite
         elif variable.discrete:
             values = encode_levels(column, variable)
             absent = values == MISSING
@@ -148,8 +134,8 @@ def encode(
                     column=variable.name,
                     value=str(column.iloc[int(strange.argmax())]),
                 )
-            if variable.likelihood is not None:
-                beyonds.append((variable.name, _infinite(column)))
+            if variable.likelihood is not None and (infinite := _infinite(column)).any():
+                beyond = infinite if beyond is None else beyond | infinite
         else:
             values = numbers(column, variable)
             absent = np.isnan(values)
@@ -162,13 +148,24 @@ def encode(
                 row=int(absent.argmax()) + 1,
             )
         columns.append(values)
-    schema = Schema(tuple(variables)) if grow else schema
-    beyonds = [(name, infinite) for name, infinite in beyonds if infinite.any()]
-    if not beyonds:
-        return Table(schema, tuple(columns), len(frame))
-    name, first = beyonds[0]
-    beyond = np.logical_or.reduce([infinite for _name, infinite in beyonds])
-    return Table(schema, tuple(columns), len(frame), beyond, (name, int(first.argmax())))
+    return Table(Schema(tuple(variables)) if grow else schema, tuple(columns), len(frame), beyond)
+
+
+def refuse_infinite(table: Table, frame: pd.DataFrame) -> None:
+    """Raises TableError, naming column and row, where the frame that was encoded as `table` holds infinity in a column
+    of intervals or levels."""
+    for j, variable in enumerate(table.schema if table.beyond is not None else ()):
+        if variable.discrete and (infinite := _infinite(frame.iloc[:, j].infer_objects())).any():
+            raise infinity(variable.name, infinite)
+
+
+def infinity(column: str, infinite: NDArray[np.bool_]) -> TableError:
+    """The error of the first of the cells of a column that are infinite."""
+    return TableError(
+        "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it missing",
+        column=column,
+        row=int(infinite.argmax()) + 1,
+    )
 
 
 def encode_texts(column: pd.Series, variable: Variable, *, grow: bool) -> tuple[Variable, TermColumn]:
@@ -238,8 +235,14 @@ def positions(values: Any, known: Sequence[Any]) -> NDArray[np.intp]:
     >>> positions(["dark", None, "pink"], ("green", "dark")).tolist()
     [1, -1, -1]
     """
-    where = pd.Index(known, dtype=object).get_indexer(pd.Index(pd.Series(values).astype(object)))
+    where = pd.Index(known, dtype=object).get_indexer(_objects(values))
     return np.asarray(where, dtype=np.intp)
+
+
+def _objects(values: Any) -> pd.Index:
+    """Values as they are: what is inferred to be strings goes through Arrow, which has no half characters."""
+    plain = values if isinstance(values, np.ndarray | pd.Index) else pd.Series(values).array
+    return pd.Index(plain.astype(object), dtype=object)
 
 
 def _consecutive(variable: Variable) -> bool:

@@ -70,7 +70,7 @@ class Variable:
         Raises SchemaMismatch where the domain is declared and a value lies outside it.
         """
         known = set(self.levels)
-        new = sort_levels(v for v in values if v not in known)
+        new = sort_levels((v for v in values if v not in known), self.name)
         if new and self.declared:
             raise SchemaMismatch(
                 "column '{column}' holds '{value}', which is not among its declared levels; add the level or mend "
@@ -272,13 +272,30 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
             )
         pivot = middle(numbers.to_numpy(dtype=float, na_value=np.nan))
         return replace(variable, kind=kind, levels=(), declared=False, pivot=pivot)
-    levels = variable.levels or sort_levels(observed(column)) if kind in DISCRETE else ()
+    levels = variable.levels or sort_levels(observed(column), variable.name) if kind in DISCRETE else ()
     return replace(variable, kind=kind, levels=levels)
 
 
-def sort_levels(values: Iterable[Any]) -> tuple[Level, ...]:
-    """Distinct levels in an order that does not depend on the order of rows: by type (numbers first), then value."""
-    return tuple(sorted(set(values), key=lambda v: (isinstance(v, str), v if not isinstance(v, str) else 0, str(v))))
+def sort_levels(values: Iterable[Any], column: str = "class") -> tuple[Level, ...]:
+    """Distinct levels in an order that does not depend on the order of rows: by type (numbers first), then value.
+
+    Raises CellTypeError, naming the column, where two of them have no order (a date and a number).
+    """
+    levels = set(values)
+    try:
+        return tuple(sorted(levels, key=lambda v: (isinstance(v, str), v if not isinstance(v, str) else 0, str(v))))
+    except TypeError:
+        one, *others = (v for v in levels if not isinstance(v, str))
+        other = next((v for v in others if type(v) is not type(one)), others[0])
+        raise CellTypeError(
+            "column '{column}' holds {value} ({kind}) and {other} ({different}), which have no order; make all of "
+            "them strings or all of them numbers",
+            column=column,
+            value=written(one),
+            kind=type(one).__name__,
+            other=written(other),
+            different=type(other).__name__,
+        ) from None
 
 
 def observed(column: pd.Series) -> list[Any]:
@@ -404,7 +421,7 @@ def _from_dtype(name: str, column: pd.Series) -> Variable:
             column=name,
             dtype=str(dtype),
         )
-    return Variable(name, "categorical", sort_levels(observed(column)))
+    return Variable(name, "categorical", sort_levels(observed(column), name))
 
 
 def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
@@ -477,7 +494,7 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     if not distinct:
         return Variable(name, "empty", role="ignore")
     if len(distinct) == 1:
-        return Variable(name, "constant", sort_levels(distinct), role="ignore")
+        return Variable(name, "constant", sort_levels(distinct, name), role="ignore")
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return Variable(name, "date", role="ignore")
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -488,14 +505,14 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
         x = values.to_numpy(dtype=float)
         whole = bool((x == np.round(x)).all())
         if len(distinct) == 2:
-            return Variable(name, "binary", sort_levels(distinct))
+            return Variable(name, "binary", sort_levels(distinct, name))
         consecutive = whole and len(distinct) == n and x.max() - x.min() == n - 1
         if whole and len(distinct) == n and n >= 5 and (named_like_id or consecutive):
             return Variable(name, "identifier", role="id")
         kind: Kind = "count" if whole and x.min() >= 0 else "continuous"
         return Variable(name, kind, pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
     if len(distinct) == 2:
-        return Variable(name, "binary", sort_levels(distinct))
+        return Variable(name, "binary", sort_levels(distinct, name))
     texts = [str(v) for v in distinct]
     if sum(map(len, texts)) >= 30 * len(texts) or sum(len(t.split()) for t in texts) >= 5 * len(texts):
         return Variable(name, "text", role="ignore")
@@ -503,4 +520,4 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
         return Variable(name, "text", role="ignore")  # Chinese has no spaces: about two characters are a word
     if n >= 10 and (len(distinct) == n or (named_like_id and len(distinct) > n / 2)):
         return Variable(name, "identifier", role="id")
-    return Variable(name, "categorical", sort_levels(distinct))
+    return Variable(name, "categorical", sort_levels(distinct, name))

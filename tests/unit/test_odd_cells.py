@@ -13,7 +13,21 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import bayes_engine
-from bayes_engine import BayesianNetwork, GaussianMixture, GaussianNB, LinearDiscriminantAnalysis, NaiveBayes
+from bayes_engine import (
+    BayesianNetwork,
+    EstimationWarning,
+    GaussianMixture,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    MDLPDiscretizer,
+    NaiveBayes,
+    Schema,
+    SemiSupervisedNB,
+    StoreError,
+    Variable,
+    load_model,
+    save_model,
+)
 from bayes_engine.errors import TableError, listen
 
 ESTIMATORS = [
@@ -121,3 +135,69 @@ def test_half_a_character_is_a_level_like_any_other() -> None:
 def test_exact_numbers_are_numbers_for_scikit_learns_names_too() -> None:
     X = pd.DataFrame({"price": [Decimal("1.5"), Decimal("2.5"), Decimal(7), Decimal(9)]}, dtype=object)
     assert GaussianNB().fit(X, list("aabb")).theta_.tolist() == [[2.0], [8.0]]
+
+
+# labels, and levels that are saved ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (
+            [1, dt.date(2020, 1, 1)] * 4,
+            r"'kind' holds (1|2020-01-01) \(\w+\) and (1|2020-01-01) \(\w+\), which have no order",
+        ),
+        ([(1, 2), (3, 4)] * 4, r"'kind' holds the label \(1, 2\) \(tuple\)"),
+        ([b"a", b"b"] * 4, r"'kind' holds the label b'a' \(bytes\)"),
+    ],
+)
+@pytest.mark.parametrize("kind", [NaiveBayes, GaussianNB, MDLPDiscretizer, SemiSupervisedNB])
+def test_labels_that_are_none_are_refused_by_name(kind: type[BaseEstimator], labels: list[Any], told: str) -> None:
+    X = pd.DataFrame({"x": np.arange(8.0)})
+    y = pd.Series(pd.Index(labels, tupleize_cols=False, dtype=object), name="kind")
+    for column in (y, y.astype("category")):
+        with pytest.raises(TableError, match=f"column {told}"):
+            kind().fit(X, column)
+
+
+def test_half_a_character_is_a_class_like_any_other() -> None:
+    X, y = pd.DataFrame({"x": np.arange(8.0)}), ["\ud800", "b"] * 4
+    for labels in (y, np.array(y, dtype=object), pd.Series(y, dtype=object)):
+        model = NaiveBayes().fit(X, labels)
+        assert load_model(save_model(model)).classes_.tolist() == ["b", "\ud800"]
+        assert SemiSupervisedNB().fit(X, labels).classes_.tolist() == ["b", "\ud800"]
+
+
+def test_levels_of_a_schema_that_have_no_order_are_refused_by_name() -> None:
+    X = pd.DataFrame({"when": pd.Series([1, dt.date(2020, 1, 1)] * 4, dtype=object)})
+    with pytest.raises(TableError, match=r"column 'when' holds .*, which have no order"):
+        NaiveBayes(schema=Schema((Variable("when", "categorical"),))).fit(X, Y)
+
+
+LEVELS = {
+    "Interval": pd.cut(pd.Series(np.arange(8.0)), 2),
+    "Timestamp": pd.Series(DAYS[[0, 1] * 4]).astype("category"),
+    "Decimal": pd.Series([Decimal(0), Decimal(1)] * 4).astype("category"),
+    "bytes": pd.Series([b"a", b"b"] * 4).astype("category"),
+    "date": pd.Series([DAYS[0].date(), DAYS[1].date()] * 4).astype("category"),
+}
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+def test_a_level_that_no_file_holds_is_named_with_its_column(kind: str) -> None:
+    levels = LEVELS[kind].rename("when")
+    model = NaiveBayes().fit(levels.to_frame(), Y)  # declared by whoever made the categories
+    assert len(model.predict(levels.to_frame())) == N
+    with pytest.raises(StoreError, match=rf"column 'when' has the level .* \({kind}\), which has no place in a file"):
+        save_model(model)
+    if kind != "bytes":
+        model = NaiveBayes().fit(pd.DataFrame({"x": np.arange(8.0)}), levels)
+        with pytest.raises(StoreError, match=rf"column 'when' has the level .* \({kind}\)"):
+            save_model(model)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_saving_an_unfitted_model_says_so(kind: type[BaseEstimator]) -> None:
+    with pytest.warns(EstimationWarning, match=f"{kind.__name__} is not fitted: the file holds its parameters"):
+        data = save_model(kind())
+    assert repr(load_model(data)) == repr(kind())

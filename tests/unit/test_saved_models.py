@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bayes_engine import load_model, save_model
+from bayes_engine.errors import listen
 from bayes_engine.store import unpack
 from tests.fixtures.answers import answers, differences, plain, processor
 from tests.fixtures.make_models import HERE
@@ -51,7 +52,9 @@ def test_a_saved_model_says_what_it_said(path: Any) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_saved_model_is_saved_as_it_was(path: Any) -> None:
-    assert written(save_model(load_model(path)) or b"") == written(path.read_bytes())
+    with listen():  # of one that is not fitted
+        saved = save_model(load_model(path)) or b""
+    assert written(saved) == written(path.read_bytes())
 
 
 def written(data: bytes) -> Any:
