@@ -1,4 +1,4 @@
-"""A spreadsheet file (xlsx) written row by row: one sheet, texts as texts, numbers as numbers, never a formula.
+"""A spreadsheet file (xlsx) written row by row: one sheet, texts as texts, numbers and days as such, never a formula.
 
 Office Open XML, ECMA-376 part 1, §18: a zip of five small fixed parts and the sheet, which is written as it comes, so
 that a million rows take the memory of a block. (XlsxWriter in its constant-memory mode takes seven times the CPU time
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,11 @@ _ESCAPED = re.compile(rf"[&<>{_FORBIDDEN}]|_(?=x[0-9A-Fa-f]{{4}}[_{_FORBIDDEN}])
 """The same, a character at a time: the _ that ends one such look-alike may begin another."""
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _OPEN, _CLOSE = '<c s="1" t="inlineStr"><is><t xml:space="preserve">', "</t></is></c>"
+CellType = Literal["number", "day"]
+_NUMBER, _LONGEST = r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?", 16
+_DAY = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_DAY_0, _FIRST_DAY = pd.Timestamp("1899-12-30"), pd.Timestamp("1900-03-01")
+"""A spreadsheet counts days from the first on, and before the second takes 1900 for a leap year."""
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -51,11 +56,13 @@ _PARTS = {
     "xl/_rels/workbook.xml.rels": f"""<Relationships xmlns="{_PACKAGE}/relationships">
 <Relationship Id="rId1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>
 <Relationship Id="rId2" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>""",
-    # style 1 is text (format 49, «@»), and stays text when its cell is edited
-    "xl/styles.xml": f"""<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>
+    # style 1 is text (format 49, «@»), and stays text when its cell is edited; style 2 is a day
+    "xl/styles.xml": f"""<styleSheet xmlns="{_MAIN}">
+<numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/></numFmts><fonts count="1"><font/></fonts>
 <fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>
 <borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>
-<cellXfs count="2"><xf/><xf numFmtId="49" applyNumberFormat="1" quotePrefix="1"/></cellXfs>
+<cellXfs count="3"><xf/><xf numFmtId="49" applyNumberFormat="1" quotePrefix="1"/>
+<xf numFmtId="164" applyNumberFormat="1"/></cellXfs>
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>""",
 }
 _BEGIN = f"""{_XML}<worksheet xmlns="{_MAIN}"><sheetViews><sheetView workbookViewId="0">
@@ -95,11 +102,9 @@ class SheetWriter:
         self._rows([self._texts(pd.Series([name], dtype="str")) for name in names])
 
     def add(self, frame: pd.DataFrame) -> None:
-        """More rows; a column of numbers is written as numbers, any other as texts, missing cells empty."""
-        self._rows([
-            _numbers(column) if pd.api.types.is_numeric_dtype(column.dtype) else self._texts(column)
-            for _, column in frame.items()
-        ])  # fmt: skip
+        """More rows; a column of numbers is written as numbers, one of days as days, any other as texts, missing cells
+        empty."""
+        self._rows([self._cells(column) for _, column in frame.items()])
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +119,11 @@ class SheetWriter:
     def _rows(self, columns: list[list[str]]) -> None:
         rows = "".join([f"<row>{''.join(cells)}</row>" for cells in zip(*columns, strict=True)])
         self._sheet.write(rows.encode())
+
+    def _cells(self, column: pd.Series) -> list[str]:
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            return _numbers(column)
+        return _days(column) if column.dtype.kind == "M" else self._texts(column)
 
     def _texts(self, column: pd.Series) -> list[str]:
         texts = column.astype("str")
@@ -132,6 +142,58 @@ class SheetWriter:
 def _numbers(column: pd.Series) -> list[str]:
     finite = np.isfinite(column.to_numpy(dtype=float)).tolist()
     return [f"<c><v>{v!r}</v></c>" if fine else "<c/>" for v, fine in zip(column.tolist(), finite, strict=True)]
+
+
+def _days(column: pd.Series) -> list[str]:
+    numbers = (column - _DAY_0).dt.days
+    return ["<c/>" if v != v else f'<c s="2"><v>{v:.0f}</v></c>' for v in numbers.tolist()]
+
+
+def typed_columns(blocks: Iterable[pd.DataFrame], as_text: Collection[str] = ()) -> dict[int, CellType]:
+    """Of texts that come a block at a time, the columns by position whose cells are all numbers, or all days. A number
+    is written as a program writes it, with no more digits than a spreadsheet keeps, so that 007, 1E5 and the number of
+    a card stay what they are; a day as 2024-01-31. The columns `as_text`, identifiers, stay texts.
+
+    >>> cells = pd.DataFrame({"id": ["007", "12"], "sum": ["1.50", ""], "day": ["2024-01-31", "1999-12-01"]})
+    >>> typed_columns([cells])
+    {1: 'number', 2: 'day'}
+    """
+    left: dict[int, set[CellType]] = {}
+    for block in blocks:
+        for j, (name, column) in enumerate(block.items()):
+            texts = column.dropna().astype("str")
+            texts = texts[texts != ""]
+            if name in as_text or texts.empty:
+                continue
+            possible = left.setdefault(j, {"number", "day"})
+            if "number" in possible and not _are_numbers(texts):
+                possible.discard("number")
+            if "day" in possible and not _are_days(texts):
+                possible.discard("day")
+    return {j: next(iter(possible)) for j, possible in left.items() if possible}
+
+
+def typed(block: pd.DataFrame, columns: Mapping[int, CellType]) -> pd.DataFrame:
+    """The block with these columns of texts as numbers and as days."""
+    frame = block.copy(deep=False)
+    for j, kind in columns.items():
+        texts = frame.iloc[:, j].astype(object)
+        texts = texts.where(texts != "")
+        cells = pd.to_numeric(texts).astype(float) if kind == "number" else _as_days(texts)
+        frame.isetitem(j, cells.array)
+    return frame
+
+
+def _are_numbers(texts: pd.Series) -> bool:
+    return bool(texts.str.len().max() <= _LONGEST and texts.str.fullmatch(_NUMBER).all())
+
+
+def _are_days(texts: pd.Series) -> bool:
+    return bool(texts.str.fullmatch(_DAY).all() and (_as_days(texts) >= _FIRST_DAY).all())
+
+
+def _as_days(texts: pd.Series) -> pd.Series:
+    return pd.to_datetime(texts, format="%Y-%m-%d", errors="coerce")
 
 
 def too_long(texts: pd.Series) -> int:

@@ -14,7 +14,7 @@ from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table import sheet
 from bayes_engine.table.guard import guarded, unguarded
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.sheet import SheetWriter
+from bayes_engine.table.sheet import SheetWriter, typed, typed_columns
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming import classified_file, file_blocks
 from bayes_engine.workbench.incoming.classified_file import answers, decision_counts, results, score_file
@@ -333,6 +333,25 @@ def test_a_spreadsheet_holds_no_formula_and_another_program_reads_it() -> None:
     cells = openpyxl.load_workbook(io.BytesIO(content)).active
     assert {cell.data_type for row in cells.iter_rows() for cell in row} <= {"inlineStr", "s", "n"}
     assert cells["B2"].value == "=Rome" and cells["B2"].data_type != "f" and cells["A3"].value == "007"
+
+
+def test_columns_of_numbers_and_of_days_are_such_in_a_spreadsheet() -> None:
+    cells = pd.DataFrame({
+        "sum": ["1.50", "", "-3", "0.25"], "n": ["1", "0", "12", "999999999999999"], "code": ["007", "1", "2", "3"],
+        "card": ["4556737586899855", "1", "2", "3"], "id": ["1", "2", "3", "4"], "power": ["1E5", "1", "2", "3"],
+        "day": ["2024-01-02", "", "1999-12-31", "1900-03-01"], "no day": ["2024-02-30", "2024-01-01", "", ""],
+        "old": ["1899-01-01", "2024-01-01", "", ""], "empty": [""] * 4, "long": ["1." + "1" * 16, "1", "2", "3"],
+    }, dtype="str")  # fmt: skip
+    types = typed_columns([cells[:2], cells[2:]], {"id"})
+    assert {cells.columns[j]: kind for j, kind in types.items()} == {"sum": "number", "n": "number", "day": "day"}
+    out = io.BytesIO()
+    WRITERS["xlsx"](out, (typed(block, types) for block in (cells[:2], cells[2:])), 4)
+    back = pd.read_excel(out, engine="calamine", na_filter=False, dtype=object)
+    assert back["sum"].tolist() == [1.5, "", -3, 0.25] and back["n"].tolist() == [1, 0, 12, 999999999999999]
+    assert [str(v)[:10] for v in back["day"]] == ["2024-01-02", "", "1999-12-31", "1900-03-01"]
+    assert not isinstance(back["day"][0], str)
+    for name in ("code", "card", "id", "power", "no day", "old", "long"):
+        assert back[name].tolist() == cells[name].tolist()
 
 
 def test_what_a_spreadsheet_cannot_hold_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
-from bayes_engine.table.sheet import too_long
+from bayes_engine.table.sheet import too_long, typed, typed_columns
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming.classified_file import answers
 from pages.runtime import jobs
@@ -49,6 +49,7 @@ class Results:
         self.rows = rows
         self.blocks = partial(answers, fitted.judging, rows, judged.scored, loss, table.classes, use,
                               amount=rows.amount, wording=reasons())  # fmt: skip
+        self.identifiers = {v.name for v in table.schema if v.kind == "identifier" or v.role == "id"}
         prior = None if use is None else tuple(use.items())
         alike = current().seen(keys.SECOND_ALIKE)
         self.key: tuple[Hashable, ...] = (file_key(judged.upload), table.key, fitted.spec, alike, loss, prior,
@@ -60,8 +61,11 @@ class Results:
 
     def to_disk(self, kind: Format) -> OnDisk:
         """The whole file, written a block at a time."""
-        file = OnDisk()
-        file.cut = WRITERS[kind.kind](file.content, self.blocks(), len(self.rows), packed=kind.packed)
+        file, blocks = OnDisk(), self.blocks()
+        if kind.kind == "xlsx":
+            types = typed_columns(self.rows.reception.cells.blocks(), self.identifiers)
+            blocks = (typed(block, types) for block in blocks)
+        file.cut = WRITERS[kind.kind](file.content, blocks, len(self.rows), packed=kind.packed)
         return file
 
     def whole(self, kind: Format) -> bytes:
@@ -120,6 +124,11 @@ def download(result: Results) -> None:
         )  # fmt: skip
     elif kind.packed:
         below.caption(_("A file this long is packed with gzip."))
+    elif kind.kind == "xlsx":
+        below.caption(
+            _("Columns that hold numbers alone, or days such as 2024-01-31, are numbers and days in the spreadsheet; "
+              "all others, and identifiers, are text.")
+        )  # fmt: skip
 
 
 def _ask(key: Hashable) -> None:
