@@ -105,16 +105,32 @@ def _bytes_of(path: Path, max_bytes: int) -> bytes:
         ) from None
 
 
+DENSE = 200
+"""How many times its size a gzip file unpacks to, at most, where that is more than `ALWAYS` bytes: tables reach some
+tens, gzip itself a thousand."""
+ALWAYS = 10_000_000
+
+
 def _gunzip(data: bytes, max_bytes: int) -> bytes:
+    """What a gzip file holds; no more is unpacked than a table of its size could be. (The size at its end is no evidence:
+    a file that is cut off ends in anything.)"""
+    most = min(max_bytes, max(ALWAYS, DENSE * len(data)))
+    out = io.BytesIO()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            unpacked = file.read(max_bytes + 1)
+            while out.tell() <= most and (part := file.read(_CHUNK)):
+                tick()
+                out.write(part)
     except (OSError, EOFError, zlib.error):
         raise ReadError("the gzip file is damaged; pack it again, or upload it unpacked") from None
-    if len(unpacked) > max_bytes:
+    if out.tell() > most == max_bytes:
         raise ReadError(
             "the gzip file unpacks to more than {most} MB; cut it, or raise max_bytes", most=max_bytes // 1_000_000
         )
+    if out.tell() > most:
+        raise ReadError("the gzip file unpacks to more than {times} times its size, as hardly any table does; if it is "
+                        "one, upload it unpacked", times=most // len(data))  # fmt: skip
+    unpacked = out.getvalue()
     if unpacked.startswith(b"\x1f\x8b"):
         raise ReadError("the gzip file holds another gzip file; unpack it and upload what is inside")
     return unpacked
