@@ -112,8 +112,8 @@ ALWAYS = 10_000_000
 
 
 def _gunzip(data: bytes, max_bytes: int) -> bytes:
-    """What a gzip file holds; no more is unpacked than a table of its size could be. (The size at its end is no evidence:
-    a file that is cut off ends in anything.)"""
+    """What a gzip file holds; no more is unpacked than a table of its size could be. (The size at its end is no
+    evidence: a file that is cut off ends in anything.)"""
     most = min(max_bytes, max(ALWAYS, DENSE * len(data)))
     out = io.BytesIO()
     try:
@@ -271,21 +271,24 @@ def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes
                 if candidate != "utf-7" or _in_seven_bits(data, text.decode()):
                     notes.append(_encoding_note(text, candidate).offering(*_plain_offer(data, candidate)))
                     return text, candidate
-    if _reads(data, "utf-8"):
+    chinese = _chinese(data)
+    if _reads(data, "utf-8") and not (chinese and _scripts_within_words(data)):
         notes += _double_encoding_note(data)
+        if chinese and _beyond_ascii(data) <= 2 and any(c > "\u00ff" for c in _telling(data).decode()):
+            notes.append(_encoding_note(data, "utf-8").offering(*_others(data, {"utf-8": (b"", "")})))
         return data, "utf-8"
-    if (mixed := _mixed_encodings(data, notes)) is not None:
+    if not chinese and (mixed := _mixed_encodings(data, notes)) is not None:
         return mixed, "utf-8"
     head = data[: 4 * MOST].decode("utf-8", "replace")[:MOST]
     sound = sum(ord(c) > 127 for c in head) - head.count("\ufffd")
-    if sound > 5 * head.count("\ufffd") and sound > 5 * (n := _damage(data)):
+    if not chinese and sound > 5 * head.count("\ufffd") and sound > 5 * (n := _damage(data)):
         mended = _utf8(data, "utf-8", "replace")
         line = mended.count(b"\n", 0, mended.index("\ufffd".encode())) + 1
         notes.append(note("the encoding is utf-8, but {n} characters are damaged, the first in line {line}; they are "
                           "shown as '\ufffd'", "warning", line, n=n, line=line))  # fmt: skip
         return mended, "utf-8"
     read: dict[str, tuple[bytes, str]] = {}
-    for guess in dict.fromkeys(_guesses(data)):
+    for guess in dict.fromkeys(_guesses(data, chinese)):
         if (surveyed := _survey(data, guess)) is not None:
             read[guess] = surveyed
     if read:
@@ -370,7 +373,7 @@ def _mixed_encodings(data: bytes, notes: list[Note]) -> bytes | None:
     if not sound:
         return None
     strange = _damage(bad := rest.getvalue())
-    other = next((g for g in _guesses(bad)[:1] if _reads(bad, g)), None)
+    other = next((g for g in _guesses(bad, _chinese(bad))[:1] if _reads(bad, g)), None)
     if other is None or strange < 4 or _beyond_ascii(bad) > 2 * strange:
         return None  # damaged characters rather than an encoding
     text = io.BytesIO()
@@ -486,13 +489,40 @@ def _fault(data: bytes, encoding: str) -> int:
     return 0
 
 
-def _guesses(data: bytes) -> list[str]:
-    """Encodings to try, likeliest first. Few characters are too few for a detector: then common Chinese is first."""
-    lines = (match[0] for match in re.finditer(rb"[^\r\n]+", data))
-    sample = b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
-    high = bytes(b for b in sample if b > 127)
-    pairs = re.sub(rb"[\xb0-\xd7][\xa1-\xfe]", b"", sample)
-    chinese = ["gb18030"] if pairs.isascii() and not len(high) % 2 else []
+def _telling(data: bytes) -> bytes:
+    """The first lines that are not plain ASCII."""
+    lines = (match[0] for match in re.finditer(rb"[^\r\n]++", data))
+    return b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
+
+
+def _chinese(data: bytes) -> float:
+    """Where the whole file is valid in GB 18030, the share of common characters in what is not ASCII there; 0 where it
+    is below a half. Of words with accents neither is so: a letter would join the next one into a rare character."""
+    if data.isascii():
+        return 0.0
+    characters = _GB.findall(_telling(data))
+    signs = sum(c[0] < 0xA4 and len(c) == 2 and c[0] > 0xA0 for c in characters)
+    common = sum(0xB0 <= c[0] <= 0xD7 and c[1] > 0xA0 for c in characters)
+    share = common / max(len(characters) - signs, 1)
+    return share if share >= 0.5 and _reads(data, "gb18030") else 0.0
+
+
+_GB = re.compile(rb"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])")
+"""A character of GB 18030 beyond ASCII; the first 3,755 Chinese ones, by frequency, are B0A1 to D7FE."""
+
+
+def _scripts_within_words(data: bytes) -> bool:
+    """Whether most words that are not ASCII mix scripts, as Greek with Armenian: UTF-8 by chance."""
+    words = [w for w in re.findall(r"[^\W\d_]+", _telling(data).decode("utf-8", "ignore")) if not w.isascii()]
+    mixed = sum(len({unicodedata.name(c, "?").split()[0] for c in w if not c.isascii()}) > 1 for w in words)
+    return 2 * mixed > len(words)
+
+
+def _guesses(data: bytes, chinese: float) -> list[str]:
+    """Encodings to try, likeliest first. A detector is good at telling those of East Asia apart, but takes few Chinese
+    words between English ones for accents: common Chinese is before what is not East Asian."""
+    sample = _telling(data)
+    high = sum(b > 127 for b in sample)
     guessed: list[str] = []
     try:
         detected = importlib.import_module("chardet").detect(sample)["encoding"]
@@ -500,11 +530,20 @@ def _guesses(data: bytes) -> list[str]:
     except (ImportError, LookupError):
         pass
     guessed = ["gb18030" if g in ("gb2312", "gbk", "hz") else g for g in guessed if g not in ("ascii", "utf-8")]
-    few = len(high) < 40
-    guessed = [*_western(sample, guessed[0] if guessed else ""), *guessed]
-    return [*(chinese if few else []), *guessed, *chinese, "gb18030", "cp1252", "latin-1"]
+    korean = guessed[:1] in (["cp949"], ["euc_kr"], ["johab"])
+    characters = _GB.findall(sample)
+    if korean and 5 * sum(c[0] > 0xC8 for c in characters) > len(characters):
+        korean, guessed = False, []  # no Korean syllable stands there
+    elsewhere = korean or any(g.startswith(_EAST_ASIAN) for g in guessed)
+    if chinese and ((chinese == 1 and high < 40) or not elsewhere):
+        guessed.insert(0, "gb18030")
+    else:
+        guessed = [*_western(sample, guessed[0] if guessed else ""), *guessed]
+    return [*guessed, "gb18030", "cp1252", "latin-1"]
 
 
+_EAST_ASIAN = ("gb", "big5", "cp932", "cp950", "euc_j", "shift", "iso2022")
+"""How the names of encodings begin that write a character of East Asia in two bytes."""
 _WESTERN = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ€£§°µ²³×“”‘’„–—«»…·•®©")
 
 

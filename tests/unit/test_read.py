@@ -181,7 +181,7 @@ def test_limits() -> None:
 
 def test_a_gzip_file_that_is_nearly_nothing_is_not_unpacked_further_than_a_table_could_be() -> None:
     packed = gzip.compress(b"a,b\n" + b"1,2\n" * 5_000_000)
-    with pytest.raises(ReadError, match="more than [0-9]+ times its size.*upload it unpacked"):
+    with pytest.raises(ReadError, match=r"more than [0-9]+ times its size.*upload it unpacked"):
         read_table(packed)
     with pytest.raises(ReadError, match="damaged"):
         read_table(packed[: len(packed) // 4])

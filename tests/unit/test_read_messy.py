@@ -432,3 +432,37 @@ def test_an_arff_file_to_be_classified_keeps_its_cells_as_they_are_written(monke
         whole, cells = read_table(file, typed=False, name="t.arff"), open_cells(file, name="t.arff")
         pd.testing.assert_frame_equal(pd.concat(cells.blocks()), whole.frame)
         assert (cells.report, cells.recipe, cells.name) == (whole.report, whole.recipe, whole.name)
+
+
+# ---- Chinese among English -------------------------------------------------------------------------------------------
+
+ENGLISH = ["id,city,amount,note", *(f"{i},London,{7 * i % 901},paid on time" for i in range(300))]
+CELLS = ("北京", "深圳", "张伟", "李娜", "违约", "正常", "王芳", "杭州", "客户，好。", "成都")
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10, 30, 100])
+@pytest.mark.parametrize("place", ["{}", "London {}", "a{}b"])
+def test_a_few_cells_of_gb18030_among_english_ones_are_read_as_chinese(n: int, place: str) -> None:
+    rows = ENGLISH.copy()
+    for k in range(n):
+        rows[3 * k + 1] = rows[3 * k + 1].replace("London", place.format(CELLS[k % len(CELLS)]))
+    reading = read_table("\n".join(rows).encode("gb18030"))
+    assert reading.frame["city"].tolist() == [row.split(",")[1] for row in rows[1:]]
+    (guessed,) = (note for note in reading.report if "encoding" in note.message.template)
+    assert reading.recipe.encoding == "gb18030" and any(offer.keyword == "encoding" for offer in guessed.offers)
+
+
+@pytest.mark.parametrize(("encoding", "cells"), [
+    ("cp1252", ["Müller", "São Paulo", "Köln", "señor"]), ("cp1251", ["Москва", "нет", "Казань", "Пётр"]),
+    ("euc-kr", ["서울", "부산", "아니오", "김철수"]), ("big5", ["臺北", "高雄", "陳先生", "是"]),
+    ("shift_jis", ["東京", "大阪", "はい", "山田"]),
+])  # fmt: skip
+def test_other_encodings_among_english_are_no_chinese(encoding: str, cells: list[str]) -> None:
+    rows = [row.replace("London", cells[k % len(cells)]) if k % 3 else row for k, row in enumerate(ENGLISH)]
+    assert read_table("\n".join(rows).encode(encoding)).frame["city"].tolist() == [r.split(",")[1] for r in rows[1:]]
+
+
+def test_utf_8_that_may_be_one_chinese_character_says_so() -> None:
+    reading = read_table("id,sex\n1,x\n2,女\n".encode("gb18030"))
+    assert next(o.value for n in reading.report for o in n.offers if o.keyword == "encoding") == "gb18030"
+    assert not read_table("id,city\n1,x\n2,Zürich\n".encode()).report
