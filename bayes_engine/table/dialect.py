@@ -553,8 +553,8 @@ def _plausible(cell: str) -> float:
         return 0.6
     if bare in MISSING_AMONG_NUMBERS or is_number(bare) or DATE.fullmatch(bare):
         return 1.0
-    if len(bare) > 1 and bare[0] in "\"'" and bare[-1] == bare[0]:
-        return 0.2
+    if len(bare) > 1 and (bare[0] in "\"'" or bare[-1] in "\"'") and not bare[0].isdecimal():
+        return 0.2  # a cell in quotes, or half of one
     if _WORD.fullmatch(bare):
         return 0.8 if " " in bare else 0.9
     return 0.6 if re.fullmatch(r"(?:[^,;\t|\"]|[,;] )+", bare) else 0.1

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from bayes_engine.table import dialect
-from bayes_engine.table.dialect import Dialect, records, sniff, tokenize
+from bayes_engine.table.dialect import Dialect, cut, records, sniff, tokenize
+from bayes_engine.table.notes import Note
 from tests.conftest import some
 
 
@@ -44,3 +45,10 @@ def test_blocks_of_different_widths_make_one_grid(monkeypatch: pytest.MonkeyPatc
     assert grid.cells.astype(object).to_numpy().tolist() == expected
     assert grid.lines.tolist() == [1, 2, 4, 5, 6]
     assert grid.odd == (6,)
+
+
+def test_cells_in_apostrophes_that_hold_the_delimiter_and_a_blank_are_whole() -> None:
+    notes: list[Note] = []
+    grid, found = cut("name,city\n" + "'Smith, John','Oslo, N'\n'Ek, Eva','Rome, I'\n" * 5, None, None, notes)
+    assert found.quote == "'" and grid.cells.iloc[1].tolist() == ["Smith, John", "Oslo, N"]
+    assert ["apostrophes" in note.message.template for note in notes] == [True]
