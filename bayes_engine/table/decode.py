@@ -274,7 +274,7 @@ def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes
     chinese = _chinese(data)
     if _reads(data, "utf-8") and not (chinese and _scripts_within_words(data)):
         notes += _double_encoding_note(data)
-        if chinese and _beyond_ascii(data) <= 2 and any(c > "\u00ff" for c in _telling(data).decode()):
+        if chinese and _beyond_ascii(data) <= 2 and any(c > "\u00ff" and c.isalpha() for c in _telling(data).decode()):
             notes.append(_encoding_note(data, "utf-8").offering(*_others(data, {"utf-8": (b"", "")})))
         return data, "utf-8"
     if not chinese and (mixed := _mixed_encodings(data, notes)) is not None:

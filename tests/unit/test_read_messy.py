@@ -465,4 +465,5 @@ def test_other_encodings_among_english_are_no_chinese(encoding: str, cells: list
 def test_utf_8_that_may_be_one_chinese_character_says_so() -> None:
     reading = read_table("id,sex\n1,x\n2,女\n".encode("gb18030"))
     assert next(o.value for n in reading.report for o in n.offers if o.keyword == "encoding") == "gb18030"
-    assert not read_table("id,city\n1,x\n2,Zürich\n".encode()).report
+    for city in ("Zürich", "Zu\u0308rich"):
+        assert not read_table(f"id,city\n1,x\n2,{city}\n".encode()).report
