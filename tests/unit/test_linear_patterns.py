@@ -76,6 +76,9 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "a typed number": (check.read_number, lambda n: "1" * n),
     "a typed sum": (check._SUM.fullmatch, lambda n: "1" * n + "x"),
     "a file": (read.read_table, lambda n: b"a|b|c\n---|---|---\n" + b"::::|" * (n // 99) + b"x\n" + b"1|2|3\n" * 40),
+    "mixed delimiters": (read.read_table, lambda n: b"a,12;x y\t3.5|b:c^d~e 'f\"g\n" * (n // 30)),
+    "many columns": (read.read_table,
+                     lambda n: b",".join(b"c%d" % i for i in range(n // 60)) + (b"\n" + b"1,x," * (n // 120)) * 5),
     "a file of digits": (read.read_table, lambda n: b"a,b\n" + (b"1" * n + b",x\n") * 20),
 }  # fmt: skip
 
