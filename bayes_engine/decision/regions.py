@@ -90,7 +90,7 @@ def axis_of(variable: Variable, column: pd.Series) -> Axis:
 
     >>> calls = Variable("calls", "count", likelihood="poisson")
     >>> axis_of(calls, pd.Series([1, 4, None]))
-    Axis(name='calls', levels=(), low=0.5, high=4.5, counts=True)
+    Axis(name='calls', levels=(), low=0.5, high=4.5, counts=True, of=0)
     """
     if variable.kind == "text":
         raise ParameterError("column '{column}' is a text, which is no axis of a plane", column=variable.name)

@@ -119,7 +119,7 @@ def test_it_costs_nothing_where_nobody_watches() -> None:
 def table(n: int = 3000) -> tuple[pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, n)
-    X = pd.DataFrame({f"c{j}": rng.integers(0, 3, n).astype(str) for j in range(4)})
+    X = pd.DataFrame({f"c{j}": rng.choice(["low", "mid", "high"], n) for j in range(4)})
     return X.assign(**{f"x{j}": rng.normal(y, 1.0) for j in range(3)}), y
 
 
