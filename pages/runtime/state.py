@@ -20,7 +20,6 @@ import streamlit as st
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Role
 from bayes_engine.workbench.doctor.finding import Mended
-from pages.runtime.addresses import Addresses
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
 T = TypeVar("T")
@@ -33,8 +32,12 @@ KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
 """The kinds of columns that a person may choose; the others are found, never chosen."""
 REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
+LATE = 0.5
+"""Seconds after the run of an edit within which a page link may still carry the token from before it."""
 UNHEARD = 2.0
 """Seconds within which a browser may not yet have heard of the value that a widget was told."""
+REMEMBERED = 200
+"""How many tokens of its own a session recognizes."""
 
 
 @dataclass(frozen=True)
@@ -230,33 +233,25 @@ def use_session_language() -> None:
 
 
 def read_url(page: str) -> None:
-    """Start of a run: take over the URL's state if a person went there (a link, Back, Forward)."""
+    """Start of a run: take over the URL's state if a person went there (a link, Back, Forward).
+
+    The URL wins when it differs from the last token written, except where it is merely late: the run of an edit
+    carries the address the browser had when the edit was made, and a page link clicked right after an edit the token
+    it was drawn with.
+    """
     session = st.session_state
-    token, turned = st.query_params.get("s", ""), session.get("page") != page
+    token = st.query_params.get("s", "")
+    own: list[str] = session.setdefault("tokens", [])
+    edited, turned = session.pop("edited", False), session.get("page") != page
     session["page"], session["visit"] = page, session.get("visit", 0) + turned
-    if _addresses().arrives(token, edited=session.pop("edited", False)):
+    late = edited or (turned and token in own and time.monotonic() - session.get("written", 0.0) < LATE)
+    if not own or (token != own[-1] and not late):
         state = decode(token)
         session["broken_link"] = state is None
         session["state"] = state or session.get("state", START)
         session.setdefault("opened", session["state"])  # as the session found it: no work of its own
+        own.append(token)
     use_session_language()
-
-
-def _addresses() -> Addresses:
-    addresses: Addresses = st.session_state.setdefault("addresses", Addresses())
-    return addresses
-
-
-def unheard_address() -> tuple[int, str]:
-    """The number of the address that is due at the end of this run, 0 where the browser shows it, and the address."""
-    token = link_token()
-    return _addresses().unheard(token), token
-
-
-def address_heard(number: object) -> None:
-    """What the browser has said: the number of the address that it shows."""
-    if type(number) is int:
-        _addresses().heard(number)
 
 
 def write_url() -> None:
@@ -265,8 +260,14 @@ def write_url() -> None:
     A run knows the address that the browser had when the edit was made. Where an edit takes back the one before, that
     may be the very address that is due, and the browser be about to write another: what has changed is written anyway.
     """
+    own: list[str] = st.session_state["tokens"]
     token = link_token()
-    if _addresses().writes(token, st.query_params.get("s", "")):
+    changed = token != own[-1]
+    if changed:
+        own.append(token)
+        del own[:-REMEMBERED]
+        st.session_state["written"] = time.monotonic()
+    if changed or token != st.query_params.get("s", ""):
         st.query_params.from_dict({"s": token} if token else {})
 
 

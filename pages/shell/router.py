@@ -16,7 +16,7 @@ import streamlit as st
 from bayes_engine.language import _
 from pages.runtime import jobs, logs, private, sessions
 from pages.runtime.state import PageEnded, query_params, read_url, write_url
-from pages.shell import address, chips, classroom, workspace
+from pages.shell import chips, classroom, workspace
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
 
@@ -92,7 +92,6 @@ def run_app() -> None:
                 _menu(listed)
                 chips.language()
                 classroom.share()
-                address.listen()
             if under_way is not None:
                 jobs.progress_box(under_way, "callback_job")
             workspace.notice(here, frozenset(pages))

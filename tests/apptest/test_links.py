@@ -7,11 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.active.files import TABLE
 from pages.runtime import state as page_state
-from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, decode, encode
-from tests.apptest.opened import edited, give, opened, sent_to
+from tests.apptest.opened import edited, opened, sent_to
 from tests.conftest import crossed
 
 PAGES = ("start", "data", "model", "decisions", "case", "classify")
@@ -186,25 +184,7 @@ def test_an_edit_taken_back_before_the_browser_heard_of_it_is_written(
     before, edited_state = State(row=1), State(row=2)
     own = [encode(before), encode(edited_state)][: last + 1]
     address = Address(s=encode(before))  # the browser has not heard of the edit
-    addresses = Addresses(own[-1], late=own[:-1])
-    session = {"state": before, "addresses": addresses}
+    session = {"state": before, "tokens": own}
     monkeypatch.setattr(page_state, "st", SimpleNamespace(session_state=session, query_params=address))
     page_state.write_url()
-    assert address.written == ([{"s": encode(before)}] if writes else []) and addresses.due == encode(before)
-
-
-def test_a_late_run_with_the_old_address_does_not_undo_an_upload() -> None:
-    app = opened("data", State(table="iris", language="en"))
-    old = app.query_params["s"]
-    mark = give(app, TABLE, "t.csv", b"x,y\n" + b"1,a\n2,b\n3,a\n4,b\n" * 9)
-    app.session_state["state"] = State(table=f"upload:{mark}", language="en")  # read during the run before
-    app.session_state["edited"] = True
-    app.run()
-    number = app.session_state["addresses"].serial
-    app.query_params["s"] = old  # the browser asked for this run before it heard of the new address
-    app.run()
-    assert app.session_state["state"].table == f"upload:{mark}"
-    app.session_state["addresses"].heard(number)
-    app.query_params["s"] = old  # Back
-    app.run()
-    assert app.session_state["state"].table == "iris"
+    assert address.written == ([{"s": encode(before)}] if writes else []) and own[-1] == encode(before)

@@ -17,7 +17,6 @@ from bayes_engine.store import pack
 from pages import active
 from pages.active.files import digest
 from pages.active.models import CALIBRATIONS, FAMILIES
-from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
 from pages.shell.workspace.form import ROLES, GivenFile, Workspace, read, without_data, write
@@ -52,7 +51,7 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
     at = AppTest.from_file(APP, default_timeout=PATIENCE)
     at.session_state["state"] = state
     at.session_state["edited"] = True
-    at.session_state["addresses"] = Addresses("")
+    at.session_state["tokens"] = [""]
     for role, (name, content) in files.items():
         give(at, ROLES[role], name, content)
     at.switch_page(f"pages/{page}.py").run()
