@@ -99,7 +99,7 @@ def test_super_parents_left_out_at_once_and_one_by_one(case: Any, missing: Any, 
         slow = model._scores(table, labels, list(LEVELS))
     np.testing.assert_allclose(fast.loc[slow.index], slow, rtol=1e-12, atol=1e-12)
     assert labels.codes is not None
-    assert model._all_at_once(table, LeftOutRows(labels.codes, np.ones(table.n))).any()
+    assert model._all_at_once(table, LeftOutRows.of(table, labels)).any()
 
 
 def test_columns_are_packed_while_their_table_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
