@@ -87,6 +87,7 @@ def test_the_configuration_beside_the_installed_script_is_read(installed: Path, 
 
 def test_the_console_command_runs_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(launch, "put_in_front", lambda address: None)
     monkeypatch.setattr(launch.runpy, "run_module", lambda name, **_: ran.append((name, list(sys.argv))))
     monkeypatch.setattr(sys, "argv", ["bayes-workbench", "--server.port", "8600"])
     launch.main()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 
 import pytest
 from scipy.stats import nbinom
 
 from bayes_engine.datasets import load_dataset
+from pages.runtime import cache
 from tests.apptest.opened import opened, showing
 from tests.apptest.test_likelihoods import CREDIT, DURATION, by_class, estimated, said, with_own
 from tests.negative_binomial import NAME, R, registered
 
 
 @pytest.fixture(autouse=True)
-def known() -> Iterator[None]:
+def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in a server that began with it: nothing is kept from before."""
+    monkeypatch.setattr(cache, "_entries", OrderedDict())
+    monkeypatch.setattr(cache, "_taken", {"": 0})
     with registered():
         yield
 
