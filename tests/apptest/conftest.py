@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from plotly.basedatatypes import BaseFigure, BasePlotlyType
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import local_script_runner
 
 from pages.runtime import jobs, state
 from pages.views.network import learn_search
@@ -23,6 +24,21 @@ def components_looked_for_once() -> Iterator[None]:
     price of two runs of a page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def scripts_waited_for() -> Iterator[None]:
+    """An AppTest asks every millisecond whether the script has ended, which takes a seventh of all the time that pages
+    are tested; here its thread is joined before it asks."""
+    ended = local_script_runner.require_widgets_deltas
+
+    def joined(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)
+        ended(runner, 0.1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", joined)
         yield
 
 
