@@ -18,13 +18,13 @@ from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, probability
 from bayes_engine.factors.network import Network
 
 _TOKEN = re.compile(
-    r"""(?P<blank>[\s,|]+|//[^\n]*|/\*.*?\*/)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<mark>[{}()\[\];])"""
+    r"""(?P<blank>[\s,|]+|//[^\n]*|/\*.*?\*/)|"(?P<quoted>(?:[^"\\]++|\\.)*+)"|(?P<mark>[{}()\[\];])"""
     r"""|(?P<word>(?:(?!//|/\*)[^\s,|{}()\[\];"])+)""",
     re.DOTALL,
 )
 _KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}
 _PLAIN = re.compile(r"[^\s,|{}()\[\];\"/\\]+")
-_PROPERTY = re.compile(r'(?:[^;"]|"[^"]*")*;|[^;]*;')
+_PROPERTY = re.compile(r'(?:[^;"]++|"[^"]*+")*+;|[^;]*+;')
 
 
 class _Token(NamedTuple):

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine.errors import LossError, ReadError
+from bayes_engine.exchange import bif
 from bayes_engine.table import convert, dates, decode, dialect, guard, numbers, parquet_arff, read, workbooks
 from bayes_engine.workbench.derivation import check
 from bayes_engine.workbench.incoming import pasted_losses
@@ -75,6 +76,13 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "pasted groups": (pasted_losses._GROUPED.fullmatch, lambda n: "1" + ",111" * n + "x"),
     "a typed number": (check.read_number, lambda n: "1" * n),
     "a typed sum": (check._SUM.fullmatch, lambda n: "1" * n + "x"),
+    "a property of BIF": (bif._PROPERTY.match, lambda n: '"' * n + ";"),
+    "a property that quotes": (bif._PROPERTY.match, lambda n: 'x"y;" ' * (n // 6)),
+    "properties never ended": (bif._PROPERTY.match, lambda n: "a" * n + '"'),
+    "properties of BIF": (bif.read_bif, lambda n: 'network a { property ";' + 'property x"y";' * (n // 14) + "}"),
+    "properties that pair": (bif.read_bif, lambda n: "network a {" + 'property ";' * (n // 11) + '"}'),
+    "a name in BIF": (bif._TOKEN.match, lambda n: '"' + "\\" * n),
+    "remarks of BIF": (bif._TOKEN.match, lambda n: "/*" * n),
     "a file": (read.read_table, lambda n: b"a|b|c\n---|---|---\n" + b"::::|" * (n // 99) + b"x\n" + b"1|2|3\n" * 40),
     "mixed delimiters": (read.read_table, lambda n: b"a,12;x y\t3.5|b:c^d~e 'f\"g\n" * (n // 30)),
     "many columns": (read.read_table,
