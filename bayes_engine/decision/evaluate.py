@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, ParameterError, TableError, report
+from bayes_engine.errors import EstimationWarning, LossError, ParameterError, TableError, report
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, normalize
@@ -388,8 +388,8 @@ def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any
     A row without a posterior costs max_a λ(a, truth), as in `estimated_risk`, and a warning says how many there are. A
     class that the estimator has not met, for want of rows in its fold, is impossible to it.
 
-    Raises LossError where the loss does not name the classes of the estimator and of y, or an amount is missing,
-    infinite or negative.
+    Raises LossError where the loss does not name the classes of the estimator and of y; where X has no such column, or
+    an amount is missing, infinite or negative; and at once where the loss has cells per unit and no column is named.
 
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.naive_bayes import GaussianNB
@@ -399,11 +399,14 @@ def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any
     -0.0467
     """
 
+    if amount is None and isinstance(loss, LossMatrix):
+        loss.units(None)  # scikit-learn makes a warning of what `score` raises
+
     def score(estimator: Any, X: Any, y: Any) -> float:
         known, labels = estimator.classes_.tolist(), np.asarray(y)
         every = [*known, *sort_levels([c for c in pd.unique(labels).tolist() if c not in known])]
         matrix = LossMatrix.from_any(loss, every, others=True)
-        size = None if amount is None else np.asarray(X[amount], dtype=float)
+        size = None if amount is None else _column_of_amounts(X, amount)
         log_p = np.full((len(labels), len(every)), -np.inf)
         log_p[:, : len(known)] = log_proba(estimator, X)
         impossible = np.isneginf(log_p).all(axis=1)
@@ -418,3 +421,13 @@ def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any
         return -float(matrix.cost(decision.position, positions(labels, every), size).mean())
 
     return score
+
+
+def _column_of_amounts(X: Any, name: str) -> Any:
+    try:
+        return X[name]
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise LossError(
+            "X has no column '{column}', whose amounts multiply losses; add the column, or make every loss a fixed sum",
+            column=name,
+        ) from None

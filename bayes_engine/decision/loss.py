@@ -123,7 +123,7 @@ class LossMatrix(LossTable):
 
     def with_amount(self, cells: Iterable[tuple[Any, Any]] | None = None) -> LossMatrix:
         """With these (action, truth) cells, or all there are now, as losses per unit of a row's amount: the row's own
-        matrix has λ_ij · amount there and λ_ij elsewhere. `risk`, `decide` and `cost` take the amounts.
+        matrix has λ_ij · amount there and λ_ij elsewhere. `risk`, `decide` and `cost` need the amounts.
 
         Raises LossError on a cell that the matrix has not.
 

@@ -78,12 +78,12 @@ class LossTable:
 
     def units(self, amount: float | None) -> Array:
         """(A, K) what one unit of each cell is worth in a row with this amount: the amount, or 1 where it does not
-        multiply the cell. Raises LossError where the amount is negative or no number.
+        multiply the cell. Raises LossError where the amount is negative or no number, or missing and needed.
 
         >>> LossTable("ab", "ab", 1 - np.eye(2), np.array([[False, True], [False, False]])).units(20).tolist()
         [[1.0, 20.0], [1.0, 1.0]]
         """
-        size = 1.0 if amount is None else _amounts([amount], 1)[0]
+        size = 1.0 if self._without(amount) else _amounts([amount], 1)[0]
         return np.where(self._multiplied, size, 1.0)
 
     @property
@@ -105,13 +105,26 @@ class LossTable:
         """(A, K) the cells that an amount multiplies."""
         return np.ones(self.table.shape, dtype=bool) if self.by_amount is None else self.by_amount
 
+    def _without(self, amount: Any) -> bool:
+        """Whether there is no amount. Raises LossError where cells are marked as losses per unit of one."""
+        if amount is None and self.by_amount is not None and self.by_amount.any():
+            i, j = np.argwhere(self.by_amount)[0]
+            raise LossError(
+                "the loss of deciding '{action}' when the truth is '{truth}' is per unit of a row's amount, and there "
+                "are no amounts; pass the column that holds them as amount=, or take the losses of one amount by "
+                "at_amount",
+                action=str(self.actions[i]),
+                truth=str(self.classes[j]),
+            )
+        return amount is None
+
     def risk(self, posterior: Array, amount: Any = None) -> Array:
         """(n, A) R(a|x) = Σ_j λ_aj P(c_j|x) for posteriors (n, K); for amounts (n,) with each row's own λ.
 
-        Raises LossError where an amount is missing, infinite or negative.
+        Raises LossError where an amount is missing, infinite or negative, or cells are marked and there are no amounts.
         """
         posterior = np.asarray(posterior, dtype=float)
-        if amount is None:
+        if self._without(amount):
             return posterior @ self.table.T
         fixed, per_unit = (np.where(m, self.table, 0.0) for m in (~self._multiplied, self._multiplied))
         return posterior @ fixed.T + _amounts(amount, len(posterior))[:, None] * (posterior @ per_unit.T)
@@ -130,7 +143,7 @@ class LossTable:
             each = [self.cost(np.full(len(truth), a), truth, amount) for a in range(len(self.actions))]
             return np.where(action < 0, np.max(each, axis=0), np.stack(each, axis=1)[np.arange(len(truth)), action])
         plain = self.table[action, truth]
-        if amount is None:
+        if self._without(amount):
             return plain
         return np.where(self._multiplied[action, truth], _amounts(amount, len(plain)), 1.0) * plain
 
@@ -221,7 +234,10 @@ def near_least(risk: Array, magnitude: Array, tie: float = TIE) -> NDArray[np.bo
 
 
 def _amounts(amount: Any, n: int) -> Array:
-    sizes = np.asarray(amount, dtype=float)
+    try:
+        sizes = np.asarray(amount, dtype=float)
+    except (TypeError, ValueError):
+        raise LossError("amounts are numbers, one for each of the {n} rows, such as X['sum']", n=n) from None
     if sizes.shape != (n,):
         raise LossError("there are {n} rows and amounts of the shape {shape}", n=n, shape=str(sizes.shape))
     if (bad := ~(np.isfinite(sizes) & (sizes >= 0))).any():

@@ -69,9 +69,12 @@ def test_every_estimator_decides_row_by_row(model: Any, loans: Any) -> None:
     assert together.action[rows].tolist() == [d.action[0] for d in alone]
     assert set(together.action) == {"good", "bad"}
     np.testing.assert_allclose(together.risk[rows], [d.risk[0] for d in alone])
-    assert together.action.tolist() != fitted.decide(X, LOAN).action.tolist()
+    plain = fitted.decide(X, LOAN.at_amount(1.0))
+    assert together.action.tolist() != plain.action.tolist()
     ones = fitted.decide(X, LOAN, amount=np.ones(len(X)))
-    np.testing.assert_allclose(ones.risk, fitted.decide(X, LOAN).risk)
+    np.testing.assert_allclose(ones.risk, plain.risk)
+    with pytest.raises(LossError, match="is per unit of a row's amount, and there are no amounts"):
+        fitted.decide(X, LOAN)
     if hasattr(fitted, "risk"):
         np.testing.assert_allclose(fitted.risk(X, LOAN, amount=amount).min(axis=1), together.risk)
     with pytest.raises(LossError, match="the amount of row 2 is nan"):
@@ -88,6 +91,26 @@ def test_the_scorer_takes_its_amounts_from_a_column(loans: Any) -> None:
     assert risk_scorer(LOAN, amount="sum")(MinimumRiskClassifier(model).fit(X, y), X, y) == pytest.approx(
         -np.mean(paid)
     )
+
+
+def test_losses_per_unit_are_scored_with_amounts_or_not_at_all(loans: Any) -> None:
+    X, y, _amount = loans
+    with pytest.raises(LossError, match="pass the column that holds them as amount="):
+        risk_scorer(LOAN)
+    model = MinimumRiskClassifier(NaiveBayes(), LOAN).fit(X, y)
+    for scored in (X, X.to_numpy()):
+        with pytest.raises(LossError, match="X has no column 'sum', whose amounts multiply losses; add the column"):
+            risk_scorer(LOAN, amount="sum")(NaiveBayes().fit(X, y) if scored is X else _Known(), scored, y)
+    with pytest.raises(LossError, match="there are no amounts"):
+        model.predict(X)
+    with pytest.raises(LossError, match="there are no amounts"):
+        estimated_risk(held_out(NaiveBayes().fit(X, y), X, y), LOAN)
+
+
+class _Known:
+    """What a scorer asks of an estimator before it looks for amounts."""
+
+    classes_ = np.array(["bad", "good"])
 
 
 def test_a_file_is_decided_at_its_own_amounts_and_a_bad_one_costs_its_row_only(loans: Any) -> None:
@@ -182,7 +205,10 @@ def test_a_question_is_worth_what_it_saves_at_the_cases_amount(loans: Any) -> No
         plain = function(model, row, own, **extra)
         assert repr(told) == repr(plain), function.__name__
     assert outcomes(model, row, "account", LOAN, amount=500.0) == outcomes(model, row, "account", own)
-    assert ask(model, row, LOAN, amount=500.0).questions[0].gain != ask(model, row, LOAN).questions[0].gain
+    at_one = ask(model, row, LOAN.at_amount(1.0))
+    assert ask(model, row, LOAN, amount=500.0).questions[0].gain != at_one.questions[0].gain
+    with pytest.raises(LossError, match="there are no amounts"):
+        ask(model, row, LOAN)
 
 
 # over all rows ------------------------------------------------------------------------------------------------------

@@ -198,7 +198,26 @@ def test_an_amount_multiplies_the_cells_it_is_told_to() -> None:
     for n, amount in enumerate((100, 1000, 0)):
         own = loss.at_amount(amount)
         assert decide(p[:1], own).risk[0] == pytest.approx(decision.risk[n])
-    assert loss.risk(p[:1]).tolist() == LOAN.risk(p[:1]).tolist()  # without amounts, the matrix as it stands
+    assert loss.risk(p[:1], [1]).tolist() == LOAN.risk(p[:1]).tolist()
+
+
+def test_losses_per_unit_are_refused_without_amounts() -> None:
+    """NF: a matrix per unit of a sum, decided without sums, took every loan for one of 1."""
+    p, why = np.array([[0.9, 0.1]] * 2), "deciding 'grant' when the truth is 'defaults' is per unit of a row's amount"
+    for loss in (LOAN.with_amount([("grant", "defaults")]), LOAN.with_amount([("grant", "defaults")]).with_refusal(3)):
+        for asked in (
+            lambda loss=loss: loss.risk(p),
+            lambda loss=loss: decide(p, loss),
+            lambda loss=loss: loss.cost(np.array([0, 1]), np.array([1, 0])),
+            lambda loss=loss: loss.cost(np.array([-1, 1]), np.array([1, 0])),
+            lambda loss=loss: loss.flip_margins(p[0]),
+            lambda loss=loss: loss.implied_losses(p[0], "decline"),
+        ):
+            with pytest.raises(LossError, match=why):
+                asked()
+    with pytest.raises(LossError, match="pass the column that holds them as amount="):
+        decide(p, LOAN.with_amount())
+    assert decide(p, LOAN.with_amount([])).action.tolist() == decide(p, LOAN).action.tolist()  # all are fixed sums
 
 
 def test_without_a_word_an_amount_multiplies_the_whole_matrix() -> None:
@@ -237,6 +256,7 @@ def test_ties_are_tied_on_the_scale_of_the_row() -> None:
         ([1, np.inf], "the amount of row 2 is inf"),
         ([1], r"there are 2 rows and amounts of the shape \(1,\)"),
         (5, r"there are 2 rows and amounts of the shape \(\)"),
+        ("sum", r"amounts are numbers, one for each of the 2 rows, such as X\['sum'\]"),
     ],
 )
 def test_amounts_refused(amount: Any, text: str) -> None:
