@@ -6,7 +6,8 @@
 
 Against `st.cache_resource` it adds what many users need: one budget of bytes for all functions together (`BUDGET`), a
 share for each uploaded file, and an end: when the last session that held a file is gone (`hold`), all that was computed
-from it goes too.
+from it goes too. What the page of a session asks for is spared until the page was whole once (`drawing`): else a page
+that needs more than its share would compute without an end.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import hashlib
 import threading
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, signature
 from itertools import count
@@ -26,6 +29,8 @@ import pandas as pd
 
 from bayes_engine.language import Message
 from pages.runtime import jobs
+from pages.runtime.private import connected
+from pages.runtime.state import PageEnded
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,6 +57,16 @@ class Entry(NamedTuple):
     owner: str  # the digest of the file it was computed from; "" = an embedded table's, or nobody's
 
 
+@dataclass
+class _Page:
+    """What the page of a session is drawn from: `asked` by the run under way or last, and by the one `before` it, until
+    the run ends; `whole` once a run has come to the end of the page."""
+
+    asked: set[Place] = field(default_factory=set)
+    before: set[Place] = field(default_factory=set)
+    whole: bool = False
+
+
 _lock = threading.RLock()
 _numbers = count()
 _entries: OrderedDict[Place, Entry] = OrderedDict()  # of all functions, the least recently used first
@@ -60,6 +75,8 @@ _holders: dict[str, int] = {}  # digest → how many live files
 _shares: dict[str, int] = {}  # digest → bytes its results may take
 _gone: deque[str] = deque()  # digests of files that died; a finalizer may run anywhere, so it only notes them here
 _taken: dict[str, int] = {"": 0}  # owner → bytes; under "" those of all
+_pages: dict[str, _Page] = {}  # session → its page
+_asked: ContextVar[set[Place] | None] = ContextVar("asked", default=None)  # by the run of the script on this thread
 
 
 def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -81,6 +98,9 @@ def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Ca
                 bound.apply_defaults()
                 given = tuple(bound.arguments.values())
             key = tuple(getattr(given[i], "key", given[i]) for i in keyed)
+            if (asked := _asked.get()) is not None:
+                with _lock:
+                    asked.add((number, key))
             entry = _look((number, key))
             if entry is None:
                 with _gate((number, key)):
@@ -123,6 +143,33 @@ def _content(value: Any) -> str:
     if hasattr(value, "dtype"):
         return f"{value.dtype}{value.shape}{_content(value.tolist())}"
     raise TypeError(f"no content of {type(value)} is known, which a key could hold")
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """A run of the script that draws the page of this session: what it asks for is not dropped before the page was
+    whole once, and as long as the page stands there only for want of room for all (`BUDGET`)."""
+    with _lock:
+        page = _pages.setdefault(jobs.session_id(), _Page())
+        page.before |= page.asked
+        page.asked, page.whole = set(), False
+        token = _asked.set(page.asked)
+    ended = whole = False
+    try:
+        yield
+        ended = whole = True
+    except jobs.UnderWay:
+        ended = True
+        raise
+    except PageEnded:
+        ended = whole = True
+        raise
+    finally:
+        _asked.reset(token)
+        if ended:  # one that a click has broken off had more to ask for
+            with _lock:
+                page.whole = whole
+                page.before.clear()
 
 
 def hold(digest: str, holder: object, size: int) -> None:
@@ -198,8 +245,10 @@ def _put(place: Place, entry: Entry, most: int) -> None:
         _entries[place] = entry
         for owner in {"", entry.owner}:
             _taken[owner] = _taken.get(owner, 0) + entry.size
+        spared = _on_screen(under_way=True)
         for old in [other for other in _entries if other[0] == place[0]][:-most]:
-            _drop(old)
+            if old not in spared:
+                _drop(old)
         if entry.owner:
             _shrink(entry.owner, _shares.get(entry.owner, AT_LEAST))
         _shrink("", BUDGET)
@@ -211,14 +260,28 @@ def _places_of(owner: str) -> list[Place]:
 
 def _shrink(owner: str, limit: int) -> None:
     """Drop the least recently used results, of one file or of all, until they keep the limit; small ones, which make
-    little room, go last. The newest stays: where it alone is more than the limit, an eighth of it is left to others."""
+    little room, go last. The newest stays: where it alone is more than the limit, an eighth of it is left to others. A
+    file's limit spares what stands on a page, that of all only what a page under way needs; the rest of a page goes
+    last."""
+    if _taken.get(owner, 0) <= limit:
+        return
     mine = _places_of(owner)
     sizes = {place: _entries[place].size for place in mine}
     limit = max(limit, sizes[mine[-1]] + limit // 8) if mine else limit
-    for place in sorted(mine[:-1], key=lambda place: sizes[place] < SMALL * limit):
+    shown, spared = _on_screen(), _on_screen(under_way=not owner)
+    droppable = [place for place in mine[:-1] if place not in spared]
+    for place in sorted(droppable, key=lambda place: (place in shown, sizes[place] < SMALL * limit)):
         if _taken.get(owner, 0) <= limit:
             return
         _drop(place)
+
+
+def _on_screen(*, under_way: bool = False) -> set[Place]:
+    """What the pages of the sessions that are there are drawn from; of those `under_way` alone."""
+    for session in [session for session in _pages if not connected(session)]:
+        del _pages[session]
+    pages = [page for page in _pages.values() if not (under_way and page.whole)]
+    return set().union(*(page.asked | page.before for page in pages))
 
 
 def _drop(place: Place) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.runtime import jobs, logs, private, sessions
+from pages.runtime import cache, jobs, logs, private, sessions
 from pages.runtime.state import PageEnded, query_params, read_url, write_url
 from pages.shell import chips, classroom, workspace
 
@@ -80,7 +80,7 @@ def run_app() -> None:
     here = page.url_path or "start"
     token = _ROUTED.set(True)
     try:
-        with jobs.showing_progress():
+        with jobs.showing_progress(), cache.drawing():
             under_way = jobs.run_callback_job()
             if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
                 st.switch_page(pages[asked], query_params=query_params())

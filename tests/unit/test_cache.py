@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +16,10 @@ import pandas as pd
 import pytest
 
 from bayes_engine import LossMatrix
+from bayes_engine.language import Message
 from bayes_engine.priors import Dirichlet
 from bayes_engine.table.schema import Schema, Variable
-from pages.runtime import cache
+from pages.runtime import cache, jobs
 from tests.conftest import PATIENCE, ROOT
 from tests.kept import bytes_kept, forget
 
@@ -259,6 +261,68 @@ def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:
     for n in range(20_000, 20_100):  # many small ones keep the share too
         fit(mine, n)
     assert bytes_kept(DIGEST) <= 2_000_000
+
+
+class Pages:
+    """Pages of several sessions, each drawn from eight results of an uploaded file, which has room for two of them: a
+    run computes one that is missing, and ends there."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.calls: list[tuple[str, int]] = []
+        self.session = "one"
+        self.there = {"one", "two"}
+        patch.setattr(cache, "_pages", {})
+        patch.setattr(cache, "connected", lambda session: session in self.there)
+        patch.setattr(jobs, "session_id", lambda: self.session)
+
+        @cache.cached(max_entries=100)
+        def result(key: str, n: int) -> Any:
+            self.calls.append((key, n))
+            return np.zeros(50_000)
+
+        self.result = result
+
+    def run(self, key: str, session: str = "one", error: type[BaseException] | None = None) -> bool:
+        """Whether the page is whole now."""
+        self.session = session
+        with suppress(jobs.UnderWay, KeyboardInterrupt), cache.drawing():
+            for n in range(8):
+                before = len(self.calls)
+                self.result(key, n)
+                if error is not None:
+                    raise error
+                if len(self.calls) > before:
+                    raise jobs.UnderWay(n, Message("computing"), None)
+            return True
+        return False
+
+
+def test_a_page_that_needs_more_than_its_share_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, pages = File(), Pages(monkeypatch)
+    cache.hold(DIGEST, file, 1)
+    mine, other = f"upload:{DIGEST}|a", f"upload:{DIGEST}|b"
+    runs = [pages.run(mine) for _run in range(9)]
+    assert runs == [False] * 8 + [True] and pages.calls == [(mine, n) for n in range(8)]
+    assert pages.run(mine) and len(pages.calls) == 8, "what stands on the page is there for the next click"
+    pages.run(mine, error=KeyboardInterrupt)  # a click that breaks a run off
+    assert pages.run(mine) and len(pages.calls) == 8
+    assert [pages.run(other) for _run in range(9)] == [False] * 8 + [True], "another page"
+    assert len(pages.calls) == 16
+    pages.result("", 0)
+    pages.result(f"upload:{DIGEST}|c", 0)
+    assert len([place for place in cache._entries if mine in place[1]]) == 0, "the page that was left makes room"
+
+
+def test_pages_that_are_whole_make_room_where_there_is_none_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = Pages(monkeypatch)
+    monkeypatch.setattr(cache, "BUDGET", 5_000_000)  # room for twelve results
+    assert [pages.run("a", "one") for _run in range(9)][-1]
+    assert [pages.run("b", "two") for _run in range(9)] == [False] * 8 + [True]
+    assert bytes_kept() <= 5_000_000 and len(pages.calls) == 16
+    assert not pages.run("a", "one"), "some of it had to go"
+    pages.there = set()
+    pages.result("c", 0)
+    assert not cache._pages, "sessions that have left need nothing"
 
 
 def test_the_numbers_of_rows_take_nothing() -> None:
