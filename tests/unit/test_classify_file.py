@@ -366,13 +366,22 @@ def test_a_guarded_level_or_name_that_comes_back_is_the_same():
     assert rows.frame["=x"].tolist() == ["+", "-"]
 
 
-def test_the_template_is_read_back_as_rows_of_the_table():
+def test_the_template_holds_no_row_and_filled_in_is_read_back_as_rows_of_the_table():
     melons = load_dataset("watermelon3")
     X = melons.frame[list(melons.schema.features.names)]
-    cells = read_table(template_csv(X), typed=False).frame
-    rows = receive(cells, melons.schema.features, melons.schema.target)
+    template = template_csv(X.columns)
+    assert template.decode("utf-8-sig").splitlines() == [",".join(X.columns)]
+    filled = template + X.head(2).to_csv(index=False, header=False).encode()
+    rows = receive(read_table(filled, typed=False).frame, melons.schema.features, melons.schema.target)
     assert not rows.unreadable.any()
     assert rows.frame.values.tolist() == X.head(2).values.tolist()
+
+
+def test_a_template_of_names_that_a_spreadsheet_would_run_is_read_back():
+    schema = Schema((Variable("=x", "continuous"), Variable("a,b", "continuous")))
+    cells = read_table(template_csv(schema.names) + b"1,2\r\n", typed=False).frame
+    rows = receive(cells, schema, Variable("y", "binary", ("a", "b")))
+    assert rows.frame.to_numpy().tolist() == [[1.0, 2.0]]
 
 
 def test_summaries():

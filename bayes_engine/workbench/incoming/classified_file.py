@@ -357,11 +357,10 @@ def answers(
         start += len(block)
 
 
-def template_csv(frame: pd.DataFrame) -> bytes:
-    """The header and the first two rows of `frame`: what a file to be classified looks like."""
-    head = frame.head(2).astype(object)
+def template_csv(names: Iterable[str]) -> bytes:
+    """The header of a file to be classified, to be filled in: no cell of the table goes out with it."""
     out = io.BytesIO()
-    write_csv(out, [head.where(head.notna(), "").map(str)])
+    write_csv(out, [pd.DataFrame(columns=list(names))])
     return out.getvalue()
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.table.read import MAX_BYTES
-from bayes_engine.table.roles import put
 from bayes_engine.workbench.incoming.classified_file import template_csv
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import names_alike
@@ -70,20 +68,14 @@ def columns_wanted(table: active.FittableTable) -> None:
         )
     st.download_button(
         _("A file to fill in"),
-        template_csv(_needed(table)),
+        template_csv((*table.features.names, *([table.amount_column] if table.amount_column else []))),
         "rows.csv",
         "text/csv",
         key="template",
         icon=":material/download:",
         on_click="ignore",
-        help=_("The header the model expects, and two rows of the table as examples."),
+        help=_("The header the model expects, and no row of the table."),
     )
-
-
-def _needed(table: active.FittableTable) -> pd.DataFrame:
-    """The columns that a file has to have: the features, and the one that multiplies losses."""
-    amount = table.parts.amount
-    return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 
 
 def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> None:
