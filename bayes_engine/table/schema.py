@@ -159,9 +159,9 @@ class Schema:
     def infer(cls, X: Any, *, target: bool = True, numerals: bool = True) -> Schema:
         """A guess from the values of a frame of any library, for a person to correct: kinds, levels, roles, and, unless
         `target` is False (X has the features alone), as the target a column that is called the class, or what is
-        usually foretold (churn, Diagnose, 是否违约); else the last of words; else the last column where it holds few
-        whole numbers. Strings that are all numbers are read as such, unless `numerals` is False: their reader has
-        already turned into numbers what is one.
+        usually foretold (churn, Diagnose, 是否违约), even where it is constant or empty; else the last of words; else
+        the last column where it holds few whole numbers. Strings that are all numbers are read as such, unless
+        `numerals` is False: their reader has already turned into numbers what is one.
 
         >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0, 44.0, 52.5] * 10})
         >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
@@ -176,15 +176,16 @@ class Schema:
         labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
         called = [(v, _calls(v.name)) for v in schema]
         named = [(v, how) for v, how in called if how and (v in labels or _coded(v, frame))]
+        hollow = [(v, how) for v, how in called if how > 1 and v.kind in ("constant", "empty")]  # a fit refuses it
         for likely in (
-            *([v for v, how in named if how == strength] for strength in (3, 2, 1)),
+            *([v for v, how in (*hollow, *named) if how == strength] for strength in (3, 2, 1)),
             [v for v in labels if isinstance(v.levels[-1], str)],
             [v for v in schema.variables[-1:] if _coded(v, frame)],
             labels,
         ):
             if likely:
                 v = likely[-1]
-                kind = v.kind if v.discrete else "categorical"
+                kind: Kind = "categorical" if v.numeric else v.kind
                 return schema.with_variable(recast(v, frame[v.name], kind)).with_role(v.name, "target")
         return schema
 

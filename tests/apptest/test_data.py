@@ -135,6 +135,30 @@ def test_a_target_with_one_class_is_refused_and_the_old_one_stays(page: AppTest)
     assert shown(page, "role")["tall"] == "target"
 
 
+def test_a_constant_target_is_refused_where_it_is_chosen(page: AppTest):
+    """It was said in a closed list of columns, and the choice seemed to jump back by itself."""
+    upload(page, "t.csv", HEIGHTS.encode())
+    page.selectbox(key="target").select_index(2).run()
+    assert "the target 'job' holds 1 class in the rows with a value" in page.error[0].value.replace("\\", "")
+    assert not any(e.error for e in page.expander) and page.selectbox(key="target").value == 3
+    page.selectbox(key="target").select_index(1).run()
+    assert not page.error and page.selectbox(key="target").value == 1
+
+
+@pytest.mark.parametrize(("cell", "why"), [("cook", "holds 1 class"), ("", "holds empty values")])
+def test_a_constant_class_is_no_reason_to_foretell_another_column(cell: str, why: str):
+    at = opened("data", State(language="en"))
+    rows = "".join(f"{i % 7 + 0.5},{'FM'[i % 2]},{cell}\n" for i in range(40))
+    upload(at, "t.csv", f"age,sex,class\n{rows}".encode())
+    assert at.selectbox(key="target").value == 2
+    assert "No model can be fitted yet" in at.error[0].value and why in at.error[0].value
+    at.switch_page("pages/model.py").run()
+    assert why in at.error[0].value and not at.metric
+    at.switch_page("pages/data.py").run()
+    at.selectbox(key="target").select_index(1).run()
+    assert not at.exception and not at.error
+
+
 def test_a_table_without_a_target_says_what_to_do(page: AppTest):
     lines = "".join(f"{i % 3},{i}.5,{i * 2}.25\n" for i in range(60))
     upload(page, "n.csv", ("z,x,y\n" + lines).encode())

@@ -12,6 +12,7 @@ import pytest
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError
+from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import recast, sort_levels
 
 
@@ -159,6 +160,21 @@ def test_the_target_is_guessed(columns: dict[str, Any], target: str | None) -> N
 def test_usual_names_of_targets_are_known(names: str, target: str) -> None:
     guessed = Schema.infer(pd.DataFrame({name: ["yes", "no"] * 10 for name in names.split(",")})).target
     assert guessed is not None and guessed.name == target
+
+
+@pytest.mark.parametrize(("names", "target"), [
+    ("class=,sex", "class"), ("sex,churn=", "churn"), ("class=,churn", "class"), ("class=,label", "label"),
+    ("label,class=", "label"), ("class,churn=", "class"), ("是否已婚=,城市", "城市"), ("town=,sex", "sex"),
+])  # fmt: skip
+def test_a_constant_column_that_is_called_the_class_is_the_target(names: str, target: str) -> None:
+    """No other takes its place unsaid, unless it is called so too; `=` marks the constant ones."""
+    for cell in ("no", None):
+        columns = {name.strip("="): [cell] * 20 if "=" in name else ["yes", "no"] * 10 for name in names.split(",")}
+        schema = Schema.infer(pd.DataFrame(columns))
+        assert schema.target is not None and schema.target.name == target
+        if f"{target}=" in names.split(","):
+            with pytest.raises(TableError, match=r"holds (1 class|empty values)"):
+                take_apart(pd.DataFrame(columns), schema)
 
 
 def test_recasting_text_to_numbers_names_the_row() -> None:

@@ -12,8 +12,8 @@ from bayes_engine.language import _
 from pages.runtime.escape import md
 from pages.runtime.state import State, change, current
 
-Where = Literal["column", "mend"]
-"""Among the columns, or with the doctor."""
+Where = Literal["column", "mend", "target"]
+"""Among the columns, with the doctor, or at the choice of the target."""
 
 
 def try_edit(edit: Callable[[State], State], at: Where = "column") -> None:

@@ -10,7 +10,7 @@ from pages import active
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, control, page_link
 from pages.views.data import columns
-from pages.views.data.attempts import edited_or_refused
+from pages.views.data.attempts import edited_or_refused, why_refused
 
 
 def choose_target(table: active.TableInUse) -> None:
@@ -23,6 +23,7 @@ def choose_target(table: active.TableInUse) -> None:
         placeholder=_("choose the column that holds the classes"),
         **control("target", position, _with_target),
     )  # fmt: skip
+    why_refused("target")
     if isinstance(table, active.FittableTable):
         st.caption("  \n".join(note.local(md) for note in table.parts.notes))
         page_link("pages/model.py", _("Look at the model"), ":material/tune:")
@@ -31,7 +32,7 @@ def choose_target(table: active.TableInUse) -> None:
 def _with_target(state: State, position: int | None) -> State:
     if position is None:
         return state
-    return edited_or_refused(state, lambda state: columns.with_role(state, position, "target"))
+    return edited_or_refused(state, lambda state: columns.with_role(state, position, "target"), "target")
 
 
 def class_counts(table: active.TableInUse) -> None:
