@@ -97,7 +97,7 @@ def dates(
     if len(parts) < len(cells) or len({m["zone"] is None for m in parts}) > 1:
         return ""
     if form is _NAMED:
-        named = {(m["name"] or m["name2"], m["name"] is None) for m in parts}
+        named = {_name(m) for m in parts}
         spoken = [months for months in _MONTHS if all(_month(*name, months) for name in named)]
         if spoken:
             return _made(cells, [_iso(m, False, spoken[0]) for m in parts], "", False)
@@ -110,8 +110,9 @@ def dates(
     month = any(int(m["b"]) > 12 for m in parts)
     if day_first and month:
         return ""
-    doubtful = not day_first and not month and any(m["mark"][0] != "." and m["a"] != m["b"] for m in parts)
-    if month_first is None and doubtful and rows is not None:
+    shown = {_format(m) for m in parts if max(int(m["a"]), int(m["b"])) > 12}  # one format says nothing of another
+    doubtful = any(m["mark"][0] != "." and m["a"] != m["b"] and _format(m) not in shown for m in parts)
+    if month_first is None and doubtful and rows is not None and not day_first and not month:
         month = not _in_order(parts, rows, False) and _in_order(parts, rows, True)
     chosen = month if month_first is None else month_first
     return _made(cells, [_iso(m, chosen) for m in parts], "month" if chosen else "day", doubtful)
@@ -126,6 +127,81 @@ def _made(cells: Sequence[str], iso: list[str], order: Literal["day", "month", "
     k = zones[0] if zones else next((k for k, cell in enumerate(cells) if _FINER.search(cell)), 0)
     reads = str(values[k]).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
     return Dates(values, order, doubtful, cells[k], reads, bool(zones))
+
+
+class EachDate(NamedTuple):
+    """Cells read one by one. `ways` says of each how it is written: "plain" where year or name tell the month from the
+    day (or both are the same number), "day" and "month" where only that can stand first, "either" where both could, ""
+    where it is no day of the calendar. `order` is what stands first in a column of one format in which some cells show
+    it, "" elsewhere; `zoned` cells name a time zone."""
+
+    values: NDArray[np.datetime64]
+    ways: NDArray[np.str_]
+    order: Literal["day", "month", ""]
+    zoned: int
+
+
+def read_each(cells: Sequence[str], month_first: bool | None = None) -> EachDate:
+    """Every cell as the date it can be, NaT where it is none. Where day and month could change places `month_first`
+    decides; without it the column's own `order` does, and where there is none the value is NaT.
+
+    >>> read = read_each(["2024-02-03", "3 Feb 2024", "13/02/2024", "02/13/2024", "03/02/2024", "30.02.2024"])
+    >>> read.ways.tolist(), read.order
+    (['plain', 'plain', 'day', 'month', 'either', ''], '')
+    >>> read_each(["13/02/2024", "03/02/2024"]).values.astype("datetime64[D]").tolist()[1]
+    datetime.date(2024, 2, 3)
+    """
+    plain = [_ascii_digits(cell) for cell in cells]
+    matches = [next((m for f in (*_FORMS, _COMPACT) if (m := f.fullmatch(cell))), None) for cell in plain]
+    named = {_name(m) for m in matches if m is not None and m.re is _NAMED}
+    months = {name: [months for months in _MONTHS if _month(*name, months)] for name in named}
+    spoken = next((own for own in _MONTHS if all(own in known for known in months.values())), None)
+    parts, iso, swapped = list[str](), list[str](), list[str]()
+    dotted = any(m is not None and m.re is _YEAR_LAST and m["mark"][0] == "." and int(m["b"]) > 12 for m in matches)
+    formats = set[tuple[str, int]]()
+    for m in matches:
+        way, text, other = "", "NaT", "NaT"
+        if m is not None and m.re is _YEAR_LAST:
+            a, b, mark = int(m["a"]), int(m["b"]), m["mark"][0]
+            formats.add(_format(m))
+            way = "day" if a > 12 else "month" if b > 12 else "plain" if a == b else "either"
+            way = "day" if way == "either" and mark == "." and not dotted else way  # so only the day stands first
+            text, other = _iso(m, way == "month"), _iso(m, True) if way == "either" else "NaT"
+        elif m is not None and (m.re is not _NAMED or months[_name(m)]):
+            formats.add((m.re.pattern, 0))
+            way, text = "plain", _iso(m, False, () if m.re is not _NAMED else spoken or months[_name(m)][0])
+        parts.append(way)
+        iso.append(text)
+        swapped.append(other)
+    values, other_way = _as_times(iso), _as_times(swapped)
+    ways = np.where(np.isnat(values), "", np.array(parts, dtype="U6"))
+    shown = {way for way in ("day", "month") if (ways == way).any()}
+    order: Literal["day", "month", ""] = ""
+    if len(formats) == 1 and len(shown) == 1:
+        order = "month" if "month" in shown else "day"
+    first = order == "month" if month_first is None and order else month_first
+    either = ways == "either"
+    if first is not False:
+        values[either] = other_way[either] if first else np.datetime64("NaT")
+    return EachDate(values, ways, order, sum(m is not None and bool(m["zone"]) for m in matches))
+
+
+def _format(match: re.Match[str]) -> tuple[str, int]:
+    """What sets one way to write day, month and year apart from another: the mark, and how long the year is."""
+    return match["mark"][0], len(match["y"])
+
+
+def _name(match: re.Match[str]) -> tuple[str, bool]:
+    """The name of the month, and whether it stands first."""
+    return match["name"] or match["name2"], match["name"] is None
+
+
+def _as_times(iso: list[str]) -> NDArray[np.datetime64]:
+    """NaT where a text is no time of the calendar."""
+    try:
+        return np.array(iso, dtype="datetime64[us]")
+    except ValueError:
+        return np.array([text if _valid(text) else "NaT" for text in iso], dtype="datetime64[us]")
 
 
 def _ascii_digits(cell: str) -> str:

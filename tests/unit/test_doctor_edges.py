@@ -4,6 +4,7 @@ two, one variable in several columns; and its reasons are true."""
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -13,18 +14,21 @@ import pytest
 from scipy import stats
 
 from bayes_engine.datasets import load_dataset
+from bayes_engine.errors import TableError
+from bayes_engine.language import Message
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import watching
+from bayes_engine.table.dates import Dates, dates, read_each
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor import pairs
 from bayes_engine.workbench.doctor.classes import _normal, class_intervals, covariances, errors_alone, zero_cells
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
-from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetRole
+from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, AddModel, Repair, SetRole, label
 from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within_correlations
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
-from tests.unit.test_doctor import N, check, examined, found, rng, sound, table
+from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
 
 
 def of(frame: pd.DataFrame) -> tuple[pd.DataFrame, Schema]:
@@ -349,3 +353,111 @@ def test_where_a_class_is_flat_trees_of_intervals_come_before_one_covariance() -
     frame, schema = of(pd.DataFrame({**numbers, "flat": np.where(y == 2, 0.0, size + random.normal(size=n)),
                                      "y": np.array(list("abcd"), dtype=object)[y]}))  # fmt: skip
     assert [s.model.family for s in examine(frame, schema).suggestions] == ["tan", "aode", "lda"]
+
+
+# dates that could be read in two ways ---------------------------------------------------------------------------------
+
+WAYS = {
+    "iso": "%Y-%m-%d",
+    "day": "%d/%m/%Y",
+    "month": "%m/%d/%Y",
+    "name": "%d %b %Y",
+    "dot": "%d.%m.%Y",
+    "short": "%d-%m-%y",
+}
+
+
+def dated(*ways: str, n: int = N) -> tuple[pd.DatetimeIndex, pd.DataFrame, Schema]:
+    """Days, and a table that writes them in these ways in turn."""
+    days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng().permutation(n) * 5 % 1500, unit="D")
+    cells = np.array([day.strftime(WAYS[ways[i % len(ways)]]) for i, day in enumerate(days)], dtype=object)
+    frame, schema = table(n, when=cells)
+    return days, frame, as_feature(frame, schema, "when")
+
+
+@pytest.mark.parametrize(
+    ("ways", "value", "offered"),
+    [
+        (["iso", "name", "dot"], 0.0, (0.0,)),  # each of them tells day from month
+        (["day"], 0.0, (0.0,)),  # one format, and some of its cells show it
+        (["month"], 0.0, (0.0,)),
+        (["iso", "day"], DAY_FIRST, (DAY_FIRST, MONTH_FIRST)),
+        (["iso", "iso", "month"], MONTH_FIRST, (MONTH_FIRST, DAY_FIRST)),
+        (["day", "short"], DAY_FIRST, (DAY_FIRST, MONTH_FIRST)),  # of each other they say nothing
+    ],
+)
+def test_dates_in_several_formats_are_read_as_they_were_written(
+    ways: list[str], value: float, offered: tuple[float, ...]
+) -> None:
+    days, frame, schema = dated(*ways)
+    finding = check("date", frame, schema, "when")
+    assert [mend.value for mend in finding.mends if isinstance(mend, Repair)] == list(offered)
+    mended, _kinds = repaired(frame, schema, [Repair("days", "when", value)])
+    np.testing.assert_array_equal(mended["when"], (days - days.min()).days)
+    if value:
+        said = zip(days, ways * len(days), strict=False)
+        could = [way != "iso" and day.day <= 12 and day.day != day.month for day, way in said]
+        assert finding.message.params["n"] == sum(could)
+        assert finding.rows == tuple(np.flatnonzero(could)[:20])
+        with pytest.raises(TableError, match=f"in {sum(could)} cells .* day and month could change places"):
+            repaired(frame, schema, [Repair("days", "when")])
+
+
+def test_where_nothing_shows_the_order_a_person_chooses_it() -> None:
+    cells = np.array([f"{1 + i % 12:02}/{1 + i // 12 % 12:02}/2021" for i in range(N)], dtype=object)
+    frame, schema = table(when=cells)
+    finding = check("date", frame, as_feature(frame, schema, "when"), "when")
+    assert [label(mend) for mend in finding.mends[:2]] == [
+        Message("Count '{column}' in days, the day first", {"column": "when"}),
+        Message("Count '{column}' in days, the month first", {"column": "when"}),
+    ]
+    read = [repaired(frame, schema, [Repair("days", "when", first)])[0]["when"] for first in (DAY_FIRST, MONTH_FIRST)]
+    for format_, days in zip(("%d/%m/%Y", "%m/%d/%Y"), read, strict=True):
+        meant = pd.to_datetime(pd.Series(cells), format=format_)
+        np.testing.assert_array_equal(days, (meant - meant.min()).dt.days)
+
+
+def test_what_is_no_date_is_counted_and_becomes_missing() -> None:
+    _days, frame, schema = dated("iso", "name")
+    frame["when"] = frame["when"].where(~frame.index.isin([3, 50, 51]), ["soon", "30.02.2021", "2021-13-01"][0])
+    frame.loc[50, "when"] = "30.02.2021"
+    schema = schema.with_variable(replace(schema["when"], levels=tuple(sorted(set(frame["when"])))))
+    finding = check("date", frame, schema, "when")
+    assert (finding.message.params["no_dates"], finding.rows) == (3, (3, 50, 51))
+    mended, _kinds = repaired(frame, schema, [Repair("days", "when")])
+    assert np.flatnonzero(mended["when"].isna()).tolist() == [3, 50, 51]
+
+
+def test_a_second_file_s_dates_are_read_in_the_table_s_order() -> None:
+    _days, frame, schema = dated("iso", "day")
+    cells = pd.Series(["2021-03-04", "04/03/2021", "13/03/2021", "03/13/2021", "soon", ""])
+    for value, expected in (
+        (DAY_FIRST, ["a", "a", "a + 9", "03/13/2021", "soon", ""]),
+        (MONTH_FIRST, ["a", "a + 30", "13/03/2021", "a + 9", "soon", ""]),
+    ):
+        taken, _left = treatments(frame, schema, [Repair("days", "when", value)])
+        treated = taken["when"]
+        assert treated.texts is not None
+        got = treated.texts(cells).tolist()
+        at = float(got[0])
+        assert got == [repr(at + float(e[3:] or 0)) if e.startswith("a") else e for e in expected]
+        assert treated.first == ("day" if value == DAY_FIRST else "month")
+
+
+@pytest.mark.parametrize("months", ["", "month"])
+def test_cells_that_are_dates_are_read_as_all_at_once(months: str) -> None:
+    """`read_each` and `dates`, which the reader of files asks, agree wherever the latter has no doubt."""
+    for way in WAYS.values():
+        days = pd.date_range("2021-01-01", periods=400, freq="31h")
+        cells = list(dict.fromkeys(days.strftime(way + (" %H:%M" if months else ""))))
+        whole = dates(cells)
+        assert isinstance(whole, Dates) and not whole.doubtful
+        np.testing.assert_array_equal(read_each(cells).values, whole.values)
+
+
+def test_one_format_says_nothing_of_another() -> None:
+    """A file of 13/04/2024 and 03-04-2024: the reader says that it is in doubt."""
+    read = dates(["13/04/2024", "03-04-2024"])
+    assert isinstance(read, Dates) and read.doubtful and read.order == "day"
+    read = dates(["13/04/2024", "03/04/2024", "21-04-2024"])
+    assert isinstance(read, Dates) and not read.doubtful

@@ -17,10 +17,19 @@ from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import information
-from bayes_engine.table.dates import DATE
+from bayes_engine.table.dates import DATE, EachDate, read_each
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.doctor.examined_table import SAMPLE, TOO_LARGE, ExaminedTable, as_numbers, contingency
+from bayes_engine.workbench.doctor.examined_table import (
+    SAMPLE,
+    SHOWN,
+    TOO_LARGE,
+    ExaminedTable,
+    as_numbers,
+    contingency,
+)
 from bayes_engine.workbench.doctor.finding import (
+    DAY_FIRST,
+    MONTH_FIRST,
     AddModel,
     Finding,
     Mend,
@@ -264,17 +273,78 @@ def dates(examined: ExaminedTable) -> Iterator[Finding]:
                               {"column": v.name, "value": float(cells.dropna().iloc[0])})  # fmt: skip
         else:
             some = cells.dropna().drop_duplicates().astype(str).iloc[:200]
-            if len(some) < 3 or sum(DATE.fullmatch(s.strip()) is not None for s in some) < 0.9 * len(some):
-                continue
-            message = Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
-                              {"column": v.name, "level": str(some.iloc[0])})  # fmt: skip
+            if len(some) >= 3 and sum(DATE.fullmatch(s.strip()) is not None for s in some) >= 0.9 * len(some):
+                yield _written_dates(v.name, examined.whole[v.name])
+            continue
         read = v.kind == "date"
         evidence: list[tuple[Message, Any]] = [(Message("different values"), int(cells.nunique()))]
-        if days is not None:
-            ends = Listing(f"{d:%Y-%m-%d}" for d in (days.min(), days.max()))
-            evidence.append((Message("the first and the last"), ends))
+        ends = Listing(f"{d:%Y-%m-%d}" for d in (days.min(), days.max()))
+        evidence.append((Message("the first and the last"), ends))
         mends = (Repair("days", v.name), *(() if read else (SetRole(v.name, "ignore"),)))
         yield Finding("date", "note" if read else "warning", (v.name,), message, tuple(evidence), mends)
+
+
+def _written_dates(name: str, column: pd.Series) -> Finding:
+    """Dates as text: how many cells are written in which way, and where two readings are possible the choice."""
+    cells, read = each_date(column, None)
+    count = {way: int(cells[read.ways == way].sum()) for way in ("plain", "day", "month", "either", "")}
+    if read.order:
+        count[read.order] += count.pop("either")
+    either, none = count.get("either", 0), count[""]
+    odd = set(cells.index[(read.ways == "") | ((read.ways == "either") & (not read.order))])
+    facts: dict[str, Any] = {"column": name, "level": str(cells.index[0])}
+    if none:
+        facts |= {"no_dates": none, "other_level": str(cells.index[read.ways == ""][0])}
+    if either:
+        facts |= {"n": either, "level": str(cells.index[read.ways == "either"][0])}
+    if either and none:
+        message = Message("'{column}' holds dates as text. In {n} cell(s), such as '{level}', day and month could "
+                          "change places: choose which stands first, or leave it. Cells that are no date, such as "
+                          "'{other_level}', would be missing: {no_dates}.", facts)  # fmt: skip
+    elif either:
+        message = Message("'{column}' holds dates as text. In {n} cell(s), such as '{level}', day and month could "
+                          "change places: choose which stands first, or leave it.", facts)  # fmt: skip
+    elif none:
+        message = Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own. "
+                          "Counted in days, cells that are no date, such as '{other_level}', would be missing: "
+                          "{no_dates}.", facts)  # fmt: skip
+    else:
+        message = Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
+                          facts)  # fmt: skip
+    evidence = [(Message("different values"), len(cells))] + [
+        (label, count[way])
+        for way, label in (
+            ("plain", Message("cells with the year first, or the month by name")),
+            ("day", Message("cells with the day first")),
+            ("month", Message("cells with the month first")),
+            ("either", Message("cells with the day or the month first")),
+            ("", Message("cells that are no date")),
+        )
+        if count.get(way)
+    ]
+    if 0 < read.zoned < len(cells):
+        evidence.append((Message("different values with a time zone; all others are taken as UTC"), read.zoned))
+    mends: tuple[Mend, ...] = (Repair("days", name),)
+    if either:
+        mends = (Repair("days", name, DAY_FIRST), Repair("days", name, MONTH_FIRST))
+        mends = mends[::-1] if count["month"] > count["day"] else mends
+    known = int(cells.sum())
+    shown = np.flatnonzero(as_written(column).isin(odd).to_numpy(dtype=bool))[:SHOWN]
+    return Finding(
+        "date", "warning", (name,), message, tuple(evidence),
+        (*(mends if known - none >= known / 2 else ()), SetRole(name, "ignore")), tuple(map(int, shown)),
+    )  # fmt: skip
+
+
+def each_date(column: pd.Series, month_first: bool | None) -> tuple[pd.Series, EachDate]:
+    """How often each different text of a column stands in it, the most frequent first, and each as a date."""
+    counts = as_written(column).value_counts()
+    return counts, read_each(counts.index.tolist(), month_first)
+
+
+def as_written(column: pd.Series) -> pd.Series:
+    """The known cells as text, without the blanks around them; None where missing."""
+    return column.astype(object).map(lambda cell: str(cell).strip(), na_action="ignore")
 
 
 def compact_days(x: Array) -> pd.Series | None:

@@ -90,10 +90,15 @@ Mended = Literal[
 """What a `Repair` can do."""
 
 
+DAY_FIRST, MONTH_FIRST = 1.0, 2.0
+"""The `value` of "days" where a person says what stands first in dates whose day and month could change places."""
+
+
 @dataclass(frozen=True)
 class Repair:
     """A change of cells or rows, done by `bayes_engine.workbench.doctor.repair.repaired`. It holds no cell of the table
-    but, for "value-missing", the number itself, and can travel in a link.
+    but, for "value-missing", the number itself, and can travel in a link; for "days" `value` says what stands first,
+    0.0 where the column itself shows it.
 
     `what`: "drop-duplicates" (of equal rows the first stays), "drop-rare" (rows of classes with too few rows lose their
     class and so are left out), "merge-spellings" (levels that differ only in case, blanks and width become the most
@@ -148,6 +153,10 @@ def label(mend: Mend) -> Message:
             return Message("Make one level of the spellings in '{column}'", {"column": column})
         case Repair("value-missing", column, value):
             return Message("{value:.12g} in '{column}' means missing", {"column": column, "value": value})
+        case Repair("days", column, value) if value == DAY_FIRST:
+            return Message("Count '{column}' in days, the day first", {"column": column})
+        case Repair("days", column, value) if value == MONTH_FIRST:
+            return Message("Count '{column}' in days, the month first", {"column": column})
         case Repair("days", column):
             return Message("Count '{column}' in days", {"column": column})
         case Repair(_, column):

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from bayes_engine.decision.evaluate import TINY
 from bayes_engine.errors import TableError
-from bayes_engine.table.dates import Dates, dates
+from bayes_engine.table.dates import read_each
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema, middle
 from bayes_engine.workbench.doctor.classes import FOLDS
-from bayes_engine.workbench.doctor.columns import compact_days, same_spelling
+from bayes_engine.workbench.doctor.columns import as_written, compact_days, each_date, same_spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, as_numbers
-from bayes_engine.workbench.doctor.finding import Repair
+from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, Repair
 from bayes_engine.workbench.doctor.outliers import outlying
 from bayes_engine.workbench.incoming.second_table import Treatment
 
@@ -63,7 +63,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         merged = replace(variable, levels=levels, kind="binary" if len(levels) == 2 else variable.kind)
         return put(frame, {name: cells}), schema.with_variable(merged)
     if repair.what == "days":
-        dated = parsed_dates(column)
+        dated = parsed_dates(column, month_first(repair))
         if dated.notna().sum() < column.notna().sum() / 2:
             raise TableError("column '{column}' holds dates that cannot be read; set it aside", column=name)
         days = ((dated - dated.min()) / pd.Timedelta(days=1)).astype(float)
@@ -84,23 +84,37 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
     return put(frame, {name: numbers}), schema.with_variable(numeric)
 
 
+def month_first(repair: Repair) -> bool | None:
+    """What a person says of the dates that could be read in two ways; None: nothing."""
+    return {DAY_FIRST: False, MONTH_FIRST: True}.get(repair.value)
+
+
 def parsed_dates(column: pd.Series, month_first: bool | None = None) -> pd.Series:
-    """The dates of a column, read as the reader of files reads them, and what it does not read one by one.
+    """The dates of a column, each cell read by itself; NaT where it is none.
+
+    Raises TableError where day and month could change places in some and neither `month_first` nor the other cells say
+    which stands first.
 
     >>> parsed_dates(pd.Series(["2 Jan 2024", "3 Feb 2024", "soon"])).dt.strftime("%Y-%m-%d").tolist()
     ['2024-01-02', '2024-02-03', nan]
     """
     if column.dtype.kind in "fiu":
         days = compact_days(as_numbers(column))
-        none = pd.Series(pd.NaT, column.index, dtype="datetime64[ns, UTC]")
-        return none if days is None else days.set_axis(column.index)
-    if column.dtype.kind != "M":
-        cells = column.dropna().astype(str).str.strip()
-        distinct = cells.unique().tolist()
-        parsed = dates(distinct, month_first)
-        if isinstance(parsed, Dates):
-            column = cells.map(dict(zip(distinct, parsed.values, strict=True))).reindex(column.index)
-    return pd.to_datetime(column, format="mixed", errors="coerce", utc=True)
+        dated = pd.Series(pd.NaT, column.index) if days is None else days.set_axis(column.index)
+    elif column.dtype.kind == "M":
+        return pd.to_datetime(column, utc=True)
+    else:
+        cells, read = each_date(column, month_first)
+        known = pd.Series(read.values, cells.index).dt.tz_localize("UTC")
+        either = int(cells[(read.ways == "either") & known.isna().to_numpy()].sum())
+        if either:
+            raise TableError(
+                "in {n} cell(s) of column '{column}' day and month could change places; say which stands first",
+                column=str(column.name),
+                n=either,
+            )
+        dated = as_written(column).map(known)
+    return dated
 
 
 # the same again ------------------------------------------------------------------------------------------------------
@@ -119,7 +133,8 @@ def treatments(
         if repair.what == "merge-spellings":
             own = own._replace(texts=_merging(schema[repair.column].levels))
         elif repair.what == "days":
-            own = own._replace(texts=_counting(before[repair.column], repair.column in month_first))
+            texts, first = _counting(before[repair.column], repair, repair.column in month_first)
+            own = own._replace(texts=texts, first=first)
         elif repair.what == "value-missing":
             own = own._replace(absent=(*own.absent, repair.value))
         elif repair.what == "infinite-missing":
@@ -142,15 +157,27 @@ def _merging(levels: tuple[object, ...]) -> Callable[[pd.Series], pd.Series]:
     return lambda column: column.map(level)
 
 
-def _counting(dates: pd.Series, month_first: bool) -> Callable[[pd.Series], pd.Series]:
-    first = parsed_dates(dates).min()
-    numbers = dates.dtype.kind in "fiu"
+def _counting(
+    dates: pd.Series, repair: Repair, read_month_first: bool
+) -> tuple[Callable[[pd.Series], pd.Series], Literal["day", "month"]]:
+    """How dates that come are counted in days, and what stands first in them, the day where the table does not say.
+    Dates that only the other order can read are left as they are, unless the table holds both."""
+    start = parsed_dates(dates, month_first(repair)).min()
+    numbers, both, order = dates.dtype.kind in "fiu", False, "month" if read_month_first else ""
+    if dates.dtype.kind not in "fiuM":
+        _cells, read = each_date(dates, None)
+        both = {"day", "month"} <= set(read.ways.tolist())
+        order = {DAY_FIRST: "day", MONTH_FIRST: "month"}.get(repair.value, read.order)
+    first: Literal["day", "month"] = "month" if order == "month" else "day"
+    strange = "" if both else "day" if first == "month" else "month"
 
     def texts(column: pd.Series) -> pd.Series:
-        cells = column.where(column.str.strip() != "")
-        read = parsed_dates(cells.str.replace(r"[.,]0+$", "", regex=True) if numbers else cells, month_first)
-        days = ((read - first) / pd.Timedelta(days=1)).to_numpy(dtype=float)
+        cells = column.str.strip()
+        read = read_each((cells.str.replace(r"[.,]0+$", "", regex=True) if numbers else cells).tolist(),
+                         first == "month")  # fmt: skip
+        dated = pd.Series(read.values).mask(read.ways == strange).dt.tz_localize("UTC")
+        days = ((dated - start) / pd.Timedelta(days=1)).to_numpy(dtype=float)
         in_days = [text if np.isnan(day) else repr(float(day)) for text, day in zip(column, days, strict=True)]
         return pd.Series(in_days, column.index, dtype=object)
 
-    return texts
+    return texts, first

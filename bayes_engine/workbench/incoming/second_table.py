@@ -88,12 +88,14 @@ class Incoming:
 
 class Treatment(NamedTuple):
     """What is done to a column's cells as they come, because it was done to the table's: `texts` writes them otherwise;
-    the numbers `absent`, those of the size `beyond` and larger, and `words`, which are no number, mean missing."""
+    the numbers `absent`, those of the size `beyond` and larger, and `words`, which are no number, mean missing. Of
+    dates `first` is what stands first where day and month could change places."""
 
     texts: Callable[[pd.Series], pd.Series] | None = None
     absent: tuple[float, ...] = ()
     beyond: float = np.nan
     words: bool = False
+    first: Literal["day", "month", ""] = ""
 
     def numbers(self, values: Array, unreadable: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
         """The numbers of a column, NaN where they mean missing, and which cells cannot be read."""

@@ -117,6 +117,13 @@ def _mended(treated: Mapping[str, Treatment], left: Sequence[Repair]) -> Iterato
     """What was done to the cells because it was done to the table's, and what was not."""
     if treated:
         yield note("cells are mended as the table's were, in columns: {names}", names=listed(tuple(treated), 12))
+    for name, treatment in treated.items():
+        if treatment.first == "day":
+            yield note("column '{column}': the day stands first (3/4/2024 is the third of April); what only the other "
+                       "order can read is no date", column=name)  # fmt: skip
+        elif treatment.first:
+            yield note("column '{column}': the month stands first (3/4/2024 is the fourth of March); what only the "
+                       "other order can read is no date", column=name)  # fmt: skip
     far = [repair.column for repair in left if repair.what == "outliers-missing"]
     if far:
         yield note("cells far from all others were made missing in the table, and are taken as they are here, in "

@@ -132,7 +132,8 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
         entry = (repair.what, position, float(repair.value))
         if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
             state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
-        rest = tuple(r for r in state.repairs if r != entry)
+        same = entry[:2] if repair.what == "days" else entry  # of two ways to read its dates the later one stands
+        rest = tuple(r for r in state.repairs if r[: len(same)] != same)
         state = replace(state, repairs=(*rest, entry))
     return _settled(before, state)
 

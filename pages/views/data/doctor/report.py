@@ -138,7 +138,7 @@ def _kind(mend: Mend) -> Any:
     if isinstance(mend, SetLikelihood):
         return SetLikelihood, mend.likelihood
     if isinstance(mend, Repair):
-        return Repair, mend.what
+        return Repair, mend.what, mend.value if mend.what == "days" else None
     return mend if isinstance(mend, SetKnob | AddModel) else type(mend)
 
 

@@ -124,6 +124,10 @@ def button(table: active.TableInUse, mends: Sequence[finding.Mend]) -> str:
         return _("Make one level of the spellings in {n} columns").format(n=n)
     if first.what == "value-missing":
         return _("These numbers mean missing in {n} columns").format(n=n)
+    if first.what == "days" and first.value == finding.DAY_FIRST:
+        return _("Count {n} columns in days, the day first").format(n=n)
+    if first.what == "days" and first.value == finding.MONTH_FIRST:
+        return _("Count {n} columns in days, the month first").format(n=n)
     if first.what == "days":
         return _("Count {n} columns in days").format(n=n)
     return _("Make these cells of {n} columns missing").format(n=n)
@@ -178,7 +182,12 @@ def mend_help(mend: finding.Mend) -> str:
         return _("The model goes on the shelf and is active; the others stay.")
     if isinstance(mend, finding.BalanceLosses):
         return _("λ becomes n/(K·n_truth) off the diagonal, which decides as among classes of equal size.")
-    return {
+    stated = mend.value if mend.what == "days" else 0.0
+    first = {
+        finding.DAY_FIRST: _("Where day and month could change places, the day is taken to stand first."),
+        finding.MONTH_FIRST: _("Where day and month could change places, the month is taken to stand first."),
+    }.get(stated)
+    what = {
         "drop-duplicates": _("Of rows equal in all that is read of them the first stays."),
         "drop-rare": _("The rows of these classes lose their class and are left out of every fit."),
         "merge-spellings": _("The most frequent spelling stands for all; a second file is read alike."),
@@ -188,6 +197,7 @@ def mend_help(mend: finding.Mend) -> str:
         "text-missing": _("The column becomes numbers; what is none counts as missing, in a second file as well."),
         "days": _("The column becomes the days since its first date, in a second file as well."),
     }[mend.what]
+    return f"{what} {first}" if first else what
 
 
 def repair_on_chip(table: active.TableInUse, repair: finding.Repair) -> str:
@@ -201,6 +211,9 @@ def repair_on_chip(table: active.TableInUse, repair: finding.Repair) -> str:
         "value-missing": _("{column}: {value} means missing"),
         "outliers-missing": _("{column}: far cells missing"),
         "text-missing": _("{column}: text cells missing"),
-        "days": _("{column}: counted in days"),
+        "days": {
+            finding.DAY_FIRST: _("{column}: counted in days, the day first"),
+            finding.MONTH_FIRST: _("{column}: counted in days, the month first"),
+        }.get(repair.value, _("{column}: counted in days")),
     }[repair.what]
     return text.format(column=md(name, 28), value=md(f"{repair.value:.12g}"))
