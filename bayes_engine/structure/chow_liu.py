@@ -1,8 +1,8 @@
 """How much two attributes say of each other once the class is known, and the tree that keeps the most of it. SciPy's
 `minimum_spanning_tree` takes a weight of 0 for no edge, breaks ties by position and keeps no steps.
 
-I(x_i; x_j | y) = Σ P(x_i, x_j, c) log [P(x_i, x_j|c) / (P(x_i|c) P(x_j|c))] (Zhou, eq. 7.22, with the weight that its
-print leaves out; nats). Chow & Liu 1968, Friedman, Geiger & Goldszmidt 1997.
+I(x_i; x_j | y) = Σ P(x_i, x_j, c) log [P(x_i, x_j|c) / (P(x_i|c) P(x_j|c))] in nats (Zhou, eq. 7.22;
+lecture notes leave the factor P(c) of the weight out). Chow & Liu 1968, Friedman, Geiger & Goldszmidt 1997.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pytest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.models.one_dependence import SPODE, TAN
-from bayes_engine.structure.chow_liu import Dependence
+from bayes_engine.structure.chow_liu import Dependence, spanning_tree
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation.dependence import (
     LEVEL,
@@ -107,12 +107,18 @@ def test_one_cell_by_hand(melons: tuple[TAN, pd.DataFrame]) -> None:
     assert turned.counts.tolist() == cells.counts[::-1].transpose(0, 2, 1).tolist()
 
 
-def test_the_misprint_without_the_weight(melons: tuple[TAN, pd.DataFrame]) -> None:
-    assert contingency(melons[0], "根蒂", "脐部").unweighted == -math.inf
+def test_the_sum_without_the_class_prior(melons: tuple[TAN, pd.DataFrame]) -> None:
+    """As the notes print eq. 7.22, 根蒂–脐部 comes to 1.2022, and the tree keeps its five edges."""
+    model, _frame = melons
+    names = list(model.feature_names_in_)
+    printed = {pair: contingency(model, *pair).without_class_prior for pair in combinations(names, 2)}
+    assert printed["根蒂", "脐部"] == pytest.approx(1.2022, abs=5e-5)
+    taken = {frozenset(step.edge) for step in spanning_tree(names, printed) if step.taken}
+    assert taken == {frozenset(edge) for edge in TEXTBOOK}
     table = pd.DataFrame({"a": list("xxxyyy"), "b": list("uuvuvv")})
     cells = contingency(TAN().fit(table, list("nynyny")), "a", "b", overall=True)
     assert cells.counts.tolist() == [[[2.0, 1.0], [1.0, 2.0]]]
-    assert cells.unweighted == pytest.approx(2 * math.log(4 / 3) + 2 * math.log(2 / 3))
+    assert cells.without_class_prior == pytest.approx(cells.information)  # without a class there is no P(c) to miss
 
 
 def test_columns_of_one_value_are_set_aside() -> None:

@@ -277,9 +277,12 @@ def test_the_examples_say_what_their_tables_say(made: Any, effect: float) -> Non
 
 
 def test_the_one_is_dependent_overall_and_the_other_within_the_class() -> None:
-    lifters, switches = weight_lifters(0.8), two_switches(0.8)
-    assert lifters.overall > 0.2 and lifters.given_class < 1e-12
+    alike, lifters, switches = weight_lifters(0.0), weight_lifters(0.8), two_switches(0.8)
+    assert alike.overall > 0.02 and alike.given_class < 1e-12
+    np.testing.assert_allclose(alike.naive, alike.exact)
+    of_lifters = lifters.joint[1] / lifters.joint[1].sum()
+    assert lifters.overall > lifters.given_class > 0.04 and information(of_lifters) < 1e-12
+    assert lifters.exact[0, 1] == pytest.approx(0.2 * 0.9 / (0.2 * 0.9 + 0.5 * 0.04))
     assert switches.overall < 1e-12 and switches.given_class > 0.3
-    np.testing.assert_allclose(lifters.naive, lifters.exact)
     np.testing.assert_allclose(switches.exact, [[0.1, 0.9], [0.9, 0.1]])
     np.testing.assert_allclose(switches.naive, 0.5)

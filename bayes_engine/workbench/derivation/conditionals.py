@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -24,7 +24,7 @@ from bayes_engine.factors.gaussian import Density, GaussianLeaf, GaussianRule
 from bayes_engine.factors.leaf import Domain, Leaf, Numbers
 from bayes_engine.factors.sources import Fraction, Source, Summed
 from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.inference.averaged import AveragedFactor, JointLeaf
+from bayes_engine.inference.averaged import AveragedFactor, JointLeaf, Member
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
@@ -314,7 +314,8 @@ def class_entropy(model: GenerativeClassifier) -> float:
 class Size(NamedTuple):
     """How many numbers a model costs. Of the discrete columns, as one joint table, as factors of this model, as naive
     Bayes: cells are what a table holds; free parameters are what is left to choose when each distribution must sum to 1
-    (the class prior included), of which AODE, a mean of models, has no count. Of the numeric columns, means, variances
+    (the class prior included). AODE's tables share their pairs of columns: without smoothing and missing cells no more
+    than `distinct_free` of its parameters can be chosen; None of other models. Of the numeric columns, means, variances
     and covariances: of this model and of naive Bayes. Of counts the `rates`; of texts the free probabilities of their
     `terms`; of kernel densities the training `values` that they keep: as many as there are known rows; of the columns
     the `weights`, where they have any. `vocabulary` counts the terms of the texts, `left_out` the columns that were
@@ -323,7 +324,7 @@ class Size(NamedTuple):
     joint_cells: int
     factor_cells: int
     joint_free: int
-    factor_free: int | None
+    factor_free: int
     naive_cells: int
     naive_free: int
     gaussian: int = 0
@@ -335,6 +336,7 @@ class Size(NamedTuple):
     vocabulary: int = 0
     left_out: int = 0
     parameters: int = 0
+    distinct_free: int | None = None
 
 
 def size(levels: Sequence[int], classes: int) -> Size:
@@ -392,14 +394,26 @@ def model_size(model: GenerativeClassifier) -> Size:
     above = factor.above if isinstance(factor, DirectedFactor) else None
     own = [f for m in members for f in m.families] if members else own
     tables = [cast(TableLeaf, f) for f in own if f.variable.discrete]
-    of_class = k - 1 if above is None else above.free
+    of_class = sum(m.counts.size - 1 for m in members) or (k - 1 if above is None else above.free)
     return naive._replace(
         factor_cells=k * sum(m.domain.size for m in members)
         + sum(f.counts.size for f in tables)
         + (above.counts.size if above is not None else 0),
-        factor_free=None if members else of_class + sum(f.free for f in tables),
+        factor_free=of_class + sum(f.free for f in tables),
         gaussian=sum(f.free or 0 for f in own if f.numbers == "gaussian"),
+        distinct_free=_distinct_free(k, members) if members else None,
     )
+
+
+def _distinct_free(k: int, members: Sequence[Member]) -> int:
+    """K − 1 + K·Σ_i (S_i − 1) + K·Σ_{i<j} (S_i − 1)(S_j − 1), over the discrete columns and over the pairs of which one
+    is a super-parent: free parameters of the joint tables of the class and a pair, which agree on what they share."""
+    more = {m.name: m.domain.size - 1 for m in members}
+    more |= {f.variable.name: cast(TableLeaf, f).counts.shape[-1] - 1
+             for m in members for f in m.families if f.variable.discrete}  # fmt: skip
+    above = {m.name for m in members}
+    pairs = sum(more[a] * more[b] for a, b in combinations(more, 2) if a in above or b in above)
+    return k - 1 + k * sum(more.values()) + k * pairs
 
 
 # the values behind ----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from bayes_engine.errors import listen
-from bayes_engine.logspace import Array, log
+from bayes_engine.logspace import Array
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.progress import steps
 from bayes_engine.stats.families import in_order
@@ -175,11 +175,12 @@ class Contingency:
         return max(float(self.terms.sum()), 0.0)
 
     @property
-    def unweighted(self) -> float:
-        """Σ log [P(a, b|c) / (P(a|c) P(b|c))] over the cells that can hold a row, as eq. 7.22 is printed: −∞ where one
-        of them holds none."""
-        possible = self.expected > 0
-        return float((log(self.counts[possible]) - log(self.expected[possible])).sum())
+    def without_class_prior(self) -> float:
+        """Σ P(a, b|c) log [P(a, b|c) / (P(a|c) P(b|c))]: eq. 7.22 as the lecture notes print it, its weight without the
+        factor P(c). A class without rows adds nothing."""
+        of_class = self.counts.sum(axis=(1, 2))
+        held = of_class > 0
+        return float((self.by_class[held] * self.n / of_class[held]).sum())
 
     @property
     def sparse(self) -> tuple[int, int]:

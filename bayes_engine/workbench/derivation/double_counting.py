@@ -287,11 +287,14 @@ def _of_yes(joint: Array) -> Array:
     return np.asarray(np.divide(joint[1], both, out=np.full_like(both, 0.5), where=both > 0))
 
 
-def weight_lifters(effect: float) -> Example:
-    """Dependent overall, independent within the class: P(strong|lifter) = P(heavy|lifter) = ½ + ½·effect, and
-    ½ − ½·effect for the others; half of all people are lifters."""
-    given = np.array([[1.0 + effect, 1.0 - effect], [1.0 - effect, 1.0 + effect]]) / 2.0  # [y, x]
-    return Example(0.5 * given[:, :, None] * given[:, None, :])
+def weight_lifters(difference: float) -> Example:
+    """Dependent overall, and less so within the class: y a weight-lifter, x₁ a man, x₂ can lift 100 kg (the lecture
+    notes' example, which has no numbers; all of these are made up). Half are lifters, .8 of them men and .5 of the
+    others; .9 of the lifters can, whoever they are, of the others .2·(1 + difference) of the men and
+    .2·(1 − difference) of the women."""
+    man = np.array([[0.5, 0.5], [0.2, 0.8]])  # [y, x₁]
+    can = np.array([[0.2 * (1.0 - difference), 0.2 * (1.0 + difference)], [0.9, 0.9]])
+    return Example(0.5 * man[:, :, None] * np.stack([1.0 - can, can], axis=-1))
 
 
 def two_switches(effect: float) -> Example:

@@ -159,9 +159,9 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
     note = _("Last line: the cell that is chosen; a cell without rows adds nothing.")
     if not overall:
         note += " " + _(
-            "The lecture notes print eq. 7.22 without the weight $P(x_i,x_j,c)$ before the logarithm; that would give "
-            "{nats} here, and is no expectation."
-        ).format(nats=number(cells.unweighted))
+            "The lecture notes print $P(x_i,x_j\\mid c)$ before the logarithm, without the factor $P(c)$; that would "
+            "give {nats} here, and is no expectation."
+        ).format(nats=number(cells.without_class_prior))
     st.caption(note)
 
 

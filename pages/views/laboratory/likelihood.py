@@ -156,13 +156,15 @@ def _multinomial(n: int, seed: int) -> None:
     best = ",\\;".join(f"\\tfrac{{{c}}}{{{n}}}" for c in counts)
     st.markdown(f"$$\\log L=\\sum_s n_s\\log\\theta_s={terms}\\qquad\\hat\\theta_s=\\frac{{n_s}}{{n}}:\\;{best}$$")
     st.caption(
-        _("Gradient n_s/θ_s − n: {gradient}; each is 0 at the top.").format(
-            gradient=_(", ").join(_signed(g, 2) for g in climbed.gradient)
-        )
+        _(
+            "With a multiplier ν for Σθ = 1 the derivatives are n_s/θ_s − ν. At the top they are 0 wherever θ_s > 0: "
+            "n_s = νθ_s, and summed over s, n = ν. Here n_s/θ_s − n is {gradient}."
+        ).format(gradient=_(", ").join(_signed(g, 2) for g in climbed.gradient))
         + " "
         + (
-            _("A level that never came gets θ = 0: every row that has it is then impossible. That is what the Laplace "
-              "correction repairs.")
+            _("A level that never came gets θ = 0 at the top, where its derivative is −n, not 0 "
+              "(Karush–Kuhn–Tucker: ≤ 0 at the boundary): every row that has it is then impossible. That is what the "
+              "Laplace correction repairs.")
             if min(counts) == 0
             else _("★ is the top along this line, where the other two keep their proportions. The rows come from "
                    "θ = 0.5, 0.3, 0.2.")

@@ -67,15 +67,14 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
     if size.joint_cells > len(table.classes):
         naive = ([size.naive_cells], [size.naive_free]) if semi else ([], [])
         heads = [_("full joint table"), *([words.family("naive-bayes")] if semi else []), _("this model")]
-        free = "–" if size.factor_free is None else _big(size.factor_free)
         lines = [
             ("", *heads),
             (_("table cells"), *(f"${_big(n)}$" for n in (size.joint_cells, *naive[0], size.factor_cells))),
-            (_("free parameters"), *(f"${_big(n)}$" for n in (size.joint_free, *naive[1])), f"${free}$"),
+            (_("free parameters"), *(f"${_big(n)}$" for n in (size.joint_free, *naive[1], size.factor_free))),
         ]
         markdown_table(lines)
-        st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
-                                                  "every distribution sums to 1."))  # fmt: skip
+        st.caption(f"{_formula(fitted.spec, size)} " + _("A cell holds a probability; free is what is left to choose "
+                                                        "when every distribution sums to 1."))  # fmt: skip
     alone = size.joint_cells <= len(table.classes)
     sentences = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
     sentences += [_numbers(fitted, size)] if size.gaussian else []
@@ -83,12 +82,18 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
         st.caption(" ".join(sentences))
 
 
-def _formula(spec: Spec) -> str:
+def _formula(spec: Spec, size: Size) -> str:
     if spec.family == "aode":
-        return _(
+        formula = _(
             "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
-            "$K\\sum_i S_i(1+\\sum_{j\\neq i}S_j)$. AODE is a mean of models: it has no free parameters to count."
+            "$K\\sum_i S_i(1+\\sum_{j\\neq i}S_j)$; free: $\\sum_i(KS_i-1)+\\sum_i KS_i\\sum_{j\\neq i}(S_j-1)$, $i$ "
+            "over the super-parents."
         )
+        distinct = _(
+            "Pairs of columns share a table: without smoothing {n} of these can be chosen. AODE has no MDL score, "
+            "for its tables are no maximum-likelihood estimates of the mean of models."
+        )
+        return formula + ("" if size.distinct_free is None else " " + distinct.format(n=f"{size.distinct_free:,}"))
     if spec.family == "network":
         return _(
             "Discrete columns and the class, $S_j$ values each: $\\prod_j S_j$ cells against "

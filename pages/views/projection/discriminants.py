@@ -365,9 +365,9 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
     st.caption(
         _(
             "PCA makes columns uncorrelated over all rows, LDA on average within the classes; neither does it within "
-            "each class, and neither touches dependence that is not linear. LDA generalises naive Bayes only where Σ "
-            "is diagonal. Gaussian naive Bayes on {d} columns; each step is learnt without the rows held out "
-            "({scheme})."
+            "each class, and neither touches dependence that is not linear. With a diagonal Σ, LDA is Gaussian naive "
+            "Bayes with variances that the classes share. Gaussian naive Bayes on {d} columns; each step is learnt "
+            "without the rows held out ({scheme})."
         ).format(d=len(names), scheme=scheme.local(md))
     )
     rows_left_out(rows_of(table, names))

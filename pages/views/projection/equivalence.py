@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import hypot
 from types import MappingProxyType
 
 import streamlit as st
@@ -41,7 +42,8 @@ def equivalence() -> None:
         _scenes()
         _sliders()
         classes = classes_in_use()
-        st.markdown(_sentence(classes))
+        rules = boundaries(classes)
+        st.markdown(_sentence(classes, rules))
         st.caption(
             _(
                 "The classes are known, no rows are drawn: $w = \\Sigma_w^{-1}(\\mu_2 - \\mu_1)$ with "
@@ -50,7 +52,6 @@ def equivalence() -> None:
                 "notes ask for equal covariances for both."
             )
         )
-    rules = boundaries(classes)
     labels = {
         "first": _("class 1"),
         "second": _("class 2"),
@@ -100,16 +101,18 @@ def _errors(rules: Boundaries) -> None:
         cell.metric(name, f"{rule.error:.4%}", f"+{above:.4%}" if above > 5e-7 else None, delta_color="inverse")
 
 
-def _sentence(classes: TwoGaussians) -> str:
+def _sentence(classes: TwoGaussians, rules: Boundaries) -> str:
     prior = abs(classes.prior - 0.5) > 1e-9
     own = bool((classes.covariances[0] != classes.covariances[1]).any())
     if not prior and not own:
         return _("Equal priors and equal covariances: **the three rules are one line**, and it is optimal.")
     if not own:
+        fisher, lda = rules.fisher.quadric, rules.lda.quadric
         return _(
-            "Unequal priors, equal covariances: LDA moves by log P(c₂)/P(c₁) and **stays optimal; Fisher's midpoint "
-            "does not move**."
-        )
+            "Unequal priors, equal covariances: LDA's intercept changes by ln P(c₂)/P(c₁), so its line moves by "
+            "|ln P(c₂)/P(c₁)|/‖w‖ = {distance} towards the rarer class and **stays optimal; Fisher's midpoint does "
+            "not move**."
+        ).format(distance=f"{abs(lda.c - fisher.c) / hypot(*lda.b):.3f}")
     if not prior:
         return _(
             "Equal priors, unequal covariances: **Fisher and LDA are still one line**, but Bayes's boundary is a "
