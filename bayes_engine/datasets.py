@@ -147,8 +147,9 @@ class PriorOfUse(_Words):
 
 @dataclass(frozen=True)
 class Erratum(_Words):
-    """A misprint of the source: what is `printed`, what is `right`, and the number it belongs to, named by any of
-    `column`, `level`, `class_` and `step` of the working."""
+    """A misprint of the lecture notes on an example: what is `printed`, what is `right`, and the number it belongs to,
+    named by any of `column`, `level`, `class_` and `step` of the working. `rounded`: no slip, but the printed number
+    came from rounded ones."""
 
     where: str
     printed: str
@@ -159,6 +160,7 @@ class Erratum(_Words):
     level: Level = ""
     class_: Level = ""
     step: Step = ""
+    rounded: bool = False
 
 
 @dataclass(frozen=True)

@@ -538,6 +538,7 @@ def refuse_scores() -> NoReturn:
 class ComplementNB(_TermNB):
     """A score for c: − Σ_v x_v log θ_v, θ_v the share of the term v in all classes *but* c (Rennie et al., ICML 2003).
 
+    The class of the largest score is predicted: lecture notes that print argmax_c of Σ_v x_v log θ_v mean argmin.
     The values are scores, not log-probabilities: `predict_proba` is scikit-learn's normalized exponential of them, and
     `risk` and `decide` refuse until the model is calibrated.
 

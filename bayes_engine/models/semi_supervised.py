@@ -1,7 +1,8 @@
 """Naive Bayes with labels partly or all hidden: EM around a classifier's own two verbs.
 
 The E step is its prediction, the M step its fit: `_count` with the posteriors as soft labels, then `_estimate` (Nigam,
-McCallum, Thrun & Mitchell 2000). With all labels hidden, word counts give the mixture of unigrams.
+McCallum, Thrun & Mitchell 2000). With all labels hidden, word counts give the mixture of unigrams (not PLSA, in
+which each document has a mixture of its own).
 """
 
 from __future__ import annotations

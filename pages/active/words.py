@@ -64,7 +64,8 @@ def family_help(name: str) -> str:
         ),
         "network": _(
             "The class is a node among the columns, with parents and children as the arcs say (eq. 7.26): "
-            "$P(c\\mid\\mathrm{pa}(c))\\prod_j P(x_j\\mid\\mathrm{pa}(x_j))$."
+            "$P(c\\mid\\mathrm{pa}(c))\\prod_j P(x_j\\mid\\mathrm{pa}(x_j))$. Also called belief network (“brief "
+            "network” in one of the lecture notes)."
         ),
         "lda": _(
             "Within a class the numbers are one Gaussian, with a covariance that all classes share, so that boundaries "
@@ -90,7 +91,10 @@ def preset_help(name: str) -> str:
     return {
         "textbook": _("No smoothing, empirical prior, sample variance (n−1): eq. 7.16–7.18."),
         "laplace": _("A pseudo-count of 1 for each class and each level (α=1), sample variance: eq. 7.19–7.20."),
-        "zero-only": _("Only an attribute–class pair with a zero is smoothed; the prior is left alone."),
+        "zero-only": _(
+            "Only an attribute–class pair with a zero is smoothed; the prior is left alone. (Lecture notes "
+            "head this “prior probability 0”: what is 0 is a class-conditional.)"
+        ),
         "scikit-learn": _("α=1 on the conditionals, empirical prior, maximum-likelihood variance (n)."),
     }[name]
 

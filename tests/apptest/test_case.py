@@ -192,17 +192,18 @@ def test_a_density_above_one_is_explained() -> None:
 
 
 def badges(at: AppTest) -> list[str]:
-    """The misprints named beside numbers."""
-    found = [m.value for m in at.main.markdown if "misprint" in m.value]
-    return [text.replace("\\", "").split("misprint: ")[1].rstrip("]") for text in found]
+    """What lecture notes print otherwise, beside the numbers: misprints, and what they rounded."""
+    found = (re.search(r"(misprint|rounded): (.*)\]", m.value.replace("\\", "")) for m in at.main.markdown)
+    return [" ".join(named.groups()) for named in found if named]
 
 
 def test_misprints_stand_beside_their_numbers() -> None:
     at = page(table="watermelon3")
-    assert badges(at) == ["6/8 = 0.750", "0.574, 0.129 → 1.959", "0.547", "0.063", "6.80e-05"]
-    assert "right is 5/8 = 0.625" in words(click(at, "factor_5_0"))
+    density = "rounded 0.574, 0.129 → 1.959"
+    assert badges(at) == ["misprint 6/8 = 0.750", density, "misprint 0.547", "misprint 0.063", "rounded 6.80e-05"]
+    assert "notes on this example print 6/8 = 0.750" in words(click(at, "factor_5_0"))
     laplace = page(table="watermelon3", shelf=(Spec("laplace"),))
-    assert badges(laplace) == ["0.574, 0.129 → 1.959", "0.547"]
+    assert badges(laplace) == [density, "misprint 0.547"]
 
 
 def test_an_exercise_has_no_misprints() -> None:

@@ -267,8 +267,10 @@ def _notes(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]
 
 def _badges(errata: Sequence[Erratum]) -> None:
     for erratum in errata:
-        st.badge(_("misprint: {printed}").format(printed=md(erratum.printed, 40)), icon=":material/edit_note:",
-                 color="orange", help=md(erratum.text("note", current_language()), 400))  # fmt: skip
+        label = _("rounded: {printed}") if erratum.rounded else _("misprint: {printed}")
+        st.badge(label.format(printed=md(erratum.printed, 40)), icon=":material/edit_note:",
+                 color="gray" if erratum.rounded else "orange",
+                 help=md(erratum.text("note", current_language()), 400))  # fmt: skip
 
 
 def _remarks(one: CaseInUse, working: Working) -> None:
@@ -336,7 +338,14 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
         for place, errata in _notes(one, working).items():
             if place[:2] == (position, k):
                 for erratum in errata:
-                    st.caption("⚠ " + _("The source prints {printed} for {where}; right is {right}. {note}").format(
+                    said = (
+                        _("The lecture notes on this example round: {printed} for {where}, unrounded {right}. {note}")
+                        if erratum.rounded
+                        else _(
+                            "The lecture notes on this example print {printed} for {where}; right is {right}. {note}"
+                        )
+                    )
+                    st.caption("⚠ " * (not erratum.rounded) + said.format(
                         printed=md(erratum.printed), where=md(erratum.where), right=md(erratum.right),
                         note=md(erratum.text("note", current_language()), 400)))  # fmt: skip
     if isinstance(source, Fraction | Density) and (source.total if isinstance(source, Fraction) else source.n):
@@ -576,6 +585,12 @@ def sums(one: CaseInUse, working: Working, digits: int) -> None:
         _formulas(working, latex.latex_posterior(working, one.table, digits))
         st.markdown("**" + _("From the posterior to the decision") + "**")
         _formulas(working, latex.latex_risk(working, one.table, digits))
+        st.caption(
+            _(
+                "λ_ij is the loss of deciding i where j is true, and the sum runs over the truth j. One of the lecture "
+                "notes sums over i; another words λ_ij the other way round, but its formula is this one."
+            )
+        )
 
 
 def _formulas(working: Working, lines: Sequence[str]) -> None:

@@ -192,8 +192,9 @@ def _misprinted(one: CaseInUse, exact: Working, mean: Mean, columns: Sequence[in
         st.caption(
             _(
                 "Lecture notes print AODE's product over every j, i itself included, which counts P(xᵢ | c, xᵢ) as a "
-                "factor though it is certain, and its sum up to m instead of the number of columns. Older printings "
-                "of the book divide P(c, xᵢ) by |D| + Sᵢ; the pairs of a class and a value are K·Sᵢ."
+                "factor though it is certain, and its sum up to m instead of the number of columns (one says OADE). "
+                "Older printings of the book divide P(c, xᵢ) by |D| + Sᵢ; the pairs of a class and a value are K·Sᵢ. "
+                "The book's own example takes the discrete columns of watermelon 3.0, the notes' that of 2.0."
             ).replace("|", "\\|")
         )
 

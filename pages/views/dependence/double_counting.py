@@ -221,7 +221,11 @@ def live_examples() -> None:
           "lamp is seen. Naive Bayes looks at each switch alone and says ½ everywhere."),
     )  # fmt: skip
     st.caption(
-        _("What naive Bayes needs is independence within each class; the table as a whole proves nothing either way.")
+        _(
+            "What naive Bayes needs is that all attributes are jointly independent within each class (one of the "
+            "lecture notes says “independent”, another “pairwise independent”); the table as a whole proves nothing "
+            "either way."
+        )
     )
 
 

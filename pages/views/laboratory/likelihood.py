@@ -82,7 +82,8 @@ def _gaussian(n: int, seed: int) -> None:
         _(
             "Contours are nats below the maximum. With more rows the hill grows steep and narrow: the parameters are "
             "better known. ★ is the closed form, which divides by n; the sample variance of the worked examples "
-            "divides by n − 1 and is {unbiased}. The rows come from μ = 5, σ = 2."
+            "divides by n − 1 and is {unbiased}. The rows come from μ = 5, σ = 2. (MLE: one of the lecture notes "
+            "writes MLP.)"
         ).format(unbiased=f"{sd_hat**2 * n / (n - 1):.4f}")
     )
 

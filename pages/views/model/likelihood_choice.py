@@ -37,7 +37,8 @@ def likelihood_choice(table: active.FittableTable) -> None:
                 "well. For marks that are there or not; for short texts.")
             + "\n- "
             + _("**Categorical**: each column is a question with its own answers, which have no order. For colour, "
-                "shape, yes/no; what source texts call “multinomial” is mostly this.")
+                "shape, yes/no; what lecture notes call “multinomial” is mostly this. Bernoulli is its case of two "
+                "answers, and P(x|y), which they call a posterior, is the class-conditional.")
         )  # fmt: skip
         if not current().seen(keys.WHICH_OPEN):
             return

@@ -113,7 +113,10 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
     st.caption(
         _(
             "{d} columns in units of their spread; accuracy of the nearest projected mean on rows held out "
-            "({scheme}). Lecture notes call trace-ratio a generalised eigenproblem: that solves ratio-trace."
+            "({scheme}). Lecture notes call trace-ratio a generalised eigenproblem: that solves ratio-trace, where "
+            "$S_w W = S_b W (W^{{\\top}} S_b W)^{{-1}} (W^{{\\top}} S_w W)$ (their order of the factors does not "
+            "conform), by the eigenvectors of $L^{{-1}} S_b L^{{-\\top}}$ with $S_w = LL^{{\\top}}$: at most K − 1 "
+            "directions. Trace-ratio needs $W^{{\\top}} W = I$ and an iteration."
         ).format(d=len(names), scheme=shown.scheme.local(md))
     )
     if len(rows.y) > MOST_ROWS:
@@ -289,8 +292,9 @@ def _checks(table: active.FittableTable, names: tuple[str, ...], rows: NumericRo
     st.caption(
         _(
             "LDA's shared covariance is $\\Sigma = S_w/n$ (lecture notes write $\\Sigma_k = S_k$), and the density's "
-            "constant has the dimension in it: $(2\\pi)^{d/2}|\\Sigma|^{1/2}$. Box's M also "
-            "reacts to classes that are not normal, and with many rows both tests find what does no harm: the held-out "
+            "constant has the dimension in it: $(2\\pi)^{d/2}|\\Sigma|^{1/2}$; their $\\partial\\ell/\\partial\\mu$ "
+            "has the wrong sign, which does no harm where it is set to 0. Box's M also reacts "
+            "to classes that are not normal, and with many rows both tests find what does no harm: the held-out "
             "log-loss above decides. The p-values hold for many rows."
         )
     )

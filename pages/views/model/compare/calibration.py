@@ -117,24 +117,24 @@ def _quarrel(judged: Judged, measured: dict[str, float]) -> None:
             "confidence": share(measured["confidence"])}  # fmt: skip
     if measured["accuracy"] <= often:
         text = _(
-            "The books say that naive Bayes decides well though its probabilities are poor. Not here: always naming "
-            "the commonest class is right on {often}."
+            "Naive Bayes is said to decide well though its probabilities are poor. Not here: always naming the "
+            "commonest class is right on {often}."
         )
     elif gap > GAP:
         text = _(
-            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. Here it is both: right on "
-            "{accuracy}, where always naming the commonest class is right on {often}, and {gap} surer than that. Its "
-            "decisions can be trusted, its probabilities after calibration."
+            "Naive Bayes is called a good classifier and a bad estimator. Here it is both: right on {accuracy}, where "
+            "always naming the commonest class is right on {often}, and {gap} surer than that. Its decisions can be "
+            "trusted, its probabilities after calibration."
         )
     elif gap < -GAP:
         text = _(
-            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. Here it decides well, "
-            "right on {accuracy} against {often} for the commonest class, and is {gap} less sure than it could be."
+            "Naive Bayes is called a good classifier and a bad estimator. Here it decides well, right on {accuracy} "
+            "against {often} for the commonest class, and is {gap} less sure than it could be."
         )
     else:
         text = _(
-            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. On this table the second "
-            "is not so on average: right on {accuracy}, sure to {confidence}."
+            "Naive Bayes is called a good classifier and a bad estimator. On this table the second is not so on "
+            "average: right on {accuracy}, sure to {confidence}."
         )
     st.markdown(text.format(**fields))
 
