@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,30 @@ when NumPy is imported, and by the servers that tests start."""
 
 collect_ignore_glob = ["oracles/make_*.py"]
 """What makes the stored oracles: it runs where the libraries are installed that they come from."""
+
+
+class NeedsExtra:
+    """Where only the library is installed (`.ci/lowest.txt`), a test that imports what the extras bring is skipped. The
+    last finder that is asked: it meets only modules that are not there."""
+
+    modules = (
+        "streamlit", "uvicorn", "starlette", "websockets", "plotly", "python_calamine", "chardet", "brotli", "deflate",
+        "fontTools", "segno", "babel", "hatchling", "openpyxl", "playwright", "polars", "pyarrow", "zxingcpp",
+    )  # fmt: skip
+
+    @classmethod
+    def find_spec(cls, name: str, path: object = None, target: object = None) -> None:
+        if name in cls.modules:
+            pytest.skip(f"{name} is not installed", allow_module_level=True)
+
+
+sys.meta_path.append(NeedsExtra)  # type: ignore[arg-type]
+
+
+def at_least(package: str, *wanted: int) -> bool:
+    """Whether the installed version of a package is this one or a newer one."""
+    return tuple(map(int, version(package).split(".")[: len(wanted)])) >= wanted
+
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM_FLAGS = [

@@ -21,6 +21,11 @@ from tests.conftest import ROOT, running_app
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def test_the_lowest_versions_that_are_tried_are_those_that_are_promised() -> None:
+    tried = (ROOT / ".ci" / "lowest.txt").read_text(encoding="utf-8").split()
+    assert {bound.replace(">=", "==") for bound in PROJECT["dependencies"]} <= set(tried)
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel unpacked, as in site-packages."""

@@ -25,6 +25,7 @@ from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
+from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import sort_levels
 
@@ -121,6 +122,7 @@ def held_out(
             "fit, or calibrate it",
             kind=type(model).__name__,
         )
+    X = to_pandas(X)  # scikit-learn takes no rows of some frames
     classes = tuple(model.classes_.tolist())
     labels = np.asarray(y)
     tick()

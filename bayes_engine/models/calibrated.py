@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
@@ -367,7 +367,7 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        base = get_tags(NaiveBayes() if self.estimator is None else self.estimator)
+        base = (NaiveBayes() if self.estimator is None else self.estimator).__sklearn_tags__()
         tags.input_tags = base.input_tags
         tags.classifier_tags = base.classifier_tags
         return tags

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.decision_boundaries import log_proba
@@ -106,7 +105,7 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        base = get_tags(NaiveBayes() if self.estimator is None else self.estimator)
+        base = (NaiveBayes() if self.estimator is None else self.estimator).__sklearn_tags__()
         tags.input_tags = base.input_tags
         tags.classifier_tags = base.classifier_tags
         return tags

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
+from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid, Records
 from bayes_engine.table.notes import Note, Offer, lines_of, listed, note, offer
@@ -46,7 +47,7 @@ class Layout(NamedTuple):
         if self.left_out:
             cells = cells.drop(columns=list(self.left_out))
         cells.columns, cells.index = pd.Index(self.names), pd.RangeIndex(len(cells))  # of thousands a copy takes long
-        return cells.astype("str")
+        return cells.apply(as_strings)
 
 
 def no_rows() -> ReadError:

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.progress import steps
+from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.notes import (
     Note,
@@ -302,7 +303,7 @@ def _text(
         return ConvertedColumn(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
-    values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
+    values = as_strings(pd.Series(lookup[codes], index=column.index) if absent else column)
     doubtful = [t for t in kept if t in _DOUBTFUL]
     if len(doubtful) > 1 and missing is None:
         notes.append(note("column '{column}': {tokens} are kept as values; if they mean missing, add them to the "

@@ -60,6 +60,16 @@ def _column(column: Any) -> pd.Series:
     return pd.Series(column.to_list(), dtype=None if isinstance(kind, nw.String | nw.Categorical) else object)
 
 
+def as_strings(column: pd.Series) -> pd.Series:
+    """A column with its cells as strings, missing ones missing: pandas 2 would make the word "nan" of them.
+
+    >>> as_strings(pd.Series([1.5, None], dtype=object)).isna().tolist()
+    [False, True]
+    """
+    texts = column.astype("str")
+    return texts if isinstance(texts.dtype, pd.StringDtype) else texts.where(column.notna())
+
+
 def as_frame(X: Any) -> pd.DataFrame:
     """A frame of any library as one of pandas, anything two-dimensional as one with the columns x0, x1, …
 

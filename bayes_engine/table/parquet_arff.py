@@ -19,6 +19,7 @@ from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import no_rows, unique_names
 from bayes_engine.table.convert import convert_column
+from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.dialect import check_size
 from bayes_engine.table.notes import Note, infinite_note, note
 from bayes_engine.table.numbers import is_number
@@ -112,7 +113,7 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
         elif content == "boolean":
             frame[name] = frame[name].astype(object).where(frame[name].notna(), np.nan)
         elif not types.is_datetime64_any_dtype(kind) and content != "string":
-            frame[name] = frame[name].where(frame[name].notna(), None).map(str, na_action="ignore").astype("str")
+            frame[name] = as_strings(frame[name].where(frame[name].notna(), None).map(str, na_action="ignore"))
             notes.append(note("column '{column}' ({kind}) is shown as text", "warning", column=name, kind=str(kind)))
     return frame
 
@@ -244,7 +245,7 @@ def arff(text: str, notes: list[Note], typed: bool = True) -> pd.DataFrame:
             columns[name] = dates.values
             notes += [n for n in dates.notes if n.severity == "warning"]
         else:
-            columns[name] = column.where(column != "?", None).astype("str")
+            columns[name] = as_strings(column.where(column != "?", None))
     if weights:
         columns[head.weight(notes)] = pd.Series(weights, dtype=float)
     return pd.DataFrame(columns)

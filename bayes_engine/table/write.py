@@ -13,6 +13,7 @@ from typing import IO, Any, Protocol
 import pandas as pd
 
 from bayes_engine.errors import TableError
+from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.guard import guarded
 from bayes_engine.table.sheet import SheetWriter
 
@@ -34,7 +35,7 @@ def write_csv(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
         lines = csv.writer(text, lineterminator="\r\n")
         if k == 0:
             lines.writerow(guarded(pd.Series(block.columns.map(str), dtype="str")))
-        safe = (column if _numeric(column) else guarded(column.astype("str")) for _, column in block.items())
+        safe = (column if _numeric(column) else guarded(as_strings(column)) for _, column in block.items())
         # the writer takes Python's own objects; pandas' way to it costs a third more
         lines.writerows(zip(*(column.to_numpy(dtype=object, na_value="").tolist() for column in safe), strict=True))
         out.write(text.getvalue().encode())
@@ -75,7 +76,7 @@ def _parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packe
     schema = arrow.schema([(str(name), kind) for name, kind in zip(first.columns, kinds, strict=True)])
     with parquet.ParquetWriter(out, schema) as writer:
         for block in blocks:
-            columns = [arrow.array(column if kind == arrow.float64() else column.astype("str"), type=kind,
+            columns = [arrow.array(column if kind == arrow.float64() else as_strings(column), type=kind,
                                    from_pandas=True)
                        for (_, column), kind in zip(block.items(), kinds, strict=True)]  # fmt: skip
             writer.write_table(arrow.table(columns, schema=schema))

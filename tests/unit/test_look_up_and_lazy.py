@@ -57,7 +57,7 @@ def test_the_frame_holds_the_book_s_numbers() -> None:
     table = LookUp.of(NaiveBayes(schema=schema, smoothing="none", variance="unbiased").fit(X, y))
     frame = table.frame()
     at = frame.set_index(["column", "entry", "class"])["log_p"]
-    assert np.exp(at["好瓜", "prior", "是"]) == pytest.approx(8 / 17)
+    assert np.exp(at["好瓜", "prior", "是"].item()) == pytest.approx(8 / 17)
     green = frame.query("column == '色泽' and level == '青绿'").set_index("class")["log_p"]
     assert np.exp(green).to_dict() == pytest.approx({"是": 3 / 8, "否": 3 / 9})
     told = table.coefficients().set_index(["column", "class"]).loc[("密度", "是")]
