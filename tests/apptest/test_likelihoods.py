@@ -229,4 +229,4 @@ def test_one_kernel_of_all_numbers() -> None:
 
 def test_naive_bayes_is_told_apart_from_its_probabilities() -> None:
     app = opened("model", showing(State(table="breast-cancer", language="en"), model_view="compare"))
-    assert "naive Bayes is called a good classifier and a bad estimator. Here it is both: right on 93.0%" in said(app)
+    assert "Naive Bayes is called a good classifier and a bad estimator. Here it is both: right on 93.0%" in said(app)
