@@ -45,6 +45,10 @@ class PairCost(NamedTuple):
     pair_seconds: float
     row_seconds: float = 2e-8
 
+    def seconds(self, pairs: float, n_rows: int) -> float:
+        """The time that so many pairs take on so many rows."""
+        return (self.pair_seconds + self.row_seconds * n_rows) * pairs
+
 
 @dataclass(frozen=True)
 class Families:
@@ -110,7 +114,7 @@ def refuse_beyond(schema: Schema, n_classes: int, n_rows: int, cost: PairCost) -
     moments = 3.0 * n_classes * sizes.sum() * numeric
     pairs = len(sizes) * (len(sizes) - 1) / 2.0 + len(sizes) * numeric
     memory = cost.cell_bytes * (cells + moments) + cost.pair_bytes * pairs
-    seconds = (cost.pair_seconds + cost.row_seconds * n_rows) * pairs
+    seconds = cost.seconds(pairs, n_rows)
     if memory > MOST_BYTES or seconds > MOST_SECONDS:
         raise ParameterError(
             "the joint tables of these columns would hold {cells:.3g} cells; leave out or coarsen the columns with the "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import TableError
@@ -90,6 +91,45 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
         amount=None if amount is None else amount.loc[known],
         rows=pd.RangeIndex(len(frame)) if whole else pd.RangeIndex(len(frame))[known.to_numpy()],
         notes=tuple(notes),
+    )
+
+
+FEWEST = 5
+"""So many rows of a class are drawn at least, where there are so many: one a fold."""
+
+
+def sample(parts: Parts, n: int, seed: int = 0) -> Parts:
+    """About `n` of the rows, in their order: of each class its share, drawn at random, and five rows at least; where
+    rows come in groups, whole groups drawn at random, as many as hold n rows.
+
+    >>> table = pd.DataFrame({"x": range(100), "y": ["a"] * 90 + ["b"] * 10})
+    >>> drawn = sample(take_apart(table, Schema.from_dtypes(table).with_role("y", "target")), 20)
+    >>> drawn.y.value_counts().to_dict(), len(drawn.X)
+    ({'a': 18, 'b': 5}, 23)
+    """
+    rng, share = np.random.default_rng(seed), n / len(parts.y)
+    if parts.groups is None:
+        order = rng.permutation(len(parts.y))
+        labels, classes = pd.factorize(parts.y)
+        each = [order[labels[order] == c] for c in range(len(classes))]
+        kept = np.sort(np.concatenate([rows[: max(round(share * len(rows)), FEWEST)] for rows in each]))
+    else:
+        of, groups = pd.factorize(parts.groups, use_na_sentinel=False)
+        order = rng.permutation(len(groups))
+        before = np.cumsum(np.bincount(of)[order]) - np.bincount(of)[order]
+        kept = np.flatnonzero(np.isin(of, order[before < n]))
+
+    def taken(column: pd.Series | None) -> pd.Series | None:
+        return None if column is None else column.iloc[kept]
+
+    return replace(
+        parts,
+        X=parts.X.iloc[kept],
+        y=parts.y.iloc[kept],
+        weight=taken(parts.weight),
+        groups=taken(parts.groups),
+        amount=taken(parts.amount),
+        rows=parts.rows[kept],
     )
 
 

@@ -18,7 +18,7 @@ from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.numerals import plain
 from bayes_engine.table.describe import ColumnSummary, describe
 from bayes_engine.table.read import Reading
-from bayes_engine.table.roles import Parts, put, take_apart
+from bayes_engine.table.roles import Parts, put, sample, take_apart
 from bayes_engine.table.schema import Kind, Schema, Variable, recast
 from bayes_engine.workbench.doctor.finding import Mended, Repair
 from bayes_engine.workbench.doctor.repair import repaired, treatments
@@ -339,6 +339,12 @@ def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
     parts = take_apart(frame, as_texts(_schema, texts, None))
     labels = pd.Categorical(parts.y, categories=list(parts.target.levels))  # a class without a row is a class
     return replace(parts, y=pd.Series(labels, index=parts.y.index, name=parts.y.name))
+
+
+@cached(max_entries=8)
+def sample_of(table: FittableTable, n: int) -> FittableTable:
+    """The table with about `n` of its rows drawn at random (`roles.sample`); its `frame` keeps all."""
+    return replace(table, key=f"{table.key}|{n} rows", parts=sample(table.parts, n))
 
 
 # looking at a table ---------------------------------------------------------------------------------------------

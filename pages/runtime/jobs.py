@@ -8,6 +8,9 @@ is but one interpreter and a page asks for it a thousand times. Work beyond its 
 `AT_ONCE` at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the
 last of them cancels, asks for something else or is gone, it stops at its next `tick`.
 
+Where a page computes much, one job after the other, each fills its part of one bar (`part_of_page`), and what is shown
+of either never goes back.
+
 A callback that needs long work (a file to be read) leaves a `CallbackJob`, which is done before the next page is drawn.
 """
 
@@ -21,7 +24,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.logger import get_logger
@@ -77,7 +80,7 @@ class Job:
     begun: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
-    progress: tuple[float, int] | None = None
+    progress: tuple[float, int] = (0.0, 0)  # (done, total)
     own: float = 0.0  # until when it need not give way
     result: Any = None
     error: BaseException | None = None
@@ -118,7 +121,9 @@ class Job:
                 time.sleep(max(_doors[0] - time.monotonic(), 0.001))
 
     def report(self, done: float, total: int) -> None:
-        self.progress = (done, total)
+        """How far it is; of a second loop nothing is told before it is further than the first was."""
+        if _share(done, total) >= _share(*self.progress):
+            self.progress = (done, total)
 
     def ahead(self) -> int:
         """How many long jobs come before this one may go on; 0 while it runs."""
@@ -127,12 +132,20 @@ class Job:
         return place if place >= AT_ONCE else 0
 
 
+class Part(NamedTuple):
+    """Of all that the page of this key computes, from a share of it to another."""
+
+    page: Hashable
+    begin: float
+    end: float
+
+
 class UnderWay(Exception):
     """No error: what the page needs is not there yet, or was cancelled (`job` is None); the router shows it."""
 
     def __init__(self, key: Hashable, activity: Message, job: Job | None) -> None:
         super().__init__("a job is under way")
-        self.key, self.activity, self.job = key, activity, job
+        self.key, self.activity, self.job, self.part = key, activity, job, _part.get()
 
 
 _lock = threading.Lock()
@@ -144,6 +157,7 @@ _doors = [0.0]  # until when one may be about to begin, or be sent
 _idle = threading.Event()  # there are none
 _idle.set()
 _asked: ContextVar[dict[Hashable, Job] | None] = ContextVar("asked", default=None)
+_part: ContextVar[Part | None] = ContextVar("part", default=None)
 
 
 # for whoever has long work to do ----------------------------------------------------------------------------------
@@ -175,6 +189,16 @@ def run(key: Hashable, work: Callable[[], T], activity: Message, grace: float | 
         if not connected(session_id()):
             raise UnderWay(key, activity, job)  # to nobody
         # a reload came just as it was stopped: it is begun anew
+
+
+@contextmanager
+def part_of_page(page: Hashable, begin: float, end: float) -> Iterator[None]:
+    """The jobs asked for inside fill this part of one bar for the whole `page`, which stands for all it computes."""
+    token = _part.set(Part(page, begin, end))
+    try:
+        yield
+    finally:
+        _part.reset(token)
 
 
 @dataclass
@@ -321,6 +345,7 @@ def showing_progress() -> Iterator[None]:
         try:
             with _computing(1):
                 yield
+            st.session_state.pop("progress", None)
         except UnderWay as there:
             progress_box(there)
     except PageEnded:
@@ -383,24 +408,40 @@ def progress_box(there: UnderWay, key: str = "job") -> None:
         if job.done.is_set() or job.key in _declined():
             st.rerun()
         with st.container(border=True, width=640):
-            _progress_bar(job, key)
+            _progress_bar(job, there.part, key)
 
     looking()
 
 
-def _progress_bar(job: Job, key: str) -> None:
-    seconds = f"{time.monotonic() - job.begun:.0f}"
+def _progress_bar(job: Job, part: Part | None, key: str) -> None:
+    share, begun = _share(*job.progress), job.begun
+    if part is not None:
+        share, begun = _of_page(part, share, begun)
+    seconds = f"{time.monotonic() - begun:.0f}"
     head = _("{what} …").format(what=job.activity.local(md))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}")
         st.button(_("Cancel"), icon=":material/stop_circle:", key=f"{key}_cancel", on_click=_decline, args=(job,))
     if n := job.ahead():
-        words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n)
-        st.progress(0.0, words.format(n=n))
-        return
-    done, total = job.progress or (0.0, 0)
-    share = done / total if total else 0.0
-    st.progress(min(max(share, 0.0), 1.0), f"{share:.0%}" if total else _("under way"))
+        words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n).format(n=n)
+    elif part is not None:
+        words = _("{share} of all that this page computes").format(share=f"{share:.0%}")
+    else:
+        words = f"{share:.0%}" if job.progress[1] else _("under way")
+    st.progress(share, words)
+
+
+def _share(done: float, total: int) -> float:
+    return min(max(done / total, 0.0), 1.0) if total else 0.0
+
+
+def _of_page(part: Part, share: float, begun: float) -> tuple[float, float]:
+    """The share of all that the page computes which is done, no less than was shown before, and since when it does."""
+    page, most, first = st.session_state.get("progress", (None, 0.0, 0.0))
+    most, first = (most, first) if page == part.page else (0.0, begun)
+    most = max(most, part.begin + (part.end - part.begin) * share)
+    st.session_state["progress"] = (part.page, most, first)
+    return most, first
 
 
 def _decline(job: Job) -> None:

@@ -208,6 +208,7 @@ TRUST_CALIBRATOR = _choice("trust_calibrator", "temperature", "temperature", "pl
 COMPARE_BY = _choice("compare_by", "risk", "risk", "error", "log_loss", "brier")
 COMPARE_CURVE = _choice("compare_curve", "calibration", "calibration", "threshold", "roc", "recall", "cost")
 COMPARE_CLASS = _whole("compare_class", 0)
+COMPARE_ROWS = _whole("compare_rows", 0)
 WAYS_COLUMN = _whole("ways_column", -2, -2)
 TIMED = _whole("timed", 0)
 AWAY = _places("away")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bayes_engine.decision.compare import score
-from bayes_engine.decision.curves import calibration
 from bayes_engine.language import _
 from bayes_engine.models.calibrated import METHODS
 from bayes_engine.numerals import number
@@ -16,7 +14,7 @@ from pages.active.words import share
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current, dark
-from pages.views.model.compare.judged import Judged, calibrated
+from pages.views.model.compare.judged import Judged, calibrated, of_one
 from pages.views.model.compare.scores import as_good_as_any
 
 GAP = 0.01
@@ -37,12 +35,14 @@ def before_and_after(judged: Judged) -> None:
     chosen = current().seen(keys.TRUST_CALIBRATOR)
     name = judged.active
     before = judged.raw[name]
-    after = calibrated(judged.table, judged.specs, name, before, chosen)
+    with judged.costs.stage("calibrated"):
+        after = calibrated(judged.table, judged.specs, name, before, chosen)
+    one, reliability = of_one(judged, before, name)
+    two, calibrated_reliability = of_one(judged, after, f"{name} {chosen}")
     st.subheader(_("Right, and as sure as it is right?"))
     words, picture = st.columns(2, gap="large")
     with words:
         choose(_("Calibrator"), keys.TRUST_CALIBRATOR, {name: calibrator_name(name) for name in METHODS})
-        one, two = score(before, judged.use), score(after, judged.use)
         sentence = (
             _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "
               "average.")
@@ -75,12 +75,10 @@ def before_and_after(judged: Judged) -> None:
                 )
         st.caption(_about(chosen))
     with picture:
-        frames = [(_("as it is"), 0, before), (_("calibrated, {how}").format(how=calibrator_name(chosen)), 2, after)]
+        how = _("calibrated, {how}").format(how=calibrator_name(chosen))
+        frames = [(_("as it is"), 0, reliability), (how, 2, calibrated_reliability)]
         figure = calibration_figure(
-            [
-                (CurveStyle(title, place, active=place == 2), calibration(held, prior_of_use=judged.use))
-                for title, place, held in frames
-            ],
+            [(CurveStyle(title, place, active=place == 2), frame) for title, place, frame in frames],
             _("confidence: largest posterior"),
             height=330,
             dark=dark(),

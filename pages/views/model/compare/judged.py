@@ -17,6 +17,7 @@ from bayes_engine.decision.curves import (
     RiskSteps,
     ThresholdSweep,
     brier_parts,
+    calibration,
     cost_curve,
     cost_weights,
     one_against_rest,
@@ -29,6 +30,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminative import discriminative_counterpart
+from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import sort_levels
@@ -39,6 +41,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, State, current
+from pages.views.model.compare.expected import Expected, expected
 
 T = TypeVar("T")
 COUNTERPART = "lr"
@@ -58,6 +61,7 @@ class Judged:
     key: str
     loss: LossMatrix
     use: Mapping[Any, float] | None
+    costs: Expected
 
     @property
     def active(self) -> str:
@@ -100,21 +104,25 @@ def _distinguishing_knobs(specs: tuple[Spec, ...], at: int, table: active.Fittab
 def judge(table: active.FittableTable) -> Judged:
     """Every model fitted and judged, once; meanwhile the page says which."""
     specs, raw, faults = active.shelf_of(table), {}, {}
+    costs = expected(table, len(table.parts.y))
     method = current().seen(keys.CALIBRATOR)
     asked = {COUNTERPART: method}  # for all alike; else as each stands on the shelf
     for i, spec in enumerate(specs):
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(shelf.title(spec, table)))):
             try:
-                fitted = active.fit(table, active.uncalibrated(spec))
-                tiny = active.is_tiny(table)
-                raw[str(i)] = active.held_out_refitted(table, fitted) if tiny else active.held_out_rows(table, fitted)
+                with costs.stage(f"fit {i}"):
+                    fitted = active.fit(table, active.uncalibrated(spec))
+                hold = active.held_out_refitted if active.is_tiny(table) else active.held_out_rows
+                with costs.stage(f"judge {i}"):
+                    raw[str(i)] = hold(table, fitted)
                 own = active.setting(spec, "calibration")
                 asked[str(i)] = own if method == AS_THEY_ARE else method
             except BayesEngineError as error:
                 faults[str(i)] = error
     with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
         try:
-            raw[COUNTERPART] = _counterpart(table.key, table.parts, table.classes)
+            with costs.stage("counterpart"):
+                raw[COUNTERPART] = _counterpart(table.key, table.parts, table.classes)
         except BayesEngineError as error:
             faults[COUNTERPART] = error
         except ValueError as fault:
@@ -125,12 +133,13 @@ def judge(table: active.FittableTable) -> Judged:
         for name, one in raw.items():
             try:
                 as_it_is = asked[name] == AS_THEY_ARE
-                held[name] = one if as_it_is else calibrated(table, specs, name, one, asked[name])
+                with costs.stage("calibrating"):
+                    held[name] = one if as_it_is else calibrated(table, specs, name, one, asked[name])
             except BayesEngineError as error:  # no rows to learn a calibrator from
                 faults[name] = error
     use = active.prior_of_use(table)
     key = repr((key, method, tuple((use or {}).values())))
-    return Judged(table, specs, raw, held, faults, key, active.losses(table), use)
+    return Judged(table, specs, raw, held, faults, key, active.losses(table), use, costs)
 
 
 def calibrated(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
@@ -167,6 +176,16 @@ def _computed(what: str, key: str, _judged: Judged, _compute: Callable[[], T]) -
     return _compute()
 
 
+def _at(stage: str, what: str, key: str, judged: Judged, compute: Callable[[], T]) -> T:
+    """What is computed of the models, at its stage of the page."""
+    with judged.costs.stage(stage):
+        return _computed(what, key, judged, compute)
+
+
+def _of_each(judged: Judged, compute: Callable[[HeldOut], T]) -> dict[str, T]:
+    return {name: compute(held) for name, held in steps(judged.held.items())}
+
+
 def _under_losses(judged: Judged) -> str:
     """The key of what hangs on the losses, too."""
     loss = judged.loss
@@ -176,7 +195,11 @@ def _under_losses(judged: Judged) -> str:
 
 def scores(judged: Judged) -> pd.DataFrame:
     """Accuracy, log-loss, Brier and so on of each model, on the rows that all have a posterior for."""
-    return _computed("scores", judged.key, judged, lambda: scoring.compare(judged.held, prior_of_use=judged.use))
+
+    def compute() -> pd.DataFrame:
+        return scoring.compare(judged.held, prior_of_use=judged.use, intervals=False)
+
+    return _at("scores", "scores", judged.key, judged, compute)
 
 
 def reports(judged: Judged) -> dict[str, RiskReport]:
@@ -185,18 +208,17 @@ def reports(judged: Judged) -> dict[str, RiskReport]:
     def report(held: HeldOut) -> RiskReport:
         return estimated_risk(held, judged.loss, prior_of_use=judged.use, amount=judged.amount)
 
-    key = _under_losses(judged)
-    return _computed("reports", key, judged, lambda: {name: report(held) for name, held in judged.held.items()})
+    return _at("reports", "reports", _under_losses(judged), judged, lambda: _of_each(judged, report))
 
 
-def differences(judged: Judged, measure: str) -> pd.DataFrame:
+def differences(judged: Judged, measure: str, stage: str = "differences") -> pd.DataFrame:
     """Every two models compared."""
 
     def compute() -> pd.DataFrame:
         return scoring.differences(judged.held, measure, judged.loss, prior_of_use=judged.use, amount=judged.amount)
 
     key = _under_losses(judged) if measure == "risk" else judged.key  # of the others no loss changes anything
-    return _computed(f"differences of {measure}", key, judged, compute)
+    return _at(stage, f"differences of {measure}", key, judged, compute)
 
 
 @dataclass(frozen=True)
@@ -223,16 +245,23 @@ def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
         return ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
 
     what, key = f"curves of {label!r}", _under_losses(judged)
-    return _computed(what, key, judged, lambda: {name: curves(held) for name, held in judged.held.items()})
+    return _at("curves", what, key, judged, lambda: _of_each(judged, curves))
 
 
 def brier_decomposition(judged: Judged) -> dict[str, BrierParts]:
     """The Brier score of each model, taken apart."""
+    return _at(
+        "brier", "brier", judged.key, judged, lambda: _of_each(judged, lambda held: brier_parts(held, judged.use))
+    )
 
-    def compute() -> dict[str, BrierParts]:
-        return {name: brier_parts(held, judged.use) for name, held in judged.held.items()}
 
-    return _computed("brier", judged.key, judged, compute)
+def of_one(judged: Judged, held: HeldOut, key: str) -> tuple[dict[str, float], pd.DataFrame]:
+    """One model's scores and its reliability; `key` says what the model is, and how it was calibrated."""
+
+    def compute() -> tuple[dict[str, float], pd.DataFrame]:
+        return scoring.score(held, judged.use), calibration(held, prior_of_use=judged.use)
+
+    return _at("calibrated", f"reliability of {key}", judged.key, judged, compute)
 
 
 # the shelf -----------------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ def as_good_as_any(judged: Judged, name: str) -> bool:
     if len(judged.held) < 2:
         return False
     best = _best(_values(judged, "error"))
-    return name == best or not _against(differences(judged, "error"), best)[name][-1]
+    return name == best or not _against(differences(judged, "error", "error"), best)[name][-1]
 
 
 def _best(values: Mapping[str, float]) -> str:

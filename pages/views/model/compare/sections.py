@@ -15,13 +15,17 @@ from pages.runtime.state import choose, on_click, page_link
 from pages.views.model.compare import calibration, discriminative, scores
 from pages.views.model.compare.calibration import calibrator_name
 from pages.views.model.compare.curves import curves
+from pages.views.model.compare.expected import judged_table
 from pages.views.model.compare.judged import families_not_on_shelf, judge, with_rivals
 
 
 def compare(table: active.FittableTable) -> None:
     """The models of the shelf beside logistic regression, on rows that none of them has seen."""
     _controls(table)
-    judged = judge(table)
+    drawn = judged_table(table)
+    if drawn is None:
+        return
+    judged = judge(drawn)
     for name, fault in judged.faults.items():
         st.warning(judged.title(name) + _(": ") + fault.message.local(md))
     if not judged.held:
@@ -31,7 +35,8 @@ def compare(table: active.FittableTable) -> None:
         scores.differences_in_words(judged)
         curves(judged)
         calibration.before_and_after(judged)
-        discriminative.beside_logistic_regression(judged)
+        with judged.costs.stage("regions"):
+            discriminative.beside_logistic_regression(judged)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
 
