@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid, Records
 from bayes_engine.table.notes import Note, Offer, lines_of, listed, note, offer
-from bayes_engine.table.numbers import INVISIBLE, MISSING_AMONG_NUMBERS, is_number
+from bayes_engine.table.numbers import INVISIBLE, MISSING_AMONG_NUMBERS, is_number, pointed
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
@@ -161,7 +162,7 @@ def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Ta
         if header is None and trim and (beneath := second_table(grid)) is not None:
             below = locate(grid.part(beneath))
             place = TableLocation(None if below.header is None else beneath + below.header, beneath + below.first,
-                          tuple(beneath + i for i in below.units))  # fmt: skip
+                          tuple(beneath + i for i in below.units), doubtful=below.doubtful)  # fmt: skip
         if header is False:
             return TableLocation(None, place.first if place.header is None or place.lone else place.header)
         return place
@@ -183,6 +184,12 @@ def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
         notes.append(note("line {line} names only one column ('{text}'), and is taken as the header", "warning", line,
                           line=line, text=_shown(grid, top))
                      .offering(offer("It is a title: there are no names", "header", False)))  # fmt: skip
+    if place.doubtful:
+        line = int(grid.lines[top])
+        notes.append(note("line {line} ('{text}') is taken for the names of the columns, but may be a row",
+                          "warning" if any(map(is_number, _row(grid, top))) else "info", line, line=line,
+                          text=_shown(grid, top))
+                     .offering(offer("It is a row", "header", False)))  # fmt: skip
     for i in place.units:
         line = int(grid.lines[i])
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
@@ -371,12 +378,14 @@ def _shown(grid: Records, i: int) -> str:
 
 class TableLocation(NamedTuple):
     """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
-    between names and data that hold no data; `lone` whether the header is one name beside blanks, perhaps a title."""
+    between names and data that hold no data; `lone` whether the header is one name beside blanks, perhaps a title;
+    `doubtful` whether it may be a row: numbers, or words above words that tell nothing."""
 
     header: int | None
     first: int
     units: tuple[int, ...] = ()
     lone: bool = False
+    doubtful: bool = False
 
 
 def locate(grid: Records) -> TableLocation:
@@ -384,7 +393,7 @@ def locate(grid: Records) -> TableLocation:
 
     >>> from bayes_engine.table.dialect import Dialect, tokenize
     >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
-    TableLocation(header=1, first=3, units=(2,), lone=False)
+    TableLocation(header=1, first=3, units=(2,), lone=False, doubtful=False)
     """
     widths = grid.widths
     uncommented = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
@@ -411,7 +420,9 @@ def locate(grid: Records) -> TableLocation:
     first = header + 1
     while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
-    return TableLocation(header, first, tuple(range(header + 1, first)))
+    names = [cell for cell in head[header][:usual] if cell.strip()]
+    doubtful = header == k == first - 1 and (votes == 0 or (len(names) > 1 and all(map(is_number, names))))
+    return TableLocation(header, first, tuple(range(header + 1, first)), doubtful=doubtful)
 
 
 def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:
@@ -531,17 +542,90 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
         above_words = any(c.isdecimal() and values and not any(map(_value, values)) for c, values in columns)
         if above_words or not any(c in values for c, values in columns):
             return 1.0
+    below = _but_for_repetitions(cells, below)
     votes = 0.0
+    numbers: list[tuple[str, list[str]]] = []
     for j, cell in enumerate(cells):
-        column = [r[j].strip() for r in below]
+        column = [r[j].strip() if j < len(r) else "" for r in below]
         if _typed(column):
-            if cell not in MISSING_AMONG_NUMBERS:
-                votes += -1.0 if _value(cell) and not _day_above(cell, column) else 1.0
+            if cell in MISSING_AMONG_NUMBERS:
+                continue
+            if _value(cell) and not _day_above(cell, column):
+                numbers.append((cell, column))
+            else:
+                votes += 1.0
         elif cell and cell in column:
             votes -= 0.5
         elif cell and len(column) >= 6 and len(set(column)) <= len(column) / 3:
             votes += 0.5
-    return votes
+    return votes + (_votes_of_numbers(cells, numbers, below) if votes >= 0 else -float(len(numbers)))
+
+
+def _but_for_repetitions(cells: Sequence[str], below: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The rows without those that repeat this one, where hardly another row stands twice: so does a header that was
+    written again between the rows."""
+    others = [row for row in below if [cell.strip() for cell in row[: len(cells)]] != list(cells)]
+    if len(others) == len(below) or len({tuple(row) for row in others}) < 0.9 * len(others) or len(others) < 6:
+        return below
+    return others
+
+
+def _votes_of_numbers(
+    cells: Sequence[str], numbers: Sequence[tuple[str, Sequence[str]]], below: Sequence[Sequence[str]]
+) -> float:
+    """The votes of the cells of a row that are numbers above columns of numbers. They are names where each is unlike
+    its column (written without the decimals that all cells there have, or far outside their range), or where they are
+    steps of one size as no row below has them and hardly one of them occurs in its column; else they are data."""
+    against = -float(len(numbers))
+    columns = [[cell for cell in column if cell not in MISSING_AMONG_NUMBERS] for _, column in numbers]
+    known = [cell for cell in cells if cell]
+    read = [_read(cell) for cell, _ in numbers]
+    if not numbers or len(set(known)) < len(known) or min(map(len, columns)) < 5 or None in read:
+        return against
+    far = [_far(x, column) for x, column in zip(read, columns, strict=True) if x is not None]
+    digits = [_decimals(column) if "." not in cell else 0 for (cell, _), column in zip(numbers, columns, strict=True)]
+    bare = sum(d for d, away in zip(digits, far, strict=True) if not away)
+    if all(d or away for d, away in zip(digits, far, strict=True)) and (any(far) or bare >= 2):
+        return float(len(numbers))
+    chance = 1.0
+    for (cell, _), column in zip(numbers, columns, strict=True):
+        counts_on = cell.isdecimal() and column[:2] == [str(int(cell) + 1), str(int(cell) + 2)]
+        chance *= 1.0 if counts_on else (1 + column.count(cell)) / (1 + len(column))
+    step = _step(read)
+    rows = [_step([_read(row[j]) if j < len(row) else None for j, c in enumerate(cells) if _value(c)]) for row in below]
+    rare = step is not None and sum(s is not None for s in rows) <= 0.05 * len(rows)
+    return 1.0 if rare and chance < 2e-3 else against
+
+
+def _read(cell: str) -> float | None:
+    """A cell's number, whose point is the decimal mark where nothing else is certain; None of none."""
+    try:
+        return pointed(cell.strip())
+    except ValueError:  # 1.234.567,8
+        return None
+
+
+def _far(x: float, column: Sequence[str]) -> bool:
+    """Whether a number lies further from those of a column than they do from one another."""
+    values = [v for v in map(_read, column) if v is not None]
+    if len(values) < 5:
+        return False
+    least, most = min(values), max(values)
+    return x < 2 * least - most or x > 2 * most - least
+
+
+def _decimals(column: Sequence[str]) -> int:
+    """How many decimals all cells of a column have at least, 0 where the writer may drop those that are 0: where one
+    has none, or, in a short column, not all are as many."""
+    digits = {len(cell.rpartition(".")[2]) if "." in cell else 0 for cell in column}
+    return min(digits) if len(digits) == 1 or len(column) >= 30 else 0
+
+
+def _step(numbers: Sequence[float | None]) -> float | None:
+    """The one difference of neighbours among three numbers or more, None where there is none."""
+    known = [x for x in numbers if x is not None]
+    steps = {round(b - a, 9) for a, b in pairwise(known)}
+    return steps.pop() if len(known) == len(numbers) >= 3 and len(steps) == 1 and 0.0 not in steps else None
 
 
 def _day_above(cell: str, column: Sequence[str]) -> bool:
