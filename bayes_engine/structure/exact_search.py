@@ -24,7 +24,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.hill_climbing import hill_climb
+from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb
 from bayes_engine.structure.scores import ScoreName, Scorer, members, scorer_of
 from bayes_engine.structure.search_trace import SearchControl, SearchResult, Status, laid
 
@@ -181,4 +181,5 @@ def _arcs(names: tuple[str, ...], chosen: NDArray[np.int32], sink: NDArray[np.in
 
 
 def _climbed(counts: FamilyCounts, scorer: Scorer, constraints: Constraints, stop: Status) -> SearchResult:
-    return replace(hill_climb(counts, scorer, constraints=constraints), status=stop)
+    near = hill_climb(counts, scorer, constraints=constraints, settings=ClimbSettings(perturbations=0))
+    return replace(near, status=stop)

@@ -9,7 +9,9 @@ child's. The merit of a node, of what it would gain by each other node as its on
 largest gain (a node with a second strong partner is rather a cause than a leaf), in the second climb the sum of all
 gains (a hub is rather a cause). Nothing depends on where a column stands, and what it is called decides only between
 columns that the table cannot tell apart. Further climbs draw their ties by `rng`. `tabu` lets a climb walk on over ties
-and down slopes. The best graph met is the result.
+and down slopes. At last the best graph met is perturbed and climbed from again, `perturbations` times (iterated local
+search, as bnlearn's `perturb`, but always from the best: Lourenço, Martin & Stützle 2003). The best graph met is the
+result.
 """
 
 from __future__ import annotations
@@ -45,6 +47,10 @@ from bayes_engine.structure.search_trace import (
 RUNNERS_UP = 5
 """So many moves that were not taken are kept at each step."""
 
+DRAWN_MOVES = 15
+"""So many moves are drawn at each perturbation. Of 3 to 38 tried on alarm, insurance, hailfinder and win95pts, with
+BIC, BDeu and K2, 10 to 20 came furthest in the same time."""
+
 
 @dataclass(frozen=True)
 class ClimbSettings:
@@ -52,10 +58,17 @@ class ClimbSettings:
 
     `tabu`: from a graph that no move improves, walk on by the best move to a graph not met before, for at most so many
     steps without a new best graph. `restarts`: climb so many times more, first by the other merit, then with ties drawn
-    by `rng` (seed 0 where none is given). `max_steps` bounds every climb.
+    by `rng` (seed 0 where none is given). `perturbations`: after these, so many times, take 15 moves drawn by `rng`
+    from the best graph met and climb from there. `max_steps` bounds the way to every graph.
+
+    The budget by default is 2 climbs from the start and 30 from perturbed graphs, which are near: together 3 to 17
+    times the time of the 2 (alarm with 5,000 rows: 0.6 s). `perturbations=0` leaves the 2 climbs, and
+    `ClimbSettings(restarts=0, tabu=0, perturbations=0)` is one greedy climb; `SearchControl(time_budget=…)` bounds the
+    seconds of all.
     """
 
     restarts: int = 1
+    perturbations: int = 30
     tabu: int = 10
     rng: np.random.Generator | None = None
     max_steps: int | None = None
@@ -70,7 +83,8 @@ def hill_climb(
     settings: ClimbSettings = ClimbSettings(),
     control: SearchControl = SearchControl(),  # noqa: B008
 ) -> SearchResult:
-    """The best graph that climbing reaches from `start` (no arcs but the required ones) by single arcs.
+    """The best graph that climbing reaches from `start` (no arcs but the required ones) by single arcs, within the
+    budget of `settings`. With the same counts and seed the result is the same.
 
     Raises ParameterError on constraints that contradict each other or the start.
 
@@ -84,17 +98,22 @@ def hill_climb(
     limits = control.limits()
     rng = np.random.default_rng(0) if settings.rng is None else settings.rng
     climbs: list[_Climb] = []
-    for k in steps(range(1 + max(settings.restarts, 0))):
-        done, best_score = sum(len(c.taken) for c in climbs), max((c.best_score for c in climbs), default=-math.inf)
+    best: _Climb | None = None
+    from_start = 1 + max(settings.restarts, 0)
+    for k in steps(range(from_start + max(settings.perturbations, 0))):
         climb = _Climb(scorer, first, constraints, k, rng)
-        climb.run(limits, settings, control, SearchProgress(done, None, best_score))
+        if k >= from_start and best is not None:
+            if settings.max_steps is not None and best.best_at + DRAWN_MOVES >= settings.max_steps:
+                break
+            climb.leave(best)
+        done, reached = sum(c.own_steps for c in climbs), -math.inf if best is None else best.best_score
+        climb.run(limits, settings, control, SearchProgress(done, None, reached))
         climbs.append(climb)
+        if best is None or climb.best_score > best.best_score + scorer.tolerance:
+            best = climb
         if climb.status in ("time", "cancelled"):
             break
-    best = climbs[0]
-    for climb in climbs[1:]:
-        if climb.best_score > best.best_score + scorer.tolerance:
-            best = climb
+    assert best is not None
     trace = best.trace()
     graph = trace.graph_after(len(trace.steps))
     status = climbs[-1].status if climbs[-1].status in ("time", "cancelled") else best.status
@@ -219,6 +238,7 @@ class _Climb:
         self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))
         self.best_score, self.best_at = self.score, 0
         self.taken: list[TakenMove] = []
+        self.not_own, self.best_arcs = 0, self.arcs.copy()
         self.status: Status = "local optimum"
 
     @cached_property
@@ -234,6 +254,32 @@ class _Climb:
     def mask(self, child: int) -> int:
         """The parents of a node as a set of ranks."""
         return sum(1 << int(p) for p in np.flatnonzero(self.arcs[:, child]))
+
+    @property
+    def own_steps(self) -> int:
+        """The moves that this climb chose: neither another's nor drawn."""
+        return len(self.taken) - self.not_own
+
+    def leave(self, other: _Climb) -> None:
+        """Stand where another climb was best, and take moves that are drawn: of each operation equally often, where
+        there is one."""
+        self.taken, self.arcs = other.taken[: other.best_at], other.best_arcs.copy()
+        self.score = other.best_score
+        stale = list(range(len(self.names)))
+        for _ in range(DRAWN_MOVES):
+            for c in stale:
+                self._renew(c)
+            deltas = self._deltas()
+            by_operation = [at for at in np.split(np.arange(len(deltas)), 3) if (deltas[at] > -np.inf).any()]
+            if not by_operation:
+                break
+            at = by_operation[int(self.rng.integers(len(by_operation)))]
+            stale = self._take(_Choice(int(self.rng.choice(at[deltas[at] > -np.inf])), 0, []), deltas)
+        self.not_own = len(self.taken)
+        self._is_best()
+
+    def _is_best(self) -> None:
+        self.best_score, self.best_at, self.best_arcs = self.score, len(self.taken), self.arcs.copy()
 
     def run(
         self, limits: SearchLimits, settings: ClimbSettings, control: SearchControl, before: SearchProgress
@@ -267,8 +313,8 @@ class _Climb:
             if tabu:
                 met.add(self._key())
             if self.score > self.best_score + self.scorer.tolerance:
-                self.best_score, self.best_at = self.score, len(self.taken)
-            control.report(before.done + len(self.taken), None, max(before.score, self.best_score))
+                self._is_best()
+            control.report(before.done + self.own_steps, None, max(before.score, self.best_score))
 
     def trace(self) -> SearchTrace:
         """The way to the best graph met."""

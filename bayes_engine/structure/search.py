@@ -52,9 +52,9 @@ def search(
     method: Method = "hill-climb",
     options: SearchOptions = SearchOptions(),
 ) -> SearchResult:
-    """The structure that `method` finds: "hill-climb" (from `start`; restarts, tabu, rng, max_steps), "k2" (`order`),
-    "exact", "tree" (`root`), "naive" and "tan" (`target`), "given" (`start`). Structures that are not searched for
-    must keep to the constraints.
+    """The structure that `method` finds: "hill-climb" (from `start`; restarts, perturbations, tabu, rng, max_steps),
+    "k2" (`order`), "exact", "tree" (`root`), "naive" and "tan" (`target`), "given" (`start`). Structures that are not
+    searched for must keep to the constraints.
 
     Raises ParameterError where the method lacks what it needs.
 

@@ -58,7 +58,7 @@ class Candidate(NamedTuple):
 @dataclass(frozen=True)
 class SearchStep:
     """One move: the families it changed, the score after it, the best moves that were not taken, and with
-    how many others it was tied."""
+    how many others it was tied. A move of a perturbation is drawn, and has neither."""
 
     move: Move
     families: tuple[FamilyChange, ...]

@@ -44,7 +44,9 @@ def melons() -> FamilyCounts:
 
 
 def learned(method: Method = "hill-climb", **options: Any) -> SearchResult:
-    return search(melons(), "bic", method=method, options=SearchOptions(**{"max_parents": 3, **options}))
+    return search(
+        melons(), "bic", method=method, options=SearchOptions(**{"max_parents": 3, "perturbations": 0, **options})
+    )
 
 
 def said(app: AppTest) -> str:
@@ -73,7 +75,7 @@ def test_every_method_gives_the_engines_score(method: Any) -> None:
 @pytest.mark.parametrize("score", ["aic", "k2", "bdeu", "log-likelihood"])
 def test_every_score_is_the_engines(score: Any) -> None:
     app = opened("network", showing(MELONS, net_score=score))
-    assert nats(search(melons(), score, options=SearchOptions(max_parents=3)).score) in said(app)
+    assert nats(search(melons(), score, options=SearchOptions(max_parents=3, perturbations=0)).score) in said(app)
 
 
 def test_the_search_is_played_step_by_step_with_its_bill() -> None:
@@ -238,7 +240,9 @@ def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch
     monkeypatch.undo()
     app.button(key="learn_again").click().run()
     assert not app.exception and "The search was cancelled" not in said(app)
-    assert nats(search(melons(), "aic", options=SearchOptions(max_parents=4, restarts=7)).score) in said(app)
+    assert nats(
+        search(melons(), "aic", options=SearchOptions(max_parents=4, restarts=7, perturbations=0)).score
+    ) in said(app)
 
 
 def test_a_search_under_way_is_waited_for_with_a_button_that_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,7 @@ def counted(frame: pd.DataFrame) -> FamilyCounts:
 
 COUNTS = counted(sampled())
 NAMES = COUNTS.names
+TWO_CLIMBS = ClimbSettings(tabu=0, perturbations=0)
 
 
 def whole(found: SearchResult, counts: FamilyCounts = COUNTS, score: ScoreName = "bic") -> None:
@@ -57,36 +59,60 @@ def whole(found: SearchResult, counts: FamilyCounts = COUNTS, score: ScoreName =
 @pytest.mark.parametrize("score", [s for s in SCORES if s != "log-likelihood"])
 @pytest.mark.parametrize("tabu", [0, 10])
 def test_every_step_of_a_climb_is_on_the_bill(score: ScoreName, tabu: int) -> None:
-    found = hill_climb(COUNTS, score, settings=ClimbSettings(tabu=tabu))
+    found = hill_climb(COUNTS, score, settings=ClimbSettings(tabu=tabu, perturbations=0))
     assert found.status == "local optimum" and found.trace.steps
     whole(found, COUNTS, score)
 
 
 def test_without_tabu_every_step_is_the_best_and_gains_and_no_single_move_is_left() -> None:
-    found = hill_climb(COUNTS, settings=ClimbSettings(tabu=0))
+    found = hill_climb(COUNTS, settings=TWO_CLIMBS)
     for step in found.trace.steps:
         assert step.delta > 0
         assert all(other.delta <= step.delta + 1e-6 for other in step.runners_up)
-    again = hill_climb(COUNTS, start=found.graph, settings=ClimbSettings(tabu=0))
+    again = hill_climb(COUNTS, start=found.graph, settings=TWO_CLIMBS)
     assert again.trace.steps == () and again.graph == found.graph
 
 
 def test_tabu_and_restarts_never_end_below_the_plain_climb() -> None:
-    plain = hill_climb(COUNTS, settings=ClimbSettings(tabu=0))
-    assert hill_climb(COUNTS, settings=ClimbSettings(tabu=20)).score >= plain.score
-    many = hill_climb(COUNTS, settings=ClimbSettings(tabu=0, restarts=8, rng=np.random.default_rng(1)))
+    plain = hill_climb(COUNTS, settings=TWO_CLIMBS)
+    assert hill_climb(COUNTS, settings=ClimbSettings(tabu=20, perturbations=0)).score >= plain.score
+    many = hill_climb(COUNTS, settings=replace(TWO_CLIMBS, restarts=8, rng=np.random.default_rng(1)))
     assert len(many.climbs) == 9 and many.score == pytest.approx(max(many.climbs), abs=1e-5)
-    same = hill_climb(COUNTS, settings=ClimbSettings(tabu=0, restarts=8, rng=np.random.default_rng(1)))
+    same = hill_climb(COUNTS, settings=replace(TWO_CLIMBS, restarts=8, rng=np.random.default_rng(1)))
     assert same.graph == many.graph and same.climbs == many.climbs
     whole(many)
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu", "k2"])
+def test_the_default_reaches_the_optimum_where_two_climbs_end_far_below(score: ScoreName) -> None:
+    counts = counted(sampled(d=8, seed=6))
+    two, found = hill_climb(counts, score, settings=TWO_CLIMBS), hill_climb(counts, score)
+    assert two.score < found.score - 100
+    assert found.score == pytest.approx(exact(counts, score).score, abs=1e-6)
+    assert len(found.climbs) == 32 and found.score == pytest.approx(max(found.climbs), abs=1e-5)
+    whole(found, counts, score)
+
+
+def test_perturbed_graphs_keep_to_constraints_and_bounds() -> None:
+    rules = Constraints(required=(("x5", "x1"),), forbidden=(("x2", "x4"), ("x4", "x2")), max_parents=2)
+    found = hill_climb(COUNTS, constraints=rules, settings=ClimbSettings(perturbations=5))
+    assert found == hill_climb(COUNTS, constraints=rules, settings=ClimbSettings(perturbations=5))
+    rules.admits(found.graph)
+    whole(found)
+    assert len(hill_climb(COUNTS, settings=ClimbSettings(max_steps=40)).trace.steps) <= 40
+    told: list[SearchProgress] = []
+    cancelled = hill_climb(COUNTS, control=SearchControl(progress=told.append, cancel=lambda: len(told) > 150))
+    assert cancelled.status == "cancelled" and 2 < len(cancelled.climbs) < 32
+    assert cancelled.score >= hill_climb(COUNTS, settings=ClimbSettings(perturbations=0)).score - 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_order_of_the_columns_is_never_felt(seed: int) -> None:
     frame = sampled(seed=seed)
-    first = hill_climb(counted(frame))
+    few = ClimbSettings(perturbations=3)
+    first = hill_climb(counted(frame), settings=few)
     for order in itertools.islice(itertools.permutations(frame.columns), 0, 5040, 700):
-        turned = hill_climb(counted(frame[list(order)]))
+        turned = hill_climb(counted(frame[list(order)]), settings=few)
         assert set(turned.graph.arcs) == set(first.graph.arcs)
         assert turned.score == pytest.approx(first.score, abs=1e-9)
         assert [s.move for s in turned.trace.steps] == [s.move for s in first.trace.steps]
@@ -105,7 +131,7 @@ def test_constraints_are_kept_by_every_search() -> None:
     (a, b), (c, d) = free.arcs[0], free.arcs[-1]
     rules = Constraints(required=((b, a),), forbidden=((c, d), (d, c)), max_parents=2)
     order = [b, *(n for n in NAMES if n != b)]
-    climbed = hill_climb(COUNTS, constraints=rules, settings=ClimbSettings(restarts=3))
+    climbed = hill_climb(COUNTS, constraints=rules, settings=ClimbSettings(restarts=3, perturbations=3))
     for found in (climbed, k2(COUNTS, order, constraints=rules), exact(COUNTS, constraints=rules)):
         rules.admits(found.graph)
         assert (b, a) in found.graph.arcs
@@ -157,7 +183,7 @@ def test_a_budget_and_a_cancel_return_the_best_so_far() -> None:
     assert hill_climb(COUNTS, settings=ClimbSettings(max_steps=2, tabu=0)).status == "steps"
     assert len(hill_climb(COUNTS, settings=ClimbSettings(max_steps=2, tabu=0)).trace.steps) == 2
     out = exact(COUNTS, control=SearchControl(time_budget=0.0))
-    assert out.status == "time" and out.graph == hill_climb(COUNTS).graph
+    assert out.status == "time" and out.graph == hill_climb(COUNTS, settings=ClimbSettings(perturbations=0)).graph
     assert k2(COUNTS, NAMES, control=SearchControl(time_budget=0.0)).graph.arcs == ()
     with pytest.raises(ParameterError, match="below 0"):
         hill_climb(COUNTS, control=SearchControl(time_budget=-1.0))

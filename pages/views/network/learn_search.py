@@ -277,6 +277,7 @@ def _work(here: LearningData, asked: SearchTask) -> Work:
                 target=here.target,
                 constraints=constraints,
                 restarts=asked.restarts,
+                perturbations=0,  # every step shown is the best there
                 time_budget=asked.seconds,
                 cancel=cancel,
                 progress=report,
@@ -318,7 +319,9 @@ def next_moves(here: LearningData, asked: SearchTask, graph: DAG) -> SearchResul
         return search(
             here.counts,
             scorer(here, asked),
-            options=SearchOptions(start=graph, constraints=here.constraints(asked), restarts=0, tabu=0, max_steps=1),
+            options=SearchOptions(
+                start=graph, constraints=here.constraints(asked), restarts=0, perturbations=0, tabu=0, max_steps=1
+            ),
         )
     return None
 
