@@ -20,7 +20,7 @@ from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import FileForm, open_cells
-from tests.conftest import crossed
+from tests.conftest import at_least, crossed
 from tests.unit.test_inferred_reading import said
 from tests.unit.test_read_hostile import packed
 
@@ -239,7 +239,7 @@ def test_a_wide_table_comes_back_cell_by_cell() -> None:
     text = "\n".join(",".join(row) for row in [[f"c{j}" for j in range(600)], *rows]) + "\n"
     frame = read_table(text.encode(), typed=False).frame
     assert frame.to_numpy(dtype=object).tolist() == rows
-    assert {str(dtype) for dtype in frame.dtypes} == {"str"}
+    assert {str(dtype) for dtype in frame.dtypes} == {"str" if at_least("pandas", 3) else "object"}
     same_in_pieces(text.encode())
 
 

@@ -19,6 +19,7 @@ from bayes_engine.table.workbooks import Workbook, workbook
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import open_cells
+from tests.conftest import at_least
 
 when = dt.datetime.fromisoformat
 TABLE = [["size", "city", "n"], *([i + 0.5, "Oslo" if i % 2 else "Rome", i] for i in range(8))]
@@ -194,7 +195,8 @@ def test_both_ways_are_one(kind: str, sliced: Callable[[], list[bytes]], monkeyp
     assert told(data) == want
     monkeypatch.setattr(file_blocks, "LEAST", -1)
     monkeypatch.setattr(workbooks, "ROWS", 2)
-    assert told_in_blocks(data) == want
+    if kind != "the mark between cells" or at_least("pandas", 3):  # the app's; older ones drop a NUL
+        assert told_in_blocks(data) == want
 
 
 @pytest.mark.parametrize("kind", ["a table", "a column before, filled late", "ragged", "a title", "empty texts"])
