@@ -1,7 +1,8 @@
 """Bayesian classifiers over mergeable sufficient statistics, with every posterior open to inspection.
 
 Tables. `read_table` reads CSV, Excel, Parquet or ARFF into a `Reading`; `Schema` and `Variable` say what each column
-holds; `dataset_names` and `load_dataset` give the embedded data sets; `MDLPDiscretizer` cuts numbers into intervals.
+holds (`help(Variable)` lists the kinds); `dataset_names` and `load_dataset` give the embedded data sets;
+`MDLPDiscretizer` cuts numbers into intervals.
 
 Naive Bayes. `NaiveBayes` takes strings, numbers, texts and missing cells in one model, with any `Dirichlet` prior;
 `LazyNaiveBayes` counts when it is asked, `WeightedNaiveBayes` weighs the columns, `SelectiveNaiveBayes` (or
@@ -13,18 +14,20 @@ One-dependence models: `SPODE`, `TAN`, `AODE`, `KDependence`.
 
 Bayesian networks. `BayesianNetwork` learns a structure (hill climbing, K2, the exact optimum), answers (`query`,
 `most_probable`), samples (`gibbs`, `likelihood_weighting`, `sample`), completes what is missing or hidden by EM, and
-reads and writes BIF; `BayesianNetworkClassifier` predicts one of its nodes. `bayes_engine.exchange` has XMLBIF and CSV.
+reads and writes BIF; its structure is a `DAG`, what it has learnt a `Network` of one `CPT` a column.
+`BayesianNetworkClassifier` predicts one of its nodes. `bayes_engine.exchange` has XMLBIF and CSV.
 
 Gaussians. `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `FisherDiscriminant` (a projection).
 
-EM. `GaussianMixture` (`mixture_table` compares numbers of components by BIC, AIC and ICL) and `SemiSupervisedNB`
-(labels partly or all hidden).
+EM. `GaussianMixture` (it may start at `MixtureParameters`; `mixture_table` compares numbers of components by BIC, AIC
+and ICL) and `SemiSupervisedNB` (labels partly or all hidden).
 
-What every generative classifier has besides scikit-learn's methods: `partial_fit`, `merge` and `forget`, which add and
-subtract statistics and agree with `fit` (counts exactly, variances to nine digits; where an outlier leaves fewer,
-`forget` raises `PrecisionLost`); `with_params` (new estimation parameters, no recount); exact
+Every generative classifier is a `GenerativeClassifier`, which a model of one's own extends (`SemiNaive`, the base of
+the one-dependence models, need not be named). What each has besides scikit-learn's methods: `partial_fit`, `merge` and
+`forget`, which add and subtract statistics and agree with `fit` (counts exactly, variances to nine digits; where an
+outlier leaves fewer, `forget` raises `PrecisionLost`); `with_params` (new estimation parameters, no recount); exact
 `leave_one_out_log_proba`; `explain`, a `Ledger` of the log terms behind each posterior, with a `Status` for each row;
-`risk` and `decide`.
+`risk` and `decide`. `class_prior_` holds numbers in the order of `classes_`, `prior_by_class` the same by label.
 
 Decisions. `LossMatrix` (rows decide, columns are the truth; `with_refusal`, and `with_amount` for losses per unit of a
 row's amount) makes a `Decision`. Its `flip_margins` are `FlipMargins` of `FlipMargin`s, `implied_losses` gives
@@ -50,7 +53,9 @@ from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses, Refusal
 from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, UndefinedPosterior
+from bayes_engine.factors.network import CPT, Network
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.costs import costs
@@ -61,6 +66,7 @@ from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.models.mixture_components import MixtureParameters
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.network import BayesianNetwork
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
@@ -70,6 +76,7 @@ from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.priors import Dirichlet
 from bayes_engine.store import load_model, save_model
+from bayes_engine.structure.graph import DAG
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.uncertainty.credible import credible
@@ -77,6 +84,8 @@ from bayes_engine.uncertainty.plausible import plausible
 
 __all__ = [
     "AODE",
+    "CPT",
+    "DAG",
     "SPODE",
     "TAN",
     "BayesEngineError",
@@ -94,6 +103,7 @@ __all__ = [
     "FlipMargins",
     "GaussianMixture",
     "GaussianNB",
+    "GenerativeClassifier",
     "ImpliedLosses",
     "Inquiry",
     "KDependence",
@@ -104,8 +114,10 @@ __all__ = [
     "LossMatrix",
     "MDLPDiscretizer",
     "MinimumRiskClassifier",
+    "MixtureParameters",
     "MultinomialNB",
     "NaiveBayes",
+    "Network",
     "QuadraticDiscriminantAnalysis",
     "Reading",
     "Refusal",

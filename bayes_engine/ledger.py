@@ -99,8 +99,9 @@ class Ledger:
         """The same posteriors from one row, the joint but for what all classes share: what is kept of many cases."""
         return replace(self, rows=((JOINT, self.apart()),))
 
-    def at_prior(self, model: Mapping[Any, float], use: Mapping[Any, float] | None) -> Ledger:
+    def at_prior(self, model: Mapping[Any, float] | Array, use: Mapping[Any, float] | None) -> Ledger:
         """The ledger with one more row, log π_use(c) − log π_model(c): the prior of use. None is the model's own.
+        `model` is by label, or (C,).
 
         Raises ParameterError where the model's prior of a class is 0 and the prior of use is not, or `use` is no prior.
 
@@ -110,7 +111,8 @@ class Ledger:
         """
         if use is None:
             return self
-        shift = prior_shift([model[c] for c in self.classes], given_prior(use, self.classes))
+        own = model if isinstance(model, np.ndarray) else [model[c] for c in self.classes]
+        shift = prior_shift(own, given_prior(use, self.classes))
         row = Row("prior of use", "prior of use", (), "constant")
         moved = replace(self, rows=(*self.rows, (row, np.broadcast_to(shift, self.rows[0][1].shape))))
         nowhere = (self.status == Status.OK) & np.isneginf(moved.joint()).all(axis=1)

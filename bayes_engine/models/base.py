@@ -27,7 +27,7 @@ from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.target import class_array, encode_target
-from bayes_engine.priors import added_to_class, class_prior
+from bayes_engine.priors import ClassShares, added_to_class, by_place, class_prior
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
@@ -67,6 +67,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     likelihoods: Any = None
     takes_text: ClassVar[bool] = False
     """Whether a column may be a text."""
+    priors_by_place: ClassVar[bool] = False
+    """Whether the priors may be numbers in the order of `classes_`, as scikit-learn has them."""
 
     # what a model says ------------------------------------------------------------------------------------------
 
@@ -95,6 +97,10 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
         """P(c) (..., C) from class weights (..., C)."""
         rule = self._prior_rule
+        if isinstance(rule, pd.Series) and set(rule.index) == set(classes):
+            rule = rule.to_dict()
+        elif self.priors_by_place and not isinstance(rule, ClassShares):
+            rule = by_place(rule, classes) if isinstance(rule, list) or getattr(rule, "ndim", 0) == 1 else rule
         return class_prior("empirical" if rule is None else rule, weight, classes)
 
     # fitting ----------------------------------------------------------------------------------------------------
@@ -106,7 +112,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
         >>> from bayes_engine import NaiveBayes
         >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "good"])
-        >>> model.class_prior_
+        >>> model.prior_by_class
         {'bad': 0.25, 'good': 0.75}
         """
         for name in ("stats_", "schema_", "target_", "factor_", "classes_", *self.structural):
@@ -316,8 +322,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     @property
     def class_prior_(self) -> Any:
-        """`prior_by_class`; (C,) numbers in the classes that have the name from scikit-learn."""
-        return self.prior_by_class
+        """(C,) the probability of each class, in the order of `classes_`."""
+        return ClassShares.of(self._prior(self.stats_).p, self.target_.levels)
 
     # plumbing ---------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.models.numeric_input import numeric_input
-from bayes_engine.priors import checked_alpha, checked_word, class_prior, log_normalized, log_smoothed
+from bayes_engine.priors import checked_alpha, checked_word, log_normalized, log_smoothed
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
@@ -59,6 +59,7 @@ class MatrixClassifier(GenerativeClassifier):
     unseen = "error"
     schema = None
     factor_: Any
+    priors_by_place: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = False
     """Whether CSR matrices are taken too."""
     not_negative: ClassVar[bool] = False
@@ -132,19 +133,6 @@ class MatrixClassifier(GenerativeClassifier):
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", None)
         return _numbered(self.n_features_in_) if names is None else tuple(names.tolist())
-
-    # the class prior ----------------------------------------------------------------------------------------------
-
-    def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
-        """The rule may also be numbers, in the order of `classes_`."""
-        rule = self._prior_rule
-        if rule is None or np.ndim(rule) == 0:  # a word, a mapping, a Dirichlet; any other is refused there
-            return super()._prior_of(weight, classes)
-        if len(rule) != len(classes):
-            raise ParameterError(
-                "Number of priors must match number of classes: {n} priors, {k} classes", n=len(rule), k=len(classes)
-            )
-        return class_prior(dict(zip(classes, rule, strict=True)), weight, classes)
 
     @property
     def class_count_(self) -> Array:

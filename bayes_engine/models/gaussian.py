@@ -74,7 +74,7 @@ def one_thread() -> Any:
     return _pools().limit(limits=1, user_api="blas")
 
 
-Priors = Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] | None
+Priors = Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] | Sequence[float] | None
 Shrinkage = Literal["auto", "oas"] | float | None
 
 
@@ -89,6 +89,7 @@ class GaussianDiscriminant(GenerativeClassifier):
     """
 
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
+    priors_by_place: ClassVar[bool] = True
     missing = "marginalize"
     unseen = "ignore"
     priors: Priors = None
@@ -96,6 +97,7 @@ class GaussianDiscriminant(GenerativeClassifier):
     covariance: Literal["full", "diagonal"] = "full"
     variance: Literal["mle", "unbiased"] = "mle"
     schema: Schema | None = None
+    solver: str = "svd"
     factor_: Discriminant = field(init=False)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
@@ -264,6 +266,12 @@ class GaussianDiscriminant(GenerativeClassifier):
         checked_shrinkage(self.shrinkage)
         for name, allowed in (("covariance", COVARIANCES), ("variance", ("mle", "unbiased"))):
             checked_word(name, getattr(self, name), allowed)
+        if self.solver != "svd":
+            raise ParameterError(
+                "solver={value}: the posteriors here are those of 'svd', whatever computes them; scikit-learn's 'lsqr' "
+                "and 'eigen' let the priors into the covariance and give others. Leave solver out",
+                value=repr(self.solver),
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -284,8 +292,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Parameters
     ----------
-    priors : None | "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`; by label,
-        never by position. None is "empirical".
+    priors : None | "empirical" | "laplace" | "uniform" | {label: p} | one number for each class in the order of
+        `classes_`, see `bayes_engine.priors.class_prior`. None is "empirical".
     shrinkage : None | "auto" | "oas" | γ from 0 to 1. A number gives (1 − γ)Σ + γ (tr Σ/d) I (Friedman's γ); "auto"
         (Ledoit-Wolf) and "oas" shrink each class towards its own diagonal by an amount from the data, `shrinkage_`.
         Ledoit-Wolf's needs the rows: it is found by the first fit and kept when rows come and go.
@@ -293,6 +301,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     variance : "mle" (S_w/n) | "unbiased" (S_w/(n − K)).
     n_components : how many directions `transform` keeps; None for all, at most K − 1.
     schema : kinds of the columns; None takes them from the dtypes.
+    solver : "svd" alone, with whose posteriors these agree; scikit-learn's "lsqr" and "eigen" let the priors into Σ.
+
+    scikit-learn's `store_covariance`, `tol` and `covariance_estimator` are not there: `covariance_` always is.
 
     Attributes: `coef_` and `intercept_` (decision_function = X coefᵀ + intercept; one row for two classes), `means_`,
     `covariance_` (d, d), `priors_`, `shrinkage_`, `scalings_` (d, n_components) with WᵀΣW = I and each column's largest
@@ -431,6 +442,9 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
     Parameters
     ----------
     priors, shrinkage, covariance, variance, schema : as in `LinearDiscriminantAnalysis`; "unbiased" divides by n_c − 1.
+    solver : as in `LinearDiscriminantAnalysis`.
+    reg_param : 0 alone: scikit-learn's adds r to every variance, so that another unit gives another posterior; a number
+        as `shrinkage` adds a share of the mean variance.
     pooling : Friedman's λ from 0 (QDA) to 1 (LDA): Σ_c(λ) = ((1 − λ) S_c + λ S_w)/((1 − λ) n_c + λ n). Together with
         a number as `shrinkage`, his γ, this is regularized discriminant analysis (JASA 84, 1989).
 
@@ -447,9 +461,16 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
     )
 
     pooling: float = 0.0
+    reg_param: float = 0.0
 
     def _check(self) -> None:
         super()._check()
+        if self.reg_param != 0:
+            raise ParameterError(
+                "reg_param={value}: it adds one number to the variance of every column, so that another unit gives "
+                "another posterior; take shrinkage={value}, which adds that share of the mean variance, or 'auto'",
+                value=repr(self.reg_param),
+            )
         share = self.pooling
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share <= 1.0:
             raise ParameterError("pooling={value} is no share from 0 (QDA) to 1 (LDA)", value=repr(share))

@@ -303,8 +303,8 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted().classes_
 
     @property
-    def class_prior_(self) -> dict[Any, float]:
-        return self._fitted().prior_by_class
+    def class_prior_(self) -> Any:
+        return self._fitted().class_prior_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trace_")

@@ -100,12 +100,17 @@ def load_model(
     return model
 
 
+_FIXED = {"solver": "svd", "reg_param": 0.0}
+"""Parameters that have one value only: it is not written, so that a file stays what it was before them."""
+
+
 def _write(value: Any, writer: ValueWriter, where: str) -> Any:
     tag = _TAGS.get(type(value))
     if tag is None:
         return _refuse(value, where) if hasattr(value, "get_params") else None
     form = FORMS[tag]
-    params = {n: writer.write(v, f"{where}.{n}") for n, v in value.get_params(deep=False).items()}
+    given = value.get_params(deep=False)
+    params = {n: writer.write(v, f"{where}.{n}") for n, v in given.items() if n not in _FIXED or v != _FIXED[n]}
     body: dict[str, Any] = {"params": params}
     if any(hasattr(value, n) for n in form.fitted):
         state = form.of(value, form)

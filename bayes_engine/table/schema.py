@@ -34,12 +34,15 @@ NUMERIC: tuple[Kind, ...] = ("continuous", "count")
 
 @dataclass(frozen=True)
 class Variable:
-    """One column: `levels` is the domain of a discrete column in its order; `declared` says that it is closed
-    (a declared level may have no row; a value outside it is an error in training), otherwise it was observed and may
-    grow at its end. `pivot` is the number near which a numeric column's values lie (moments are kept as offsets).
-    `cuts` makes a column of numbers discrete: its levels name the intervals (−∞, c₁], (c₁, c₂], … (c_k, ∞).
-    `likelihood` is the one chosen for the column, None its kind's own; `text` says how a text column is read, whose
-    `levels` are the terms of its vocabulary."""
+    """One column. Its `kind` is "categorical" or "binary" (levels), "continuous" or "count" (numbers), "text", or one
+    that is no feature: "date", "identifier", "constant", "empty".
+
+    `levels` is the domain of a discrete column in its order; `declared` says that it is closed (a declared level may
+    have no row; a value outside it is an error in training), otherwise it was observed and may grow at its end. `pivot`
+    is the number near which a numeric column's values lie (moments are kept as offsets). `cuts` makes a column of
+    numbers discrete: its levels name the intervals (−∞, c₁], (c₁, c₂], … (c_k, ∞). `likelihood` is the one chosen for
+    the column, None its kind's own; `text` says how a text column is read, whose `levels` are the terms of its
+    vocabulary."""
 
     name: str
     kind: Kind

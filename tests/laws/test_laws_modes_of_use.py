@@ -147,7 +147,7 @@ def test_a_lazy_ledger_is_the_eager_one(story: Story, name: str) -> None:
         assert a.status.tolist() == b.status.tolist()
         for (_, s), (_, t) in zip(a.rows, b.rows, strict=True):
             np.testing.assert_allclose(s, t, rtol=1e-12, atol=1e-12)
-    assert lazy.class_prior_ == eager.class_prior_
+    assert lazy.prior_by_class == eager.prior_by_class
     left = [m.leave_one_out_log_proba(story.X, story.y, story.weight) for m in (eager, lazy)]
     np.testing.assert_allclose(*left, rtol=1e-12, atol=1e-12)
     half = LazyNaiveBayes(**MODELS[name].get_params(deep=False))

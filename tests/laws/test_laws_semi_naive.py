@@ -347,7 +347,7 @@ def test_one_super_parent_above_the_threshold_is_its_spode(case: Case, model: AO
     nobody = model.with_params(min_frequency=weight[first] + 1)  # none left
     naive = NaiveBayes(**shared).fit(case.X, case.y)
     prior = (naive.stats_.class_weight + a) / (naive.stats_.class_weight.sum() + a * len(naive.classes_))
-    own = np.log(list(naive.class_prior_.values()))
+    own = np.log(naive.class_prior_)
     close(joint(nobody, row), joint(naive, row) - own + np.log(prior))
 
 

@@ -23,6 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine.covariance import ledoit_wolf_amounts, oas_amounts
+from bayes_engine.errors import ParameterError
+from bayes_engine.models import gaussian
 from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -30,6 +32,8 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import scatter
 from tests.conftest import at_least
 
+SVD_DIVIDES: Any = "mle" if at_least("scikit-learn", 1, 9) else "unbiased"
+"""By what scikit-learn's solver divides the squares: by n, until 1.9 by n less the classes."""
 TABLES = pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 
 
@@ -74,8 +78,7 @@ def test_check_estimator(estimator: Any, check: Any) -> None:
 def test_lda(load: Any, solver: str) -> None:
     X, y = load(return_X_y=True)
     X = StandardScaler().fit_transform(X)  # their pseudo-inverse (lsqr) loses digits to the units of these tables
-    variance = "mle" if solver != "svd" or at_least("scikit-learn", 1, 9) else "unbiased"  # n - C until then
-    ours = LinearDiscriminantAnalysis(variance=variance).fit(X, y)
+    ours = LinearDiscriminantAnalysis(variance=SVD_DIVIDES if solver == "svd" else "mle").fit(X, y)
     theirs = peer.LinearDiscriminantAnalysis(solver=solver).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
@@ -184,10 +187,35 @@ def test_in_a_pipeline_and_a_grid() -> None:
     assert grid.fit(X, y).best_score_ > 0.9
 
 
-def test_an_array_of_priors_is_refused_with_the_way_to_say_it() -> None:
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"])
+def test_a_list_of_priors_is_scikit_learn_s(name: str) -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="mapping from class label to probability"):
-        LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(X, y)
+    model, theirs = getattr(gaussian, name), getattr(peer, name)
+    for priors in ([0.05, 0.9, 0.05], np.array([0.2, 0.3, 0.5])):
+        expected = theirs(priors=priors).fit(X, y).predict_proba(X)
+        ours = model(priors=priors, variance=SVD_DIVIDES).fit(X, y)
+        np.testing.assert_allclose(ours.predict_proba(X), expected, atol=1e-9)
+        for again in (ours.prior_by_class, ours.class_prior_):
+            np.testing.assert_array_equal(model(priors=again).fit(X, y).priors_, priors)
+    with pytest.raises(ParameterError, match="Number of priors must match number of classes: 2 priors, 3 classes"):
+        model(priors=[0.5, 0.5]).fit(X, y)
+
+
+def test_what_would_give_other_posteriors_than_asked_for_is_refused_with_the_reason() -> None:
+    X, y = load_iris(return_X_y=True)
+    for model in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis):
+        np.testing.assert_array_equal(
+            model(solver="svd").fit(X, y).predict_proba(X), model().fit(X, y).predict_proba(X)
+        )
+        for solver in ("lsqr", "eigen"):
+            with pytest.raises(ParameterError, match=f"solver='{solver}': .* let the priors into the covariance"):
+                model(solver=solver).fit(X, y)
+    QuadraticDiscriminantAnalysis(reg_param=0.0).fit(X, y)
+    with pytest.raises(ParameterError, match=r"reg_param=0.1: it adds one number .* take shrinkage=0.1"):
+        QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, y)
+
+
+def test_priors_keep_their_form_in_a_clone() -> None:
     assert clone(LinearDiscriminantAnalysis(priors={0: 1.0})).priors == {0: 1.0}
 
 

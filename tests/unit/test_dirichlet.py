@@ -265,9 +265,9 @@ def test_a_dirichlet_smooths_the_class_prior_too() -> None:
         (Dirichlet.none(), 6 / 8),
     ):
         model = NaiveBayes(priors=rule).fit(X, y)
-        assert model.class_prior_["y"] == pytest.approx(expected, abs=1e-15)
+        assert model.prior_by_class["y"] == pytest.approx(expected, abs=1e-15)
         assert model.factor_.parts[0].added == rule.per_level((2,))
-        assert TAN(priors=rule).fit(X, y).class_prior_["y"] == pytest.approx(expected, abs=1e-15)
+        assert TAN(priors=rule).fit(X, y).prior_by_class["y"] == pytest.approx(expected, abs=1e-15)
         left = exp(model.leave_one_out_log_proba(X, y))
         again = NaiveBayes(priors=rule, schema=model.schema_).fit(X[1:], y[1:])
         np.testing.assert_allclose(left[0], again.predict_proba(X[:1])[0], atol=1e-12)

@@ -259,7 +259,7 @@ def test_NF20_a_prior_of_zero_is_said_and_kept(mixed: pd.DataFrame) -> None:
 
 def test_NF23_priors_by_label_in_any_order(mixed: pd.DataFrame) -> None:
     one, other = (NaiveBayes(priors=p).fit(mixed, LABELS) for p in ({"a": 0.9, "b": 0.1}, {"b": 0.1, "a": 0.9}))
-    assert one.class_prior_ == other.class_prior_ == {"a": 0.9, "b": 0.1}
+    assert one.prior_by_class == other.prior_by_class == {"a": 0.9, "b": 0.1}
 
 
 @pytest.mark.parametrize("unseen", ["ignore", "smooth", "error"])

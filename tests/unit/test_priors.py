@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.priors import checked_alpha, class_prior, pseudo_counts
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.priors import ClassShares, checked_alpha, class_prior, pseudo_counts
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,31 @@ def test_NF23_priors_are_matched_by_label() -> None:
 def test_priors_refused(priors: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         class_prior(priors, np.ones(2), "ab")
+
+
+def test_a_class_prior_has_places_and_its_old_labels_are_told() -> None:
+    fitted = NaiveBayes().fit([[1.0], [2.0], [4.0], [3.0]], list("aabb"))
+    shares = fitted.class_prior_
+    np.testing.assert_array_equal(shares, [0.5, 0.5])
+    assert shares[0] == shares[1] == 0.5 and (shares * 2).labels == ()
+    with pytest.warns(DeprecationWarning, match="prior_by_class has them by label"):
+        assert shares["b"] == 0.5
+    with pytest.warns(DeprecationWarning, match="prior_by_class"):
+        assert dict(shares.items()) == dict(zip(shares.keys(), shares.values(), strict=True)) == fitted.prior_by_class
+    assert (
+        NaiveBayes(priors=shares).fit([[1.0], [2.0], [4.0], [5.0], [6.0]], list("bbbaa")).prior_by_class
+        == fitted.prior_by_class
+    )
+    with pytest.raises(IndexError):
+        shares["c"]
+
+
+def test_a_label_that_could_be_a_place_is_refused() -> None:
+    shares = ClassShares.of([0.2, 0.8], (1, 2))
+    with pytest.raises(ParameterError, match=r"could be a place or a class; take prior_by_class\[1\]"):
+        shares[1]
+    assert shares[0] == 0.2 and shares[-1] == 0.8 and list(shares) == [0.2, 0.8]
+    assert ClassShares.of([0.2, 0.8], (0, 1))[1] == 0.8
 
 
 # alpha ----------------------------------------------------------------------------------------------------------------

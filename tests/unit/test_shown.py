@@ -13,7 +13,7 @@ from bayes_engine.errors import listen
 ESTIMATORS = [
     kind
     for kind in (getattr(bayes_engine, name) for name in bayes_engine.__all__)
-    if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
+    if inspect.isclass(kind) and issubclass(kind, BaseEstimator) and kind is not bayes_engine.GenerativeClassifier
 ]
 
 
