@@ -362,6 +362,13 @@ class TAN(SemiNaive):
     root : the name of a column | None: the one with the largest I(x; y). Without smoothing, on complete data, any root
         gives the same joint. The other parameters are those of `SemiNaive`.
 
+    With missing="marginalize" a table of a column under its parent counts the rows that know both. Where a class never
+    knows the parent, the column then says nothing of that class, however often it is known: missing="category" keeps
+    those rows. By cross-validation on twelve tables with missing cells, "category" is better where the missing cells
+    belong to classes (soybean: .948 of the rows right for .922, as good as filling in modes, .952), and worse where
+    they do not (colic: .779 for .808; there modes reach .796). Where many classes have few rows each, a smaller `alpha`
+    does more than either (audiology: .70 with 0.1 for .65).
+
     Attributes: `tree_` ((parent, child) pairs), `root_`, `trace_` (every edge considered, heaviest first), and those of
     `GenerativeClassifier`. The tree is learned anew from the statistics whenever rows are added or taken away.
 

@@ -219,6 +219,16 @@ def test_a_row_without_weight_or_posterior_is_never_right() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_a_class_that_never_knows_the_parent_is_told_by_missing_as_a_category() -> None:
+    """As in soybean: with "marginalize" ten rows of class b that know x count for nothing, as the docstring says."""
+    X = pd.DataFrame({"p": ["x", "y"] * 10 + [None] * 10, "x": ["u", "v"] * 10 + ["u"] * 10})
+    y, asked = pd.Series(["a"] * 20 + ["b"] * 10), pd.DataFrame({"p": [None], "x": ["u"]})
+    by = {how: TAN(root="p", missing=how).fit(X, y) for how in ("marginalize", "category")}  # type: ignore[arg-type]
+    assert by["marginalize"].tree_ == by["category"].tree_ == (("p", "x"),)
+    np.testing.assert_allclose(by["marginalize"].predict_proba(asked)[0], [2 / 3, 1 / 3])  # the prior
+    assert by["category"].predict_proba(asked)[0, 1] > 0.9
+
+
 def test_leave_one_out_keeps_the_tree_where_a_missing_level_goes() -> None:
     X, y = MELONS.copy(), GOOD
     X.loc[4, "色泽"] = None  # the only one
