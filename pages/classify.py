@@ -11,7 +11,7 @@ from pages.active import reading, required
 from pages.active.files import SECOND_FILE
 from pages.runtime.escape import md
 from pages.runtime.state import current, end_page
-from pages.views.classify import file_given, results, rows
+from pages.views.classify import columns_taken, file_given, results, rows
 from pages.views.classify.judged import judge
 
 st.title(_("What does the model say of other rows?"))
@@ -29,12 +29,18 @@ if upload is None:
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
     end_page()
 file_given.offer_similar_columns(table, fitted, upload)
+absent = columns_taken.absent(table, fitted, upload)
 try:
+    columns_taken.say(absent)
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
-    reading.reading_choices(upload)
+    columns_taken.choose(table, fitted, upload, (), open_=True)
+    reading.reading_choices(upload, columns_taken.kept_where_the_names_are)
     end_page()
+doubts = judged.rows.doubts
+columns_taken.say(doubts)
+columns_taken.choose(table, fitted, upload, doubts, open_=False)
 
 # what was decided, to be taken along
 result = results.Results(judged)
@@ -49,5 +55,6 @@ results.write_if_asked(result)
 rows.row_table(judged)
 rows.against_truth(judged)
 rows.bad_cells(judged)
-reading.reading_notes((*upload.reading.report, *judged.rows.notes), upload)
-reading.reading_choices(upload)
+found = [note for note in judged.rows.notes if note not in (*absent, *doubts)]
+reading.reading_notes((*upload.reading.report, *found), upload, columns_taken.kept_where_the_names_are)
+reading.reading_choices(upload, columns_taken.kept_where_the_names_are)

@@ -236,3 +236,8 @@ SECOND_FILE = Role(
 """The file whose rows are classified: its cells, which are read a block at a time."""
 NETWORK = Role("network", 3, lambda state: _behind(NETWORK_FILE, state.seen(keys.NET)), _read_network, owns=False)
 """A network from a file."""
+
+
+def unmatched(state: State) -> State:
+    """The state without what was said of the second file's columns, by their places: other columns are read now."""
+    return state.showing(keys.SECOND_AS.to(())) if state.seen(keys.SECOND_AS) else state

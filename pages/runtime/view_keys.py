@@ -177,6 +177,7 @@ READ = _entries("read", lambda entry: is_pair(entry, is_text))
 READ_SECOND = _entries("read_second", lambda entry: is_pair(entry, is_text))
 READ_COLUMN = _whole("read_column", 0)
 SECOND = _string("second")
+SECOND_AS = _pairs("second_as")
 
 # data -----------------------------------------------------------------------------------------------------------------
 

@@ -242,6 +242,22 @@ def test_a_file_without_amounts_is_refused_only_where_they_decide() -> None:
     content = "\n".join(line.rsplit(",", 1)[0] for line in applicants("400").splitlines())
     app = classified(FIXED, content)
     assert "no column 'credit_amount', whose amounts multiply losses" in app.error[0].value.replace("\\", "")
+    assert not app.warning
     app = classified(LOAN, content)  # every cell per mark: what is decided does not hang on the sum
     assert app.dataframe[0].value["decision"].tolist() == ["bad"]
     assert "without it they are taken per unit" in said(app)
+    assert "is not in this file: losses are counted per unit" in app.warning[0].value
+    assert [w.label for w in app.selectbox if w.key.startswith("second_as_")] == ["credit\\_amount"]
+
+
+def test_an_amount_of_another_name_is_chosen() -> None:
+    content = applicants("400", "9055 DM").replace(",credit_amount", ",Summe,town").replace('"\n', '",Ulm\n') + ",Ulm"
+    app = classified(FIXED, content)
+    choice = next(w for w in app.selectbox if w.key.startswith("second_as_"))
+    assert choice.options[0] == "none: no row is decided" and "Summe" in choice.options
+    choice.select(content.split("\n")[0].split(",").index("Summe")).run()
+    assert not app.exception and not app.error and not app.warning
+    assert app.dataframe[0].value["decision"].tolist() == ["good", "bad"]
+    choice = next(w for w in app.selectbox if w.key.startswith("second_as_"))
+    choice.select(content.split("\n")[0].split(",").index("town")).run()
+    assert "is of another kind here: 2 of its 2 cells are no such numbers, as 'Ulm'" in app.warning[0].value

@@ -223,3 +223,67 @@ def test_reasons_are_in_the_language_of_the_page_in_the_file_too(page: AppTest, 
     written = pd.read_csv(io.BytesIO(file.read()))["reason"].tolist()
     assert written[2] == page.dataframe[0].value["reason"].iloc[2] == f"含糖率 = 甜 ({bad})"
     assert written[4] == silent == "没有哪一列支持它：由先验或误判损失决定"
+
+
+# which column is which ----------------------------------------------------------------------------------------------
+
+RENAMED = "density,sugar,note\n0.697,0.46,a\n0.24,0.09,b\n0.36,0.1,c\n"
+
+
+def warned(at: AppTest) -> str:
+    return "\n".join(w.value for w in at.warning).replace("\\", "").replace("\u2060", "")
+
+
+def posterior(at: AppTest) -> list[float]:
+    return at.dataframe[0].value["P(是)"].tolist()
+
+
+def test_a_renamed_column_is_said_before_the_results_and_chosen(page: AppTest):
+    content = RENAMED.replace("density", "密度").encode()
+    drop(page, content)
+    assert "column '含糖率' is not in this file: it counts as missing in every row" in warned(page)
+    drawn = [type(element).__name__ for element in page.main]
+    assert drawn.index("Warning") < drawn.index("Dataframe"), drawn
+    assert not any("is not in this file" in m.value for m in page.markdown)  # said once
+    guess = posterior(page)
+    choice = page.selectbox(key="second_as_1")
+    assert choice.options == ["none: missing in every row", "sugar", "note"] and choice.value == -1
+    choice.select(1).run()
+    X = pd.DataFrame({"密度": [0.697, 0.24, 0.36], "含糖率": [0.46, 0.09, 0.1]})
+    told = model().predict_proba(X)[:, model().classes_.tolist().index("是")].tolist()
+    assert posterior(page) == told != guess and not page.warning
+    other = opened("classify", page.session_state["state"])  # a link has the choice, by places and not by names
+    assert "sugar" not in str(other.session_state["state"])
+    drop(other, content)
+    assert posterior(other) == told
+
+
+def test_a_file_of_other_names_is_classified_once_they_are_chosen(page: AppTest):
+    drop(page, RENAMED.encode())
+    assert "none of the model's columns is in this file" in page.error[0].value and not page.warning
+    page.selectbox(key="second_as_0").select(0).run()
+    assert not page.error and "含糖率" in warned(page)
+    page.selectbox(key="second_as_1").select(1).run()
+    assert not page.exception and not page.error and not page.warning
+    assert page.selectbox(key="second_as_0").options == ["none: missing in every row", "density", "note"]
+    page.selectbox(key="second_as_1").select(2).run()  # words: of another kind
+    assert "is of another kind here: 3 of its 3 cells are no such numbers, as 'a'" in warned(page)
+    page.selectbox(key="second_as_1").select(-1).run()
+    assert "column '含糖率' is not in this file" in warned(page)
+    drop(page, MELONS.encode())
+    assert not page.warning  # another file: nothing is chosen for it
+
+
+def test_a_column_of_another_kind_gives_way_to_the_one_that_is_meant(page: AppTest):
+    drop(page, "密度,含糖率,sugar\n0.697,high,0.46\n0.24,low,0.09\n".encode())
+    assert "column '含糖率' is of another kind here: 2 of its 2 cells" in warned(page)
+    page.selectbox(key="second_as_1").select(2).run()
+    assert not page.warning and metrics(page)["rows"] == "2" and "not decided" not in metrics(page)
+    drop(page, "密度,含糖率\n0.697,\n0.24,\n".encode())
+    assert "column '含糖率' is empty in this file: it counts as missing in every row" in warned(page)
+
+
+def test_values_that_the_table_has_not_are_said_before_the_results():
+    at = opened("classify", State(table="loan", language="en"))
+    drop(at, b"Gender,Married,Income\nm,0,10K\nf,1,20K\n")
+    assert "column 'Gender' is of another kind here: 2 of its 2 cells hold values that the table has not" in warned(at)

@@ -122,7 +122,8 @@ def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, ScoredRo
 
     scored = _gathered(model, joints())
     whole = np.concatenate(amount) if reception.amount else None
-    return IncomingFile(reception, tuple(bad), np.concatenate(truth), reception.notes(tally), whole), scored
+    notes, doubts = reception.notes(tally), tuple(reception.unlike(tally))
+    return IncomingFile(reception, tuple(bad), np.concatenate(truth), notes, doubts, whole), scored
 
 
 def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> ScoredRows:

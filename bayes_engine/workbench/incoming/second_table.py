@@ -8,7 +8,6 @@ text. A file is received a block of rows at a time, each row as if the whole fil
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,12 +21,13 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
-from bayes_engine.table.guard import unguarded, written_here
+from bayes_engine.table.guard import unguarded
 from bayes_engine.table.level_matching import match
 from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import NumberStyles, Style, read_numbers
+from bayes_engine.workbench.incoming.columns import match_columns
 from bayes_engine.workbench.incoming.file_blocks import BLOCK, CellBlocks
 
 LISTED = 1000
@@ -106,12 +106,14 @@ class Treatment(NamedTuple):
 @dataclass(frozen=True)
 class IncomingFile:
     """The rows of a file, read again a block at a time whenever they are wanted; `bad` (the first LISTED of the file),
-    `truth` and `amount` as in `Incoming`."""
+    `truth` and `amount` as in `Incoming`; `doubts` are those of its `notes` that say a column is of another kind than
+    the table's."""
 
     reception: Reception
     bad: tuple[BadCell, ...]
     truth: NDArray[np.int32]
     notes: tuple[Note, ...]
+    doubts: tuple[Note, ...]
     amount: Array | None
 
     def __len__(self) -> int:
@@ -153,7 +155,7 @@ class Reception:
     are is taken. Then any block can be received alone.
 
     `schema` are the model's features, `target` its class, if it is there; `amount` is the column that multiplies
-    losses; `alike` says to take a column whose name differs from the model's in case, spaces or width alone. Raises
+    losses; `alike` and `chosen` are as in `match_columns`. Raises
     SchemaMismatch where not one column of the model is in the file.
 
     >>> schema = Schema((Variable("size", "continuous"),))
@@ -177,19 +179,13 @@ class Reception:
         *,
         amount: str = "",
         alike: bool = False,
+        chosen: Mapping[str, int] | None = None,
     ) -> None:
         self.cells, self.schema, self.target, self.rules = cells, schema, target, rules
-        self.alike, self.wanted = alike, (*schema.names, target.name, *([amount] if amount else []))
-        self.ours = written_here(cells.names)
-        self.names = tuple(
-            plain if self.ours or plain in self.wanted else name
-            for name, plain in ((name, unguarded(name)) for name in cells.names)
-        )
-        self.called = {name: name for name in self.wanted if name in set(self.names)}
-        self.near = names_alike(self.names, self.wanted)
-        if alike:
-            self.called |= self.near
-        self.amount = amount if amount in self.called else ""
+        wanted = (*schema.names, target.name, *([amount] if amount else []))
+        self.matched = match_columns(cells.names, wanted, alike=alike, chosen=chosen)
+        self.names, self.called = self.matched.names, self.matched.called
+        self.multiplier, self.amount = amount, amount if amount in self.called else ""
         self.here = [v for v in schema if v.name in self.called]
         if not self.here:
             raise SchemaMismatch(
@@ -207,7 +203,7 @@ class Reception:
         """One block of the file. What there is to say of it is added to `tally`."""
         tally = FileTally() if tally is None else tally
         cells = self._named(block)
-        if self.ours:
+        if self.matched.ours:
             cells = cells.apply(lambda column: column.map(unguarded))
         bad = _BadCells(len(cells))
         columns = {v.name: self._column(v, cells, bad, tally) for v in self.schema}
@@ -227,27 +223,23 @@ class Reception:
     def notes(self, tally: FileTally) -> tuple[Note, ...]:
         """Everything there is to say of the file, once all of its blocks were taken."""
         notes = [note("this is a file of results; the apostrophes that its texts got so that a spreadsheet runs none "
-                      "of them are taken off")] if self.ours else []  # fmt: skip
+                      "of them are taken off")] if self.matched.ours else []  # fmt: skip
         extra = [name for name in self.names if name not in self.called.values()]
-        for name in self.wanted:
-            other = self.near.get(name)
-            if name in self.called:
-                if self.called[name] != name:
-                    notes.append(note("column '{other}' of the file is taken as '{column}'", "warning", column=name,
-                                      other=self.called[name]))  # fmt: skip
-            elif name not in self.schema:
-                continue
-            elif other is None:
-                notes.append(note("column '{column}' is not in this file: it counts as missing in every row",
-                                  "warning", column=name))  # fmt: skip
-            else:
-                notes.append(note("column '{column}' is not in this file and counts as missing; if '{other}' is "
-                                  "meant, rename it there", "warning", column=name, other=other))  # fmt: skip
+        notes += [note("column '{other}' of the file is taken as '{column}'", "warning", column=name, other=other)
+                  for name, other in self.called.items() if other != name]  # fmt: skip
+        notes += [*self.matched.absent(self.schema, self.multiplier), *self.unlike(tally)]
         if extra:
             notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
         for variable in self.here:
             notes += tally.columns[variable.name].notes(variable, tally.rows, self.rules.unseen)
         return (*notes, *tally.amount.notes_of_amounts(self.amount), *self._truth_notes(tally))
+
+    def unlike(self, tally: FileTally) -> Iterator[Note]:
+        """What to say of the columns that hold something else than the table's of their names."""
+        for v in self.here:
+            yield from tally.columns[v.name].unlike(v.name, tally.rows, of_numbers=_of_numbers(v))
+        if self.amount:
+            yield from tally.amount.unlike(self.amount, tally.rows, of_numbers=True)
 
     def _number_styles(self) -> tuple[Mark, dict[str, Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
@@ -309,6 +301,7 @@ class Reception:
             new = codes > len(variable.levels)
             if new.any():
                 own.count(codes[new] - len(variable.levels) - 1, strange)
+                own.unseen += int(new.sum())
                 if self.rules.unseen == "error":
                     bad.add(new, name, given, "not seen in training")
             levels = pd.Index([*variable.levels, *strange], dtype=object)
@@ -343,35 +336,13 @@ class Reception:
 def no_amounts(column: str) -> SchemaMismatch:
     """What to say where the losses need amounts and the file has none."""
     return SchemaMismatch(
-        "it has no column '{column}', whose amounts multiply losses. Add the column, or make every loss a fixed sum",
+        "it has no column '{column}', whose amounts multiply losses. Choose the column that holds them, or make every "
+        "loss a fixed sum",
         column=column,
     )
 
 
-# names and texts ------------------------------------------------------------------------------------------------
-
-
-def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
-    """Of the `wanted` names that are not among `names` the one that differs in case, spaces or width (or in the form of
-    its letters) alone, where there is just one.
-
-    >>> names_alike(("Ｈｅｉｇｈｔ ", "city", "City"), ("height", "CITY", "weight"))
-    {'height': 'Ｈｅｉｇｈｔ '}
-    """
-    wanted = tuple(wanted)
-    near: dict[str, list[str]] = {}
-    present = set(names := tuple(names))
-    for name in names:
-        if name not in wanted:
-            near.setdefault(_folded(name), []).append(name)
-    folds = Counter(map(_folded, wanted))
-    candidates = {name: near.get(_folded(name), []) for name in wanted if name not in present}
-    return {name: others[0] for name, others in candidates.items() if len(others) == 1 and folds[_folded(name)] == 1}
-
-
-def _folded(name: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
-
+# texts ------------------------------------------------------------------------------------------------------------
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -416,6 +387,7 @@ class _ColumnTally:
     remarks: dict[str, Note] = field(default_factory=dict)
     hollow: Note | None = None
     missing: int = 0
+    unseen: int = 0
     padded: int = 0
     refused: int = 0
     infinite: int = 0
@@ -445,6 +417,21 @@ class _ColumnTally:
         for value, n in zip(values, np.bincount(codes, minlength=len(values)).tolist(), strict=True):
             if value in self.strange or len(self.strange) < COUNTED:
                 self.strange[value] += n
+
+    def unlike(self, name: str, rows: int, *, of_numbers: bool) -> Iterator[Note]:
+        """That most cells are none of the table's kind: no numbers, or values that it does not have."""
+        filled = rows - self.missing
+        if 0 < rows == self.missing:
+            yield note("column '{column}' is empty in this file: it counts as missing in every row", "warning",
+                       column=name)  # fmt: skip
+        elif of_numbers and 2 * self.unreadable.n > filled:
+            yield note("column '{column}' is of another kind here: {n} of its {of} cells are no such numbers, as "
+                       "'{value}'", "warning", column=name, n=self.unreadable.n, of=filled,
+                       value=self.unreadable.value[:40])  # fmt: skip
+        elif 2 * self.unseen > filled:
+            yield note("column '{column}' is of another kind here: {n} of its {of} cells hold values that the table "
+                       "has not: {values}", "warning", column=name, n=self.unseen, of=filled,
+                       values=_most_frequent(self.strange, 3))  # fmt: skip
 
     def notes_of_amounts(self, name: str) -> Iterator[Note]:
         """What there is to say of what multiplies losses."""

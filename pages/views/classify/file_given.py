@@ -7,8 +7,8 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.workbench.incoming.classified_file import template_csv
+from bayes_engine.workbench.incoming.columns import names_alike
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
-from bayes_engine.workbench.incoming.second_table import names_alike
 from pages import active
 from pages.active import files, reading
 from pages.active.files import SECOND_FILE, Upload
@@ -36,7 +36,8 @@ def _in_use(upload: Upload[CellBlocks]) -> None:
     files.keep(upload)
     mark = upload.file.digest
     if SECOND_FILE.named(current()) != mark:
-        change(lambda s: s.showing(keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)))
+        fresh = keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)
+        change(lambda s: files.unmatched(s).showing(*fresh))
 
 
 def file_in_use() -> Upload[CellBlocks] | None:

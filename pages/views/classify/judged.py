@@ -19,6 +19,7 @@ from bayes_engine.workbench.incoming.classified_file import (
     decision_counts,
     score_file,
 )
+from bayes_engine.workbench.incoming.columns import MatchedColumns, match_columns
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import (
     CellRules,
@@ -26,7 +27,6 @@ from bayes_engine.workbench.incoming.second_table import (
     Reception,
     Treatment,
     Why,
-    names_alike,
     no_amounts,
 )
 from pages import active
@@ -37,6 +37,9 @@ from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached, content_key
 from pages.runtime.state import current
+
+Taken = tuple[bool, tuple[tuple[str, int], ...]]
+"""Whether names alike are taken, and (column, place in the file) where a person says so."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,24 @@ def _scored_rows(
     table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks], loss: LossMatrix
 ) -> tuple[IncomingFile, ScoredRows]:
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
-    if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
+    called = matched(table, fitted, upload).called
+    if loss.by_amount is not None and table.amount_column and table.amount_column not in called:
         raise no_amounts(table.amount_column)
-    return _scored(file_key(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
+    return _scored(file_key(upload), table.key, fitted.spec, chosen(table), table, fitted, upload)
 
 
-def _names(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> set[str]:
-    """The columns that the file has, under the names the model knows."""
-    names = upload.reading.names
-    alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
-    return {*names, *(alike if current().seen(keys.SECOND_ALIKE) else ())}
+def chosen(table: active.FittableTable) -> Taken:
+    """Which columns of the file are taken for the model's otherwise than by their names, as the state has it."""
+    places = {at: place for at, place in current().seen(keys.SECOND_AS) if at < len(table.schema)}
+    said = tuple((table.schema.names[at], place - 1) for at, place in sorted(places.items()))
+    return current().seen(keys.SECOND_ALIKE), said
+
+
+def matched(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> MatchedColumns:
+    """Which columns of the file are the model's."""
+    wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
+    alike, said = chosen(table)
+    return match_columns(upload.reading.names, wanted, alike=alike, chosen=dict(said))
 
 
 def file_key(upload: Upload[CellBlocks]) -> str:
@@ -91,7 +102,7 @@ def file_key(upload: Upload[CellBlocks]) -> str:
 
 
 @cached(max_entries=4)
-def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.FittableTable, _fitted: active.Fitted,
+def _scored(mark: str, key: str, spec: Any, taken: Taken, _table: active.FittableTable, _fitted: active.Fitted,
             _upload: Upload[CellBlocks]) -> tuple[IncomingFile, ScoredRows]:  # fmt: skip
     model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
@@ -105,12 +116,13 @@ def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.Fittable
             decimal=dict(_upload.overrides).get("decimal") or None,
         )  # fmt: skip
         reception = Reception(
-            _upload.reading, model.schema_, table.target, rules, amount=table.amount_column, alike=alike
-        )
+            _upload.reading, model.schema_, table.target, rules, amount=table.amount_column, alike=taken[0],
+            chosen=dict(taken[1]),
+        )  # fmt: skip
         rows, scored = score_file(_fitted.judging, reception)
         return replace(rows, notes=(*_mended(treated, left), *rows.notes)), scored
 
-    return jobs.run(("classify", mark, key, spec, alike), work, Message("classifying the rows of the file"))
+    return jobs.run(("classify", mark, key, spec, taken), work, Message("classifying the rows of the file"))
 
 
 def _mended(treated: Mapping[str, Treatment], left: Sequence[Repair]) -> Iterator[Note]:

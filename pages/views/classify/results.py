@@ -19,7 +19,7 @@ from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import current, select
-from pages.views.classify.judged import Judged, file_key, reasons
+from pages.views.classify.judged import Judged, chosen, file_key, reasons
 
 AT_ONCE = 20_000
 """Rows whose results are written when they are asked for; those of more are written beforehand."""
@@ -51,8 +51,7 @@ class Results:
                               amount=rows.amount, wording=reasons())  # fmt: skip
         self.identifiers = {v.name for v in table.schema if v.kind == "identifier" or v.role == "id"}
         prior = None if use is None else tuple(use.items())
-        alike = current().seen(keys.SECOND_ALIKE)
-        self.key: tuple[Hashable, ...] = (file_key(judged.upload), table.key, fitted.spec, alike, loss, prior,
+        self.key: tuple[Hashable, ...] = (file_key(judged.upload), table.key, fitted.spec, chosen(table), loss, prior,
                                           current_language())  # fmt: skip
 
     def too_long(self) -> int:

@@ -75,4 +75,5 @@ def origin(table: active.TableInUse) -> None:
 def _reread(state: State, before: Reading, after: Reading) -> State:
     """The state after its file was read otherwise: changes of columns stay where the columns are the same."""
     same = list(before.frame.columns) == list(after.frame.columns)
+    state = state if same else files.unmatched(state)
     return replace(state, case=(), row=-1, columns=state.columns if same else (), repairs=state.repairs if same else ())
