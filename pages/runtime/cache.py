@@ -29,7 +29,7 @@ import pandas as pd
 
 from bayes_engine.language import Message
 from pages.runtime import jobs
-from pages.runtime.private import connected
+from pages.runtime.private import connected, session_id
 from pages.runtime.state import PageEnded
 
 P = ParamSpec("P")
@@ -150,7 +150,7 @@ def drawing() -> Iterator[None]:
     """A run of the script that draws the page of this session: what it asks for is not dropped before the page was
     whole once, and as long as the page stands there only for want of room for all (`BUDGET`)."""
     with _lock:
-        page = _pages.setdefault(jobs.session_id(), _Page())
+        page = _pages.setdefault(session_id(), _Page())
         page.before |= page.asked
         page.asked, page.whole = set(), False
         token = _asked.set(page.asked)

@@ -28,7 +28,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.logger import get_logger
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from bayes_engine.errors import BayesEngineError
@@ -36,7 +35,7 @@ from bayes_engine.language import Message, _, ngettext
 from bayes_engine.progress import watched, watching
 from pages.runtime import private
 from pages.runtime.escape import md
-from pages.runtime.private import connected, running
+from pages.runtime.private import connected, running, session_id
 from pages.runtime.state import PageEnded, use_session_language
 
 GRACE = 1.0
@@ -315,11 +314,6 @@ def _sweep() -> None:
                 _log.info("job cancelled: its session has left")
 
 
-def session_id() -> str:
-    context = get_script_run_ctx()
-    return "" if context is None else context.session_id
-
-
 def _declined() -> set[Hashable]:
     declined: set[Hashable] = st.session_state.setdefault("jobs_declined", set())
     return declined
@@ -371,7 +365,6 @@ def run_callback_job() -> UnderWay | None:
         if not wanted.found:
             wanted.found = (run(wanted.key, wanted.work, wanted.activity, WAITED if wanted.light else None),)
         wanted.then(*wanted.found)
-        session.pop("edited", None)  # the address was looked at before: the next run's is not late
     except UnderWay as there:
         return there
     except BayesEngineError as error:

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.session_state import WStates
 
 TRIED = "1.67"
@@ -55,6 +58,12 @@ def connected(session_id: str) -> bool:
     return True if runtime is None else runtime.is_active_session(session_id)
 
 
+def session_id() -> str:
+    """The session whose script or callback runs in this thread; "" where there is none."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
 def running() -> Runtime | None:
     """The server this process runs; None in tests and scripts."""
     runtime = Runtime.instance() if Runtime.exists() else None
@@ -78,6 +87,19 @@ def at_each_message(runtime: Runtime, noted: Callable[[], None]) -> None:
     def asked(*args: Any, **kwargs: Any) -> None:
         noted()
         answer(*args, **kwargs)
+
+    runtime.handle_backmsg = asked  # type: ignore[method-assign]
+
+
+def at_each_step(runtime: Runtime, noted: Callable[[str, str], None]) -> None:
+    """Have `noted` called with the session and the query of the address whenever a person goes Back or Forward."""
+    answer = runtime.handle_backmsg
+
+    @wraps(answer)
+    def asked(session_id: str, msg: BackMsg, *, client: SessionClient | None = None) -> None:
+        if msg.rerun_script.is_history_navigation:
+            noted(session_id, msg.rerun_script.query_string)
+        answer(session_id, msg, client=client)
 
     runtime.handle_backmsg = asked  # type: ignore[method-assign]
 

@@ -20,6 +20,8 @@ import streamlit as st
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Role
 from bayes_engine.workbench.doctor.finding import Mended
+from pages.runtime import private
+from pages.runtime.addresses import Addresses, take_step
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
 T = TypeVar("T")
@@ -32,12 +34,8 @@ KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
 """The kinds of columns that a person may choose; the others are found, never chosen."""
 REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
-LATE = 0.5
-"""Seconds after the run of an edit within which a page link may still carry the token from before it."""
 UNHEARD = 2.0
 """Seconds within which a browser may not yet have heard of the value that a widget was told."""
-REMEMBERED = 200
-"""How many tokens of its own a session recognizes."""
 
 
 @dataclass(frozen=True)
@@ -215,10 +213,8 @@ def current() -> State:
 
 def change(edit: Callable[[State], State]) -> None:
     """Replace the session's state by `edit(state)`; for widget callbacks."""
-    before = current()
-    st.session_state["state"] = after = edit(before)
-    if after != before:  # a widget that is mounted anew may report the value it was told; that is no edit
-        st.session_state["edited"] = True
+    _follow_step()  # it came before the edit
+    st.session_state["state"] = edit(current())
     use_session_language()
 
 
@@ -233,42 +229,41 @@ def use_session_language() -> None:
 
 
 def read_url(page: str) -> None:
-    """Start of a run: take over the URL's state if a person went there (a link, Back, Forward).
-
-    The URL wins when it differs from the last token written, except where it is merely late: the run of an edit
-    carries the address the browser had when the edit was made, and a page link clicked right after an edit the token
-    it was drawn with.
-    """
+    """Start of a run: take over the URL's state where a session begins, or a person went Back or Forward."""
     session = st.session_state
-    token = st.query_params.get("s", "")
-    own: list[str] = session.setdefault("tokens", [])
-    edited, turned = session.pop("edited", False), session.get("page") != page
+    turned = session.get("page") != page
     session["page"], session["visit"] = page, session.get("visit", 0) + turned
-    late = edited or (turned and token in own and time.monotonic() - session.get("written", 0.0) < LATE)
-    if not own or (token != own[-1] and not late):
-        state = decode(token)
-        session["broken_link"] = state is None
-        session["state"] = state or session.get("state", START)
-        session.setdefault("opened", session["state"])  # as the session found it: no work of its own
-        own.append(token)
+    if (first := _addresses().arrives(st.query_params.get("s", ""))) is not None:
+        _take_over(first)
+    _follow_step()
     use_session_language()
 
 
-def write_url() -> None:
-    """End of a run: the one place that writes the URL.
+def _addresses() -> Addresses:
+    addresses: Addresses = st.session_state.setdefault("addresses", Addresses())
+    return addresses
 
-    A run knows the address that the browser had when the edit was made. Where an edit takes back the one before, that
-    may be the very address that is due, and the browser be about to write another: what has changed is written anyway.
-    """
-    own: list[str] = st.session_state["tokens"]
-    token = link_token()
-    changed = token != own[-1]
-    if changed:
-        own.append(token)
-        del own[:-REMEMBERED]
-        st.session_state["written"] = time.monotonic()
-    if changed or token != st.query_params.get("s", ""):
-        st.query_params.from_dict({"s": token} if token else {})
+
+def _follow_step() -> None:
+    """Go where a person went by Back or Forward, unless the session is there."""
+    if (address := take_step(private.session_id())) is not None:
+        _addresses().goes(address)
+        _take_over(address)
+
+
+def _take_over(token: str) -> None:
+    session, state = st.session_state, decode(token)
+    session["broken_link"] = state is None
+    session["state"] = state or session.get("state", START)
+    session.setdefault("opened", session["state"])  # as the session found it: no work of its own
+
+
+def write_url() -> None:
+    """End of a run: the one place that writes the URL."""
+    addresses, token = _addresses(), link_token()
+    if addresses.unwritten(token, st.query_params.get("s", "")):
+        st.query_params.from_dict({"s": token} if token else {})  # in a run that is broken off this raises
+        addresses.wrote(token)
 
 
 def link_token() -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.runtime import cache, jobs, logs, private, sessions
+from pages.runtime import addresses, cache, jobs, logs, private, sessions
 from pages.runtime.state import PageEnded, query_params, read_url, write_url
 from pages.shell import chips, classroom, workspace
 
@@ -55,10 +55,11 @@ def _process_start() -> None:
     import bayes_engine.decision.evaluate
     import bayes_engine.workbench.figures.decisions  # noqa: F401
 
-    if private.running():
+    if (runtime := private.running()) is not None:
         logs.install()
         sessions.start()
         private.share_widget_states()
+        private.at_each_step(runtime, addresses.note_step)
         jobs.share_the_machine()
     gc.collect()
     gc.freeze()

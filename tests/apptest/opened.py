@@ -16,12 +16,21 @@ from pages.active import models
 from pages.active.files import TABLE, File, Role, Upload
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
+from pages.runtime.addresses import note_step
 from pages.runtime.state import START, Spec, State, encode
 from pages.runtime.view_keys import KEYS
 from tests.conftest import PATIENCE
 
 Losses = tuple[tuple[float, ...], ...]
+SESSION = "test session id"
+"""What Streamlit's AppTest calls its session."""
 APP = str(Path(__file__).parents[2] / "app.py")
+
+
+def step_to(app: AppTest, token: str) -> None:
+    """A person goes Back or Forward to this address; the next run is the one that Streamlit's page asks for."""
+    app.query_params["s"] = token
+    note_step(SESSION, f"s={token}")
 
 
 def opened(page: str, state: State = START) -> AppTest:
@@ -61,7 +70,6 @@ def edited(
     edit = read_edit(sent, len(losses), len(losses[0]))
     assert edit is not None
     app.session_state["state"] = with_edit(state, active.in_use(state), edit)
-    app.session_state["edited"] = True
     return app.run()
 
 
@@ -71,7 +79,6 @@ def filmed(app: AppTest, film: str, step: int, *, plays: bool = False) -> AppTes
     assert chosen is not None
     state = showing(app.session_state["state"], **{f"{film}_step": chosen[0], f"{film}_plays": chosen[1]})
     app.session_state["state"] = state
-    app.session_state["edited"] = True
     return app.run()
 
 

@@ -201,6 +201,5 @@ def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: p
     assert not app.exception
     assert asked == []  # neither those of the log-loss shown nor those of the error rate
     app.session_state["state"] = showing(app.session_state["state"], compare_by="risk")
-    app.session_state["edited"] = True
     app.run()
     assert asked == ["risk"]

@@ -193,7 +193,6 @@ def test_a_grid_of_26_classes_is_sent_whole_and_says_that_no_link_holds_it() -> 
     app.switch_page("pages/decisions.py").run()
     losses = tuple(tuple(float(f"{v:.6f}") for v in row) for row in rng.random((26, 26)))
     app.session_state["state"] = replace(app.session_state["state"], losses=losses, language="en")
-    app.session_state["edited"] = True
     app.run()
     assert not app.exception
     assert np.array_equal(sent_to(app, "bayes_losses")["loss"], losses)

@@ -46,7 +46,6 @@ def drawn(at: AppTest, ink: list[int | None]) -> AppTest:
     state = at.session_state["state"]
     cells = dict(zip(image.names, edit, strict=True))
     at.session_state["state"] = with_cells(state, in_use(state), cells)
-    at.session_state["edited"] = True
     at.run()
     assert not at.exception
     return at

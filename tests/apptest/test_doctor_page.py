@@ -174,7 +174,6 @@ def test_an_identifier_that_is_read_is_named_and_set_aside():
     assert "names the row" not in told(at)  # its role takes care of it already
     state = at.session_state["state"]
     at.session_state["state"] = State(table=state.table, columns=((0, "feature", "categorical", ()),))
-    at.session_state["edited"] = True
     settled(at.run())
     assert "names the row" in told(at) and heads(at)["key"]["serious"] == 1
     press(at, "Make 'key' id")
@@ -280,7 +279,6 @@ def test_the_head_of_a_column_opens_its_findings(held: Callable[[str], State]):
     assert "outliers" in {f.code for f in found}
     assert sum(heads(at)["h"].values()) == len(found)
     at.session_state["state"] = showing(at.session_state["state"], doctor_column=here.schema.position["h"])
-    at.session_state["edited"] = True
     settled(at.run())
     assert sent_to(at, "bayes_heads")["picked"] == here.schema.position["h"]
     assert any(s.key == f"role_{here.schema.position['h']}" for s in at.selectbox)
@@ -320,7 +318,6 @@ def test_balanced_losses_weigh_every_class_alike():
 def test_a_mend_that_the_active_model_cannot_take_adds_a_naive_bayes(family: str):
     at = page(CASES["missing-tells"][0] if family == "aode" else CASES["skew"][0])
     at.session_state["state"] = replace(at.session_state["state"], shelf=(Spec(family=family),))
-    at.session_state["edited"] = True
     settled(at.run())
     press(at, "Count missing as a level" if family == "aode" else "by MDLP")
     state = at.session_state["state"]

@@ -166,7 +166,6 @@ def test_an_error_is_raised_in_the_page(slow: Slow) -> None:
 def test_it_is_said_in_the_language_of_the_page() -> None:
     app = at_work(state())
     app.session_state["state"] = replace(app.session_state["state"], language="zh")
-    app.session_state["edited"] = True
     app.run()
     set_language("zh")
     try:

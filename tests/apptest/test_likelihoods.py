@@ -205,7 +205,6 @@ def test_a_typed_number_is_a_whole_count_and_levels_are_chosen() -> None:
     state = app.session_state["state"]
     shelf = (Spec("laplace", (("likelihoods", ((0, "poisson"), (1, "categorical"))),)),)
     app.session_state["state"] = replace(state, shelf=shelf)
-    app.session_state["edited"] = True
     app.run()
     assert not app.exception
     assert app.number_input(key="case_0").step == 1.0

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from pages.runtime import state as page_state
+from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, decode, encode
-from tests.apptest.opened import edited, opened, sent_to
+from tests.apptest.opened import edited, opened, sent_to, step_to
 from tests.conftest import crossed
 
 PAGES = ("start", "data", "model", "decisions", "case", "classify")
@@ -93,7 +94,6 @@ def test_one_can_refuse_though_a_class_is_called_so():
     at.file_uploader(key="upload_file").set_value(("a.csv", f"x,y\n{rows}\n".encode(), "text/csv")).run()
     at.switch_page("pages/decisions.py").run()
     at.session_state["state"] = replace(at.session_state["state"], losses=((0.0, 5.0), (1.0, 0.0)))
-    at.session_state["edited"] = True
     at.run()
     at.button(key="refuse_on").click().run()
     assert not at.exception
@@ -177,14 +177,29 @@ class Address(dict[str, str]):
         self.written.append(values)
 
 
-@pytest.mark.parametrize(("last", "writes"), [(1, True), (0, False)])
+@pytest.mark.parametrize(("edited_before", "writes"), [(True, True), (False, False)])
 def test_an_edit_taken_back_before_the_browser_heard_of_it_is_written(
-    last: int, writes: bool, monkeypatch: pytest.MonkeyPatch
+    edited_before: bool, writes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, edited_state = State(row=1), State(row=2)
-    own = [encode(before), encode(edited_state)][: last + 1]
     address = Address(s=encode(before))  # the browser has not heard of the edit
-    session = {"state": before, "tokens": own}
+    addresses = Addresses(encode(edited_state if edited_before else before))
+    session = {"state": before, "addresses": addresses}
     monkeypatch.setattr(page_state, "st", SimpleNamespace(session_state=session, query_params=address))
     page_state.write_url()
-    assert address.written == ([{"s": encode(before)}] if writes else []) and own[-1] == encode(before)
+    assert address.written == ([{"s": encode(before)}] if writes else []) and addresses.due == encode(before)
+
+
+def test_no_run_with_the_old_address_undoes_an_upload() -> None:
+    app = opened("data", State(table="iris", language="en"))
+    old = app.query_params["s"]
+    app.file_uploader(key="upload_file").set_value(("t.csv", b"x,y\n" + b"1,a\n2,b\n3,a\n4,b\n" * 9, "text/csv")).run()
+    table = app.session_state["state"].table
+    assert table.startswith("upload:")
+    for page in ("data", "data", "model"):  # runs that the browser asked for before it heard of the new address
+        app.query_params["s"] = old
+        app.switch_page(f"pages/{page}.py").run()
+        assert app.session_state["state"].table == table and decode(app.query_params["s"]) == app.session_state["state"]
+    step_to(app, old)  # Back
+    app.run()
+    assert app.session_state["state"].table == "iris" and not app.exception

@@ -45,7 +45,6 @@ def state_of(app: AppTest) -> State:
 def edit(app: AppTest, change: Any) -> AppTest:
     """After a callback of the drawing."""
     app.session_state["state"] = change(app.session_state["state"])
-    app.session_state["edited"] = True
     app.run()
     assert not app.exception
     return app

@@ -53,7 +53,6 @@ def typed(app: AppTest, text: str | None) -> AppTest:
     """After a text came back from the browser."""
     state = app.session_state["state"]
     app.session_state["state"] = with_text(state, active.in_use(state), "message", text)
-    app.session_state["edited"] = True
     return app.run()
 
 
@@ -153,7 +152,6 @@ def test_an_uploaded_text_is_shown_as_it_is_and_stays_out_of_the_address() -> No
     app = upload("case", case=(0, 1.5), row=0)
     for row, payload in enumerate(PAYLOADS):
         app.session_state["state"] = replace(app.session_state["state"], case=(row, 1.5), row=row)
-        app.session_state["edited"] = True
         app.run()
         sent = sent_to(app, "bayes_message")
         shown = "".join(p if isinstance(p, str) else p["text"] for p in sent["pieces"])
@@ -165,7 +163,6 @@ def test_an_uploaded_text_is_shown_as_it_is_and_stays_out_of_the_address() -> No
     app.number_input(key="case_1").set_value(2.5).run()  # another cell typed: the text is the row's still
     assert state_of(app).case == (row, 2.5)
     app.session_state["state"] = replace(app.session_state["state"], case=("my own secret words", 2.5), row=-1)
-    app.session_state["edited"] = True
     app.run()
     assert "secret" not in tokens(app) and sent_to(app, "bayes_message")["text"] == "my own secret words"
     assert "What you type on a file of your own is not put into the address." in said(app)

@@ -11,7 +11,7 @@ from bayes_engine.table.read import read_table
 from pages.active import files
 from pages.active.files import File, digest, read_uploaded_table
 from pages.runtime.state import State, encode
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, step_to
 from tests.conftest import crossed
 
 ROWS = 60
@@ -78,7 +78,7 @@ def test_every_kind_is_still_to_be_had(at: AppTest, kind: str, position: int) ->
     """A column made another kind, on the pages that read the table: a sentence or a model, never an exception."""
     mark = digest(TABLE.encode())
     state = State(table=f"upload:{mark}", columns=((5, "target", "", ()), (position, "feature", kind, ())))
-    at.query_params["s"] = encode(state)
+    step_to(at, encode(state))
     for page in ("data", "model", "decisions", "case"):
         at.switch_page(f"pages/{page}.py").run()
         assert not at.exception, (page, at.exception[0].message, at.exception[0].stack_trace)

@@ -17,6 +17,7 @@ from bayes_engine.store import pack
 from pages import active
 from pages.active.files import digest
 from pages.active.models import CALIBRATIONS, FAMILIES
+from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
 from pages.shell.workspace.form import ROLES, GivenFile, Workspace, read, without_data, write
@@ -50,8 +51,7 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
     """A session on this page in this state, which was given these files."""
     at = AppTest.from_file(APP, default_timeout=PATIENCE)
     at.session_state["state"] = state
-    at.session_state["edited"] = True
-    at.session_state["tokens"] = [""]
+    at.session_state["addresses"] = Addresses("")
     for role, (name, content) in files.items():
         give(at, ROLES[role], name, content)
     at.switch_page(f"pages/{page}.py").run()

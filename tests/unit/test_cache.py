@@ -273,7 +273,7 @@ class Pages:
         self.there = {"one", "two"}
         patch.setattr(cache, "_pages", {})
         patch.setattr(cache, "connected", lambda session: session in self.there)
-        patch.setattr(jobs, "session_id", lambda: self.session)
+        patch.setattr(cache, "session_id", lambda: self.session)
 
         @cache.cached(max_entries=100)
         def result(key: str, n: int) -> Any:

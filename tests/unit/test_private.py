@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import streamlit
 import uvicorn
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state.session_state import WStates
@@ -48,6 +50,21 @@ def test_whoever_asks_for_a_page_is_heard_before_it_begins() -> None:
     private.at_each_message(runtime, lambda: order.append("heard"))
     runtime.handle_backmsg("one", "message", client=None)
     assert order == ["heard", (("one", "message"), {"client": None})]
+
+
+def test_a_step_back_or_forward_is_heard_before_it_begins() -> None:
+    assert "is_history_navigation" in ClientState.DESCRIPTOR.fields_by_name, CLOSED
+    assert list(inspect.signature(Runtime.handle_backmsg).parameters) == ["self", "session_id", "msg", "client"], CLOSED
+    scripts = Path(streamlit.__file__).parent.glob("static/static/js/index.*.js")
+    assert any("isHistoryNavigation" in script.read_text(encoding="utf-8") for script in scripts), CLOSED
+    order: list[Any] = []
+    runtime: Any = SimpleNamespace(handle_backmsg=lambda *a, **k: order.append((a, k)))
+    private.at_each_step(runtime, lambda *step: order.append(step))
+    click = BackMsg(rerun_script=ClientState(query_string="s=1.a"))
+    back = BackMsg(rerun_script=ClientState(query_string="s=1.b", is_history_navigation=True))
+    runtime.handle_backmsg("one", click, client=None)
+    runtime.handle_backmsg("one", back, client=None)
+    assert order == [(("one", click), {"client": None}), ("one", "s=1.b"), (("one", back), {"client": None})]
 
 
 def test_streamlit_s_page_has_every_element_that_a_style_names() -> None:

@@ -82,7 +82,7 @@ def begin() -> None:
     if "workspace_lost" not in st.session_state:
         st.session_state["workspace_lost"] = lost = _claimed()
         st.session_state["workspace_restarted"] = lost not in _here
-    _here[jobs.session_id()] = None
+    _here[private.session_id()] = None
     while len(_here) > REMEMBERED:
         _here.popitem(last=False)
 
@@ -96,7 +96,7 @@ def _claimed() -> str:
     """The session that the browser asks for with its connection, where it is not this one; else ""."""
     asked = st.context.headers.get("Sec-Websocket-Protocol", "").split(",")
     name = asked[-1].strip() if len(asked) > 2 else ""
-    return name if name != jobs.session_id() and re.fullmatch(r"[0-9a-f-]{36}", name) else ""
+    return name if name != private.session_id() and re.fullmatch(r"[0-9a-f-]{36}", name) else ""
 
 
 def save_if_changed() -> None:
@@ -111,7 +111,7 @@ def save_if_changed() -> None:
     seen = (now.page, now.state, tuple(names_only(now.files).items()))
     if session.get("workspace_noted") != seen:
         session["workspace_noted"] = seen
-        disk.saver(disk.folder()).take(jobs.session_id(), now)
+        disk.saver(disk.folder()).take(private.session_id(), now)
 
 
 # the sidebar ----------------------------------------------------------------------------------------------------

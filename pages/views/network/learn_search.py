@@ -25,7 +25,7 @@ from bayes_engine.structure.search import Method, SearchOptions, SearchResult, s
 from bayes_engine.structure.search_trace import SearchProgress
 from bayes_engine.table.encode import encode
 from pages import active
-from pages.runtime import jobs
+from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
@@ -210,7 +210,7 @@ def outcome(key: Hashable, work: Work) -> SearchResult:
         run = runs[key] = Run()
     job = run.job
     if job is None or not job.done.is_set():
-        job = run.job = jobs.begin(("search", jobs.session_id(), key), lambda: run.work(work), Message("searching"))
+        job = run.job = jobs.begin(("search", private.session_id(), key), lambda: run.work(work), Message("searching"))
         if not job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
             raise UnderWay(run)
     jobs.forget(job)  # the session has its result, and may begin it anew
