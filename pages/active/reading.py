@@ -149,7 +149,7 @@ def _types(reading: Reading, places: Sequence[Any], override: Callable[[str], Ca
             "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
             "in a column that holds numbers otherwise."
         ),
-        **control("read_missing", tokens, lambda s, v: missing(s, tuple(v))),
+        **control("read_missing", tokens, lambda s, v: missing(s, tuple(v)), new_words=True),
     )
     names = list(reading.frame.columns)
     position = min(current().seen(keys.READ_COLUMN), len(names) - 1)

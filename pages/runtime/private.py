@@ -15,6 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.session_manager import SessionClient
+from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import WStates
 
 TRIED = "1.67"
@@ -77,6 +78,33 @@ def share_widget_states() -> None:
     that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
     """
     WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+
+
+def words_of(key: str, value: Any) -> Any:
+    """How the browser holds this value of the widget that was drawn last under a key: an option by its words. The value
+    itself where there is no such widget."""
+    widget = _drawn(key)
+    return value if widget is None else widget.serializer(value)
+
+
+def is_offered(key: str, value: Any) -> bool:
+    """Whether a value, or each of a list of them, is among the options of the widget that was drawn last under a key.
+    True where it has none."""
+    options = getattr(getattr(getattr(_drawn(key), "deserializer", None), "__self__", None), "options", None)
+    if options is None or value is None or value in options:
+        return True
+    return isinstance(value, list | tuple) and all(one in options for one in value)
+
+
+def _drawn(key: str) -> WidgetMetadata[Any] | None:
+    context = get_script_run_ctx()
+    state = getattr(getattr(context, "session_state", None), "_state", None)
+    if state is None or key not in state._key_id_mapper:
+        return None
+    widget: WidgetMetadata[Any] | None = state._new_widget_state.widget_metadata.get(
+        state._key_id_mapper.get_id_from_key(key)
+    )
+    return widget
 
 
 def at_each_message(runtime: Runtime, noted: Callable[[], None]) -> None:

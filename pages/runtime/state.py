@@ -326,26 +326,33 @@ def selected(key: str, part: str) -> list[Any]:
     return list((widget_message(key, "selection") or {}).get(part, ()))
 
 
-def control(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:
+def control(key: str, value: Any, edit: Callable[[State, Any], State], *, new_words: bool = False) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of the state: it shows `value`, and a change of it edits the state.
 
     `st.slider(_("α"), 0.0, 5.0, **control("alpha", spec.alpha, lambda s, v: …))`
+
+    A browser holds an option by its words, and says with whatever it asks for how all widgets stand. Where a run has
+    just drawn other options (another table, another language), it may send words of before: they are no edit, neither
+    where they name no option any more, unless a person may give `new_words`, nor where they name another one.
     """
     state, mounted = current(), st.session_state.setdefault("mounted", {})
     unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
-    # another page's widget of the same key is a new one, which must be told its value; and a browser holds an option by
-    # its words, so where the words may have changed it must be told anew, or it would send back words nobody knows
+    # another page's widget of the same key is a new one, which must be told its value; and one whose words may have
+    # changed must be told anew
     table = (state.table, state.columns, state.repairs)
     drawn = (st.session_state.get("visit", 0), current_language(), state.labels, *table)
     if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
-        if st.session_state.get(key, value) != value:
-            unheard[:] = [*filter(_recent, unheard), (st.session_state[key], time.monotonic())]
+        if key in st.session_state:
+            words = private.words_of(key, st.session_state[key])
+            unheard[:] = [*filter(_recent, unheard), (words, time.monotonic())]
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
     mounted[key] = drawn
 
     def changed() -> None:
         entered = st.session_state.get(key, value)
-        if not any(was == entered for was, _when in filter(_recent, unheard)):
+        words = private.words_of(key, entered)
+        old = words != private.words_of(key, value) and any(was == words for was, _when in filter(_recent, unheard))
+        if not old and (new_words or private.is_offered(key, entered)):
             change(lambda state: edit(state, entered))
 
     return {"key": key, "on_change": changed}

@@ -10,8 +10,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
+from pages.active.files import TABLE
 from pages.runtime.state import State
-from tests.apptest.opened import APP, opened, seen, sent_to
+from tests.apptest.opened import APP, give, opened, seen, sent_to, uploaded
 from tests.conftest import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
@@ -276,3 +277,23 @@ def test_the_words_that_streamlit_writes_itself_are_put_into_the_language_by_a_s
     for what in ("stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "InputInstructions"):
         assert f'[data-testid="{what}"]' in chinese
     assert " 50 MB" in chinese
+
+
+@pytest.mark.parametrize("heads", ["age,risk,job", "job,old,age"])
+def test_words_that_a_browser_held_before_a_file_came_are_no_edit(heads: str) -> None:
+    """What it asks for meanwhile says how all widgets stood: a column, which the file has not, or has elsewhere."""
+    cells = b"1,a,2\n2,b,1\n3,a,2\n4,b,1\n" * 9
+    app = uploaded(b"x,y,job\n" + cells, page="data")
+    held = app._tree.get_widget_states()
+    assert "job" in [w.string_value for w in held.widgets]
+    mark = give(app, TABLE, "t.csv", f"{heads}\n".encode() + cells)
+    state = State(table=f"upload:{mark}", language="en", columns=((1, "target", "", ()),))
+    app.session_state["state"] = state  # it came during a run
+    app.run()
+    for _look in range(2):
+        app._run(held)
+        assert not app.exception
+        assert app.session_state["state"] == state
+        assert app.selectbox(key="target").value == 1
+    app.selectbox(key="target").set_value(0).run()
+    assert (0, "target", "categorical", ()) in app.session_state["state"].columns
