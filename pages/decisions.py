@@ -12,7 +12,7 @@ from pages import active
 from pages.active import required
 from pages.components.flip_margins import nearest_flips
 from pages.components.losses import loss_editor
-from pages.components.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
+from pages.components.regions import axes_in_use, explain_case, no_axes, region_controls, region_plane, slice_control
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
 from pages.runtime.state import page_link
@@ -28,7 +28,7 @@ stories(opened)
 table = required.fittable(opened)
 fitted, axes = required.model(table, asked=True), axes_in_use(table)
 loss, use, amount = active.losses(table), active.prior_of_use(table), table.parts.amount
-ledger = fitted.judging.explain(active.case_frame(table, active.case_values(table))).at_prior(fitted.prior, use)
+ledger = explain_case(table, fitted)
 decision = verdict(table, ledger)
 
 picture, knobs = st.columns([4, 3], gap="medium")
@@ -38,7 +38,7 @@ with picture:
     else:
         region_controls(table, axes)
         region_plane(table, fitted, axes, key=PLANE, height=400)
-        slice_control(table, axes)
+        slice_control(axes)
 with knobs:
     loss_editor(table, fitted, ledger, bus=PLANE, story_shown=True)
 

@@ -18,7 +18,7 @@ opened = active.table_in_use()
 st.title(md(opened.question, 120) or _("What should be decided here?"))
 table = required.fittable(opened)
 fitted, axes = required.model(table, asked=True), axes_in_use(table)
-ledger = explain_case(table, fitted, axes)
+ledger = explain_case(table, fitted)
 verdict(table, ledger)
 
 picture, knobs = st.columns([3, 2], gap="medium")
@@ -29,8 +29,8 @@ with picture:
         region_plane(table, fitted, axes, key="start_plane")
         st.caption(
             _(
-                "Drag the case, or move it with the arrow keys: regions are what is decided there, deeper where it is "
-                "surer. A ring marks a row that is judged wrongly."
+                "Drag the case, or move it with the arrow keys. Regions are what is decided there, stronger in colour "
+                "where more certain."
             )
         )
 with knobs:

@@ -226,7 +226,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
         """Every log term (n, C) of the prediction, in nats and by name; never raises for a row, but carries its status.
 
-        Features that are not among `given` are integrated out exactly, whatever `missing` says of a cell not known.
+        Features that are not among `given` are integrated out exactly, whatever `missing` says of a cell not known; by
+        AODE as Weka has it: a super-parent whose value is not known drops out.
         Raises ParameterError on a name in `given` that is no feature.
 
         >>> from bayes_engine import NaiveBayes

@@ -3,6 +3,7 @@
 const SHADES = 64, HATCH = 4          // steps of a region's strength; steps of coverage by its hatching
 const TINTS = { light: [0.13, 0.52], dark: [0.24, 0.55] }   // of a region where the decision is a toss-up, and where it is sure
 const BEND = 0.2                      // change of strength along a cell's diagonal, above which it is not interpolated
+const MANY = 150, FADED = 0.4         // more points than this are drawn paler; what a faded point has of its strength
 const SEND_EVERY = 150                // ms between two moves sent while dragging
 const ANSWER_WITHIN = 2000            // ms after which a move without an answer is given up
 
@@ -233,14 +234,16 @@ function createPlane(host) {
     host.dataset.wrong = wrong.join(",")
   }
 
-  function judged() {                   // the rows decided wrongly under what is being edited
+  function judged() {                   // the rows whose decision costs too much under what is being edited
     const { loss, by, shift, order } = inUse(), sizes = scene?.points?.amount ?? []
     if (loss.length !== data.actions.length) return data.wrong
     const losses = new Losses(loss, order, by)
     return (scene?.points?.posterior ?? []).flatMap((p, i) => {
-      const moved = atPrior(p, shift)       // an amount that multiplies every cell changes no decision
-      const of = moved ? data.actions[losses.decide(moved, 0, by && sizes.length ? sizes[i] : 1)].of : null
-      return of !== null && scene.points.truth[i] >= 0 && of !== scene.points.truth[i] ? [i] : []
+      const moved = atPrior(p, shift), truth = scene.points.truth[i]
+      if (!moved || truth < 0) return []
+      const amount = by && sizes.length ? sizes[i] : 1   // one that multiplies every cell changes no decision
+      const chosen = losses.decide(moved, 0, amount), costs = atAmount(loss, by, amount).map(row => row[truth])
+      return costs[chosen] > Math.min(...costs) ? [i] : []
     })
   }
 
@@ -344,7 +347,12 @@ function createPlane(host) {
     ctx.textBaseline = "top"; ctx.textAlign = "right"
     ctx.fillText(cut(ctx, data.x.label, w - 24) + " →", left + w, b + box.foot + 8)
     ctx.textAlign = "left"
-    if (data.y) ctx.fillText("↑ " + cut(ctx, data.y.label, box.width - 40), 0, 2)
+    const named = data.y && data.held ? box.width * 0.42 : box.width - 40
+    if (data.y) ctx.fillText("↑ " + cut(ctx, data.y.label, named), 0, 2)
+    if (data.y && data.held) {            // what the regions make of the features that are not on the axes
+      ctx.font = pen("13px"); ctx.textAlign = "right"
+      ctx.fillText(cut(ctx, data.held, box.width * 0.54), left + w, 3)
+    }
     drawPoints(ctx)
   }
   const tick = (ctx, x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke() }
@@ -355,7 +363,8 @@ function createPlane(host) {
 
   function drawPoints(ctx) {
     if (!scene.points) return
-    const { truth } = scene.points, r = radius(), ringed = new Set(wrong)
+    const { truth } = scene.points, r = radius(), ringed = new Set(wrong), pale = new Set(data.faded)
+    const strength = clamp(Math.sqrt(MANY / truth.length), 0.22, 1)   // many points must not hide the regions
     ctx.save()
     ctx.beginPath(); ctx.rect(box.left - 6, box.top - 6, box.w + 12, box.h + 12); ctx.clip()
     ctx.lineJoin = "round"
@@ -366,6 +375,7 @@ function createPlane(host) {
       const [px, py] = pixelOf(pointAt(i)), known = truth[i] >= 0
       ctx.save()
       ctx.translate(px, py)
+      ctx.globalAlpha = strength * (pale.has(i) ? FADED : 1)
       if (late) {
         ctx.beginPath(); ctx.arc(0, 0, r + 3.6, 0, 7)
         ctx.strokeStyle = theme.groundCss; ctx.lineWidth = 4; ctx.stroke()
@@ -402,6 +412,7 @@ function createPlane(host) {
       data.classes.forEach((label, k) => entry(truths, glyph(glyphOf(k), theme.colour(label)), label.label))
       if (scene.points.truth.some(k => k < 0)) entry(truths, glyph(GLYPHS[0], theme.greyCss), words.unknown)
       if (wrong.length) entry(truths, glyph("", "", true), words.wrong)
+      if (data.faded.length && words.faded) entry(truths, glyph(GLYPHS[0], theme.greyCss, false, FADED), words.faded)
     }
     legend.replaceChildren(...groups)
   }
@@ -421,9 +432,9 @@ function createPlane(host) {
     return canvas
   }
 
-  function glyph(path, colour, ring = false) {
+  function glyph(path, colour, ring = false, opacity = 1) {
     const svg = shape("svg")
-    set(svg, { viewBox: "-1.3 -1.3 2.6 2.6", width: 15, height: 15 })
+    set(svg, { viewBox: "-1.3 -1.3 2.6 2.6", width: 15, height: 15, opacity })
     if (ring) set(shape("circle", "", svg), { r: 1.1, fill: "none", stroke: theme.inkCss, "stroke-width": 0.3 })
     else set(shape("path", "", svg), { d: path, fill: colour })
     return svg
@@ -457,12 +468,15 @@ function createPlane(host) {
     set(marks, { tabindex: n ? 0 : -1, role: n ? "application" : "img", "aria-label": n ? fill(data.words.points, { n }) : data.label })
     host.dataset.case = at ? `${at.x},${at.y}` : ""
     if (!at) return
-    const { shift } = inUse(), p = at.exact?.length ? atPrior(at.exact, at.exact.map((_, j) => (shift[j] ?? 0) - (at.shift[j] ?? 0))) : interpolated(at)
-    const chosen = p ? rule.decide(p) : -1
-    const top = p ? p.indexOf(Math.max(...p)) : 0
-    const verdict = !p ? data.words.nowhere : fill(data.words.readout, {
-      class: data.classes[top].label, p: shareOf(p[top]), action: data.actions[chosen].label,
+    const { shift } = inUse(), here = interpolated(at)
+    const exact = at.exact?.length ? atPrior(at.exact, at.exact.map((_, j) => (shift[j] ?? 0) - (at.shift[j] ?? 0))) : null
+    // where the regions go by the axes alone, what the whole case comes to is the server's to say
+    const awaited = data.alone && !at.exact, p = exact ?? (data.alone ? null : here)
+    const read = p => !p ? data.words.nowhere : fill(data.words.readout, {
+      class: data.classes[p.indexOf(Math.max(...p))].label, p: shareOf(Math.max(...p)), action: data.actions[rule.decide(p)].label,
     })
+    const alone = data.alone ? fill(data.alone, { reading: read(here) }) : ""
+    const chosen = p ? rule.decide(p) : -1, verdict = awaited ? alone : read(p)
     const where = data.x.label + " " + numberOn(data.x, at.x) + (data.y ? " · " + data.y.label + " " + numberOn(data.y, at.y) : "")
     host.dataset.decision = chosen < 0 ? "" : data.actions[chosen].label
     host.dataset.posterior = p ? p.map(v => v.toFixed(6)).join(",") : ""
@@ -474,6 +488,7 @@ function createPlane(host) {
     across.hidden = !data.y
     readout.replaceChildren()
     make("div", "head", readout, verdict)
+    if (alone && !awaited) make("div", "alone", readout, alone)
     make("div", "body", readout, (data.case.label ? data.case.label + " · " : "") + where)
     beside(readout, px, py, 22)
     const spoken = `${data.case.label}: ${where}. ${verdict}`

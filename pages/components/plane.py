@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from bayes_engine.errors import ParameterError
@@ -96,7 +97,7 @@ class Points:
     (n,) positions among classes and actions (−1: not known); `row` (n,) numbers that a click reports; `text` (n,) what
     hovering shows, its first line as the heading; `posterior` (n, K), where given, at the prior without `shift`, lets
     the browser judge the rows anew under other losses (an empty list: none), each at its own `amount` (n,) where given.
-    A row without a finite place is not drawn.
+    A row without a finite place is not drawn. `faded` (a list of positions): drawn pale.
     """
 
     x: Sequence[float]
@@ -107,6 +108,7 @@ class Points:
     text: Sequence[str]
     posterior: Sequence[Sequence[float]] = ()
     amount: Sequence[float] = ()
+    faded: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,17 @@ class Case:
     y: float
     label: str
     posterior: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Others:
+    """What is true of the features that are not on the axes, in words: `held` stands on the picture, `ring` and `faded`
+    in the legend; `alone`, where the regions go by the axes alone: how their posterior is read beside the case's."""
+
+    held: str = ""
+    ring: str = ""
+    faded: str = ""
+    alone: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +157,7 @@ class PlaneView:
     order: Sequence[int] = ()
     amount: float = 1.0
     by_amount: Any = None
+    others: Others = Others()
 
 
 def plane(
@@ -209,7 +223,10 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, 
         "by": None if view.by_amount is None else view.by_amount.tolist(),
         "amount": float(view.amount),
         "shift": [min(max(float(v), -700.0), 700.0) for v in view.shift],
-        "wrong": [] if view.points is None else _wrong(view.points, view.actions),
+        "wrong": [] if view.points is None else _costlier(view.points, view.loss, view.by_amount),
+        "faded": [] if view.points is None else [int(i) for i in view.points.faded],
+        "held": clean(view.others.held, 200),
+        "alone": clean(view.others.alone, 200),
         "case": None
         if view.case is None
         else {
@@ -220,7 +237,7 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, 
         },
         "seen": seen,
         "edit": edit,
-        "words": _words(),
+        "words": _words(view.others),
     }
 
 
@@ -284,21 +301,27 @@ def _place(value: float) -> float | None:
     return float(f"{value:.9g}") if math.isfinite(value) else None
 
 
-def _wrong(points: Points, actions: Sequence[Ink]) -> list[int]:
-    """Positions of the points whose decision is for another class than theirs; refusing is not wrong."""
-    decided = [actions[a].of if a >= 0 else None for a in points.decided]
-    pairs = zip(decided, points.truth, strict=True)
-    return [i for i, (of, truth) in enumerate(pairs) if of is not None and truth >= 0 and of != truth]
+def _costlier(points: Points, loss: Array, by_amount: Any) -> list[int]:
+    """Positions of the points whose decision costs more than the best one for their class would, each at its amount
+    where that multiplies some cells alone (one that multiplies all of them changes no order)."""
+    decided, truth = np.array(points.decided, dtype=int), np.array(points.truth, dtype=int)
+    judged = np.flatnonzero((decided >= 0) & (truth >= 0))
+    costs = loss[:, truth[judged]]
+    if by_amount is not None and len(points.amount):
+        costs = np.where(np.asarray(by_amount)[:, truth[judged]], costs * np.asarray(points.amount)[judged], costs)
+    own = costs[decided[judged], np.arange(len(judged))]
+    return [int(i) for i in judged[own > costs.min(axis=0)]]
 
 
-def _words() -> dict[str, str]:
+def _words(others: Others) -> dict[str, str]:
     return {
         "readout": _("P({class}) = {p} → {action}"),
         "nowhere": _("impossible under this model"),
         "decision": _("decision"),
         "truth": _("truth"),
         "unknown": _("not known"),
-        "wrong": _("wrong decision"),
+        "wrong": clean(others.ring, 200) or _("its decision costs more than the best would"),
+        "faded": clean(others.faded, 200),
         "case": _("draggable case; arrow keys move it, Shift for larger steps"),
         "points": _("{n} rows as points; arrow keys go from one to the next, Enter opens it"),
     }

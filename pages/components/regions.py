@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.loss import decide_ledger
@@ -14,13 +16,14 @@ from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.models.one_dependence import AODE
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import summed
 from pages import active
 from pages.active import words
 from pages.components.axes import choose_axes
 from pages.components.losses import last_edit
-from pages.components.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
+from pages.components.plane import Case, Others, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
@@ -32,11 +35,13 @@ MOST_POINTS = 1500
 
 @dataclass(frozen=True)
 class Axes:
-    """What the plane shows: one or two features, and whether the others are held at the case's values."""
+    """What the plane shows: one or two features, and whether the others are held at the case's values. `alone` where
+    there are others and they are not."""
 
     x: Variable
     y: Variable | None
     sliced: bool
+    alone: bool
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,7 +63,9 @@ def axes_in_use(table: active.FittableTable) -> Axes | None:
     if x is None:
         return None
     up = None if y is None or y == x else features[y]
-    return Axes(features[x], up, len(features) > 2 and current().seen(keys.SLICED))
+    others = len(features) > (1 if up is None else 2)
+    sliced = current().seen(keys.SLICED)
+    return Axes(features[x], up, others and sliced, others and not sliced)
 
 
 def _middle(table: active.FittableTable) -> tuple[str, ...]:
@@ -88,19 +95,16 @@ def _possible(features: tuple[Variable, ...]) -> list[int]:
     return [i for i, v in enumerate(features) if v.kind != "text"]
 
 
-def slice_control(table: active.FittableTable, axes: Axes) -> None:
-    if len(table.features) <= len(axes.names):
+def slice_control(axes: Axes) -> None:
+    if not (axes.sliced or axes.alone):
         return
-    modes = {False: _("integrated out"), True: _("as in the case")}
-    choose(
-        _("The other features"),
-        keys.SLICED,
-        modes,
-        about=_(
-            "Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
-            "values of the chosen case."
-        ),
+    modes = {True: _("as in the case"), False: _("integrated out")}
+    about = _(
+        "As in the case: a slice at the values of the chosen case, so that the picture, the headline and the working "
+        "speak of one posterior. Integrated out: the posterior given the axes alone, which is another question and has "
+        "another answer; AODE answers it by Weka's rule: a super-parent whose value is not known drops out."
     )
+    choose(_("The other features"), keys.SLICED, modes, about=about)
 
 
 def region_plane(
@@ -117,7 +121,7 @@ def region_plane(
     loss, use, own = active.losses(table), active.prior_of_use(table), model.prior_by_class
     amount = active.case_amount(table)
     order = [grid.classes.index(c) for c in table.classes]
-    shown = explain_case(table, fitted, axes)
+    shown = explain_case(table, fitted)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
     view = PlaneView(
         x=_side(table, axes.x, grid.x),
@@ -128,11 +132,12 @@ def region_plane(
         loss=loss.table,
         possible=grid.status == Status.OK,
         shift=prior_shift([own[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
-        points=_points(table, fitted, axes, grid),
+        points=_points(table, fitted, axes, grid, values),
         case=_case(axes, grid, values, shown, order),
         order=loss.by_name.tolist(),
         amount=1.0 if amount is None else amount,
         by_amount=loss.by_amount,
+        others=_others(table, model, axes),
         label=_("Decision regions of {model} over {features}").format(
             model=words.spec(fitted.spec), features=_(", ").join(table.column(n) for n in axes.names)
         ),
@@ -165,14 +170,29 @@ def region_plane(
         )
 
 
-def explain_case(table: active.FittableTable, fitted: active.Fitted, axes: Axes | None) -> Ledger:
-    """The case as the plane sees it: only the axes where the others are integrated out; without axes the whole row."""
+def explain_case(table: active.FittableTable, fitted: active.Fitted) -> Ledger:
+    """The whole case at the prior of use: what the headline, the handle and the working speak of."""
     case = active.case_frame(table, active.case_values(table))
-    if axes is None:
-        return fitted.judging.explain(case).at_prior(fitted.prior, active.prior_of_use(table))
-    model = _judging(table, fitted, axes)
-    ledger = model.explain(case, None if axes.sliced else axes.names)
-    return ledger.at_prior(model.prior_by_class, active.prior_of_use(table))
+    return fitted.judging.explain(case).at_prior(fitted.prior, active.prior_of_use(table))
+
+
+def _others(table: active.FittableTable, model: Any, axes: Axes) -> Others:
+    """What the picture and its legend say of the features that are not on the axes."""
+    features = _(" and ").join(table.column(name) for name in axes.names)
+    if axes.sliced:
+        return Others(
+            _("other features as in the case"),
+            _("from all its features, its decision costs more than the best would"),
+            _("differs from the case in the other features"),
+        )
+    if not axes.alone:
+        return Others()
+    held = _("from {features} alone").format(features=features)
+    return Others(
+        _("{alone}, by Weka's rule").format(alone=held) if isinstance(model, AODE) else held,
+        _("from the axes alone, its decision costs more than the best would"),
+        alone=held + ": {reading}",
+    )
 
 
 def most_frequent(table: active.FittableTable, grid: Plane) -> None:
@@ -191,7 +211,7 @@ def _judging(
     table: active.FittableTable, fitted: active.Fitted, axes: Axes
 ) -> GenerativeClassifier | CalibratedClassifier:
     """What gives the posterior on the plane: a calibrator knows of whole rows only."""
-    return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
+    return fitted.model if axes.alone else fitted.judging
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))
@@ -209,14 +229,17 @@ def _plane(
     return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
 
 
-def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points | None:
-    """The rows with their class and what the model, under the losses, decides for each from all its features; None
-    where no row has a value on both axes."""
+def _points(
+    table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid: Plane, case: dict[str, Any]
+) -> Points | None:
+    """The rows with their class and what the model, under the losses, decides for each: from all its features, those
+    that differ from the case in the others faded; or from the axes alone. None where no row has a place."""
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
     if not rows:
         return None
-    joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
-    ledger = joints.at_prior(fitted.prior, active.prior_of_use(table))
+    model = _judging(table, fitted, axes)
+    joints = _joints(table.key, fitted.spec, axes, model, table.parts.X, rows)
+    ledger = joints.at_prior(model.prior_by_class, active.prior_of_use(table))
     loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]
     judged = decide_ledger(
         ledger, loss, amount=amounts if loss.by_amount is not None else None
@@ -232,13 +255,23 @@ def _points(table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid
         _texts(table, axes, rows, truth),
         posteriors_in(joints, order),
         [] if amounts is None else amounts.tolist(),
+        _differing(table.parts.X.iloc[rows], axes, case) if axes.sliced else [],
     )
+
+
+def _differing(drawn: pd.DataFrame, axes: Axes, case: dict[str, Any]) -> list[int]:
+    """Which of the rows that are drawn have another value than the case in a feature that is not on an axis."""
+    differs = np.zeros(len(drawn), dtype=bool)
+    for name in drawn.columns.difference(list(axes.names)):
+        cells, value = drawn[name], case[name]
+        differs |= (cells.notna() if pd.isna(value) else (cells != value) | cells.isna()).to_numpy(dtype=bool)
+    return np.flatnonzero(differs).tolist()
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))
 def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[int]) -> Ledger:
-    """Of the rows that are drawn on these axes."""
-    return summed(_model, _X.iloc[_rows])
+    """Of the rows that are drawn on these axes: of the whole rows, or of the axes alone."""
+    return summed(_model, _X.iloc[_rows], axes.names if axes.alone else None)
 
 
 def _texts(table: active.FittableTable, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:

@@ -63,8 +63,8 @@ class ViewKey(Generic[T]):
         return self.name, tuple(value) if isinstance(value, list) else value
 
 
-def _switch(name: str, *, widget: str = "") -> ViewKey[bool]:
-    return ViewKey(name, False, _bool, widget=widget)
+def _switch(name: str, default: bool = False, *, widget: str = "") -> ViewKey[bool]:
+    return ViewKey(name, default, _bool, widget=widget)
 
 
 def _undecided(name: str, *, widget: str = "") -> ViewKey[bool | None]:
@@ -171,7 +171,7 @@ def _is_coordinate(value: Any) -> bool:
 # several pages --------------------------------------------------------------------------------------------------------
 
 AXIS_X, AXIS_Y = _place("x", widget="axis_x"), _place("y", widget="axis_y")
-SLICED = _switch("sliced")
+SLICED = _switch("sliced", True)
 FLIP = _switch("flip")
 READ = _entries("read", lambda entry: is_pair(entry, is_text))
 READ_SECOND = _entries("read_second", lambda entry: is_pair(entry, is_text))

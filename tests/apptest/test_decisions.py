@@ -53,6 +53,34 @@ def test_the_browser_gets_the_held_out_rows_as_they_are() -> None:
     assert np.array_equal(got["amount"], np.ones(17))
 
 
+@pytest.mark.parametrize("page", ["start", "decisions"])
+@pytest.mark.parametrize(
+    ("table", "sliced", "posterior"),
+    [("play-tennis", True, 0.7353), ("watermelon3", False, 0.9987), slowly("three-attributes", False, 0.7273)],
+)
+def test_one_case_has_one_posterior_on_the_plane_and_in_the_headline(
+    page: str, table: str, sliced: bool, posterior: float
+) -> None:
+    """That of the whole case, as its working has it; what the axes alone say is named so."""
+    app = opened(page, showing(State(table=table, language="en"), sliced=sliced))
+    shown = sent_to(app, "bayes_plane")
+    assert max(shown["case"]["posterior"]) == pytest.approx(posterior, abs=5e-5)
+    assert any(f" = {posterior}, because of" in m.value for m in app.main.markdown)
+    assert ("alone" in shown["held"], bool(shown["alone"])) == (not sliced, not sliced)
+
+
+def test_a_row_is_faded_where_it_differs_in_the_other_features_and_ringed_by_what_the_regions_go_by() -> None:
+    state = State(table="watermelon3", language="en", row=0)
+    rows = load_dataset("watermelon3").frame
+    sliced, alone = (
+        sent_to(opened("decisions", showing(state, sliced=held)), "bayes_plane") for held in (True, False)
+    )
+    assert sliced["faded"] == list(range(1, 17)) and alone["faded"] == []
+    two = NaiveBayes(**PRESETS["textbook"]).fit(rows[["密度", "含糖率"]], rows["好瓜"])
+    wrong = np.flatnonzero(two.predict(rows[["密度", "含糖率"]]) != rows["好瓜"]).tolist()
+    assert alone["wrong"] == wrong != sliced["wrong"]
+
+
 @pytest.mark.parametrize(
     ("story", "table", "unit"),
     [

@@ -10,7 +10,7 @@ import pytest
 from pages.runtime import state as page_state
 from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, decode, encode
-from tests.apptest.opened import edited, opened, sent_to, step_to
+from tests.apptest.opened import edited, opened, sent_to, showing, step_to
 from tests.conftest import crossed
 
 PAGES = ("start", "data", "model", "decisions", "case", "classify")
@@ -122,8 +122,9 @@ def test_losses_of_another_table_are_edited_from_0_1():
 @pytest.mark.parametrize("page", ["start", "decisions"])
 def test_a_feature_integrated_out_is_no_missing_cell(page: str):
     strict = Spec("textbook", (("missing", "error"),))
-    said = opened(page, State(table="watermelon3", shelf=(strict,)))
-    plain = opened(page, State(table="watermelon3"))
+    said, plain = (
+        opened(page, showing(State(table="watermelon3", shelf=shelf), sliced=False)) for shelf in ((strict,), ())
+    )
     assert not said.error
     assert [m.value for m in said.markdown] == [m.value for m in plain.markdown]
 

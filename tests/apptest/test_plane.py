@@ -99,12 +99,15 @@ def live(shown: PlaneView) -> dict:
     return json.loads(json.dumps(live_part(shown, "k", "digest", height=400, seen=0), allow_nan=False))
 
 
-def test_only_a_decision_for_another_class_is_wrong() -> None:
+def test_a_decision_that_costs_more_than_the_best_is_ringed() -> None:
+    """Judged for another class, or refused at a price; not a row whose class is not known."""
     actions = action_inks(["judge bad", "judge good", "refuse"], [0, 1, None])
     points = Points([0.3] * 5, [0.1] * 5, [0, 0, 1, 1, -1], [0, 1, 2, -1, 0], range(5), ["row"] * 5)
     shown = PlaneView(DENSITY, SUGAR, class_inks(["bad", "good"]), actions, random_posterior(0, (4, 4, 2)),
                       np.array([[0, 1], [1, 0], [0.2, 0.2]]), points=points)  # fmt: skip
-    assert live(shown)["wrong"] == [1]
+    assert live(shown)["wrong"] == [1, 2]
+    free = replace(shown, loss=np.array([[0, 1], [1, 0], [0, 0]]))
+    assert live(free)["wrong"] == [1]
 
 
 def test_ties_go_to_classes_first_and_by_their_order() -> None:

@@ -75,7 +75,7 @@ def test_a_drag_moves_everything_without_the_server_which_then_agrees(page: Page
 @pytest.mark.slow
 def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -> None:
     opened(page, app.url, MELONS)
-    expect(page.get_by_text("wrong decision")).to_be_visible()
+    expect(page.get_by_text("its decision costs more than the best would")).to_be_visible()
     address = page.url
     plane = page.get_by_test_id("plane")
     before = plane.get_attribute("data-wrong")

@@ -7,7 +7,7 @@ bounded by what is kept for a row: K joints, a status and the truth.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -132,10 +132,10 @@ def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Sc
     return ScoredRows(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), judging.prior_by_class)
 
 
-def summed(model: Any, X: pd.DataFrame) -> Ledger:
-    """`model.explain(X).summed()` of n ≥ 1 rows, a block of them at a time."""
+def summed(model: Any, X: pd.DataFrame, given: Collection[str] | None = None) -> Ledger:
+    """`model.explain(X, given).summed()` of n ≥ 1 rows, a block of them at a time."""
     size = max(1, CELLS // X.shape[1])
-    blocks: list[Ledger] = [model.explain(X.iloc[rows]).summed() for rows in slices(len(X), size)]
+    blocks: list[Ledger] = [model.explain(X.iloc[rows], given).summed() for rows in slices(len(X), size)]
     joint, status = (np.concatenate(part) for part in zip(*((b.joint(), b.status) for b in blocks), strict=True))
     return Ledger(((JOINT, joint),), blocks[0].classes, status)
 
