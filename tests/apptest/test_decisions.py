@@ -72,9 +72,7 @@ def test_one_case_has_one_posterior_on_the_plane_and_in_the_headline(
 def test_a_row_is_faded_where_it_differs_in_the_other_features_and_ringed_by_what_the_regions_go_by() -> None:
     state = State(table="watermelon3", language="en", row=0)
     rows = load_dataset("watermelon3").frame
-    sliced, alone = (
-        sent_to(opened("decisions", showing(state, sliced=held)), "bayes_plane") for held in (True, False)
-    )
+    sliced, alone = (sent_to(opened("decisions", showing(state, sliced=held)), "bayes_plane") for held in (True, False))
     assert sliced["faded"] == list(range(1, 17)) and alone["faded"] == []
     two = NaiveBayes(**PRESETS["textbook"]).fit(rows[["密度", "含糖率"]], rows["好瓜"])
     wrong = np.flatnonzero(two.predict(rows[["密度", "含糖率"]]) != rows["好瓜"]).tolist()

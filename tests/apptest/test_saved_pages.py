@@ -76,8 +76,21 @@ def test_every_token_says_what_it_said_and_is_written_so() -> None:
         assert token_of_state(kept["says"]) == kept["token"]
 
 
-BOUNDED = {22: [0.002]}
-"""By address, p values that are written as the bounds they are since: no resample lay on the other side."""
+OTHERS: dict[int | str, dict[str, list[Any]]] = {
+    22: {"sent": [0.002]},  # a p value that is written as the bound it is: no resample lay on the other side
+    51: {"said": ["0.0000", "0.2218"], "sent": [0.01, 0.0121951219512, 0.09, 0.41, 0.81, 0.987804878049]},
+    # the weight-lifter of the notes, for invented strength and weight
+    "two-files-and-a-network": {"said": ["-1.0497"]},  # eq. 7.22 was said to be printed without all of its weight
+}
+"""Numbers that are others since, on purpose."""
+OF_TWO_FEATURES = {0, 1, 2, 3, 4, 5, 25, 27, 28, 29, "losses-with-refusal"}
+"""Whose plane, and on Start the headline, gave the posterior of the plane's two features as that of the case; both give
+the whole case's since."""
+
+
+def are_those_of_two_features(lost: dict[str, list[Any]], page: str) -> bool:
+    """Whether no other numbers are lost than one posterior, and on Start what is said of it."""
+    return sum(lost["sent"]) == pytest.approx(1.0) and {*lost} <= {"sent", *(["said"] if page == "start" else [])}
 
 
 @pytest.mark.parametrize("kept", addresses())
@@ -87,8 +100,11 @@ def test_an_address_shows_what_it_showed(kept: Any) -> None:
     if kept["dropped"]:
         drop(app, kept["dropped"], (HERE / "files" / kept["dropped"]).read_bytes())
     assert (page_of(app), state_of(app)) == (kept["page"], kept["state"])
-    bounded = BOUNDED.get(stored()["addresses"].index(kept))
-    assert lost(app, kept) == ({"sent": bounded} if bounded else {})
+    at = stored()["addresses"].index(kept)
+    if at in OF_TWO_FEATURES:
+        assert are_those_of_two_features(lost(app, kept), kept["opens"])
+    else:
+        assert lost(app, kept) == OTHERS.get(at, {})
 
 
 @pytest.mark.parametrize("name", workspaces())
@@ -97,7 +113,10 @@ def test_a_workspace_opens_as_it_was_left(name: str) -> None:
     forget()
     app = open_workspace(data)
     assert (page_of(app), state_of(app)) == (kept["page"], kept["state"])
-    assert lost(app, kept) == {}
+    if name in OF_TWO_FEATURES:
+        assert are_those_of_two_features(lost(app, kept), kept["page"])
+    else:
+        assert lost(app, kept) == OTHERS.get(name, {})
     again, before = unpack(workspace_of(app), "workspace"), unpack(data, "workspace")
     assert {role: file["digest"] for role, file in again.content["files"].items()} == kept["files"]
     assert again.content["files"] == before.content["files"]
@@ -108,10 +127,10 @@ def test_a_workspace_opens_as_it_was_left(name: str) -> None:
 
 def test_another_model_is_seen() -> None:
     """α changed in the state of an address: its numbers are others."""
-    kept = next(kept for kept in stored()["addresses"] if kept["opens"] == "start" and "case" in kept["says"])
-    assert not lost(open_address("start", kept["token"]), kept)
+    kept = next(kept for kept in stored()["addresses"] if kept["opens"] == "case" and "case" in kept["says"])
+    assert not lost(open_address("case", kept["token"]), kept)
     other = {**kept["says"], "shelf": [["laplace", [["alpha", 0.9]]]]}
-    assert lost(open_address("start", token_of_state(other)), kept)
+    assert lost(open_address("case", token_of_state(other)), kept)
 
 
 @pytest.mark.parametrize("exact", [True, False])
