@@ -201,3 +201,34 @@ def posteriors_in(ledger: Ledger, order: Sequence[int]) -> list[list[float]]:
     """
     fine, posterior = ledger.status == Status.OK, ledger.posterior()[:, list(order)].tolist()
     return [[float(f"{p:.6g}") for p in row] if known else [] for known, row in zip(fine, posterior, strict=True)]
+
+
+def costlier(
+    decided: Sequence[int], truth: Sequence[int], loss: Array, by_amount: Any = None, amount: Sequence[float] = ()
+) -> list[int]:
+    """The rows whose decision costs more than the best one for their class would: positions `decided` among the actions
+    and `truth` among the classes of `loss` (A, K), −1 where there is none. Each at its `amount` where that multiplies
+    some cells alone (`by_amount` (A, K)); one that multiplies all of them changes no order.
+
+    >>> costlier([0, 1, 2, -1], [0, 0, 1, 1], np.array([[0, 1], [1, 0], [0.2, 0.2]]))
+    [1, 2]
+    """
+    action, label = np.array(decided, dtype=int), np.array(truth, dtype=int)
+    judged = np.flatnonzero((action >= 0) & (label >= 0))
+    costs = loss[:, label[judged]]
+    if by_amount is not None and len(amount):
+        costs = np.where(np.asarray(by_amount)[:, label[judged]], costs * np.asarray(amount)[judged], costs)
+    return [int(i) for i in judged[costs[action[judged], np.arange(len(judged))] > costs.min(axis=0)]]
+
+
+def differing(frame: pd.DataFrame, names: Collection[str], case: Mapping[str, Any]) -> list[int]:
+    """Which rows have another value than the case in a column that is not among `names`.
+
+    >>> differing(pd.DataFrame({"a": [1, 2], "b": ["u", "v"]}), ["a"], {"a": 1, "b": "v"})
+    [0]
+    """
+    differs = np.zeros(len(frame), dtype=bool)
+    for name in frame.columns.difference(list(names)):
+        cells, value = frame[name], case[name]
+        differs |= (cells.notna() if pd.isna(value) else (cells != value) | cells.isna()).to_numpy(dtype=bool)
+    return [int(i) for i in np.flatnonzero(differs)]

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, NamedTuple
 
-import numpy as np
 import streamlit as st
 
+from bayes_engine.decision.regions import costlier
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
@@ -223,7 +223,7 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, 
         "by": None if view.by_amount is None else view.by_amount.tolist(),
         "amount": float(view.amount),
         "shift": [min(max(float(v), -700.0), 700.0) for v in view.shift],
-        "wrong": [] if view.points is None else _costlier(view.points, view.loss, view.by_amount),
+        "wrong": [] if view.points is None else _costlier(view.points, view),
         "faded": [] if view.points is None else [int(i) for i in view.points.faded],
         "held": clean(view.others.held, 200),
         "alone": clean(view.others.alone, 200),
@@ -301,16 +301,8 @@ def _place(value: float) -> float | None:
     return float(f"{value:.9g}") if math.isfinite(value) else None
 
 
-def _costlier(points: Points, loss: Array, by_amount: Any) -> list[int]:
-    """Positions of the points whose decision costs more than the best one for their class would, each at its amount
-    where that multiplies some cells alone (one that multiplies all of them changes no order)."""
-    decided, truth = np.array(points.decided, dtype=int), np.array(points.truth, dtype=int)
-    judged = np.flatnonzero((decided >= 0) & (truth >= 0))
-    costs = loss[:, truth[judged]]
-    if by_amount is not None and len(points.amount):
-        costs = np.where(np.asarray(by_amount)[:, truth[judged]], costs * np.asarray(points.amount)[judged], costs)
-    own = costs[decided[judged], np.arange(len(judged))]
-    return [int(i) for i in judged[own > costs.min(axis=0)]]
+def _costlier(points: Points, view: PlaneView) -> list[int]:
+    return costlier(points.decided, points.truth, view.loss, view.by_amount, points.amount)
 
 
 def _words(others: Others) -> dict[str, str]:

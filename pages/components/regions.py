@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.loss import decide_ledger
-from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_in, scatter
+from bayes_engine.decision.regions import Axis, Plane, axis_of, differing, posterior_plane, posteriors_in, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status, prior_shift
@@ -255,17 +253,8 @@ def _points(
         _texts(table, axes, rows, truth),
         posteriors_in(joints, order),
         [] if amounts is None else amounts.tolist(),
-        _differing(table.parts.X.iloc[rows], axes, case) if axes.sliced else [],
+        differing(table.parts.X.iloc[rows], axes.names, case) if axes.sliced else [],
     )
-
-
-def _differing(drawn: pd.DataFrame, axes: Axes, case: dict[str, Any]) -> list[int]:
-    """Which of the rows that are drawn have another value than the case in a feature that is not on an axis."""
-    differs = np.zeros(len(drawn), dtype=bool)
-    for name in drawn.columns.difference(list(axes.names)):
-        cells, value = drawn[name], case[name]
-        differs |= (cells.notna() if pd.isna(value) else (cells != value) | cells.isna()).to_numpy(dtype=bool)
-    return np.flatnonzero(differs).tolist()
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))
