@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pandas as pd
 
@@ -20,6 +20,7 @@ from bayes_engine.table.describe import ColumnSummary, describe
 from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, put, sample, take_apart
 from bayes_engine.table.schema import Kind, Schema, Variable, recast
+from bayes_engine.workbench.doctor.changes import Changes, changes
 from bayes_engine.workbench.doctor.finding import Mended, Repair
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.incoming.second_table import Treatment
@@ -28,15 +29,17 @@ from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import clean
 from pages.runtime.state import State, current
 
-Entry = tuple[str, int, float]
-"""A repair as the state keeps it: what is done, the position of the column or −1, a value."""
+Entry = tuple[str, int, float] | tuple[str, int, float, tuple[Any, ...]]
+"""A repair as the state keeps it: what is done, the position of the column or −1, a value, and, where it makes another
+column of it, what a person had said of its role, kind and levels."""
 REFUSE = "refuse"
 """The name of the refusal among the actions."""
 
 
 @dataclass(frozen=True)
 class OpenTable:
-    """What every table in use has. Its cells are mended by `repairs`, each beside its entry in the state."""
+    """What every table in use has. Its cells are mended by `repairs`, each beside its entry in the state, which made
+    the `changes`; of one that cannot be done there are none."""
 
     key: str
     name: str
@@ -45,6 +48,7 @@ class OpenTable:
     dataset: Dataset | None
     reading: Reading | None
     repairs: tuple[tuple[Entry, Repair], ...]
+    changes: tuple[Changes, ...]
 
     @property
     def info(self) -> DatasetInfo | None:
@@ -157,15 +161,16 @@ def in_use(state: State) -> TableInUse:
     reading = upload_in(state)
     source = reading or _dataset_or_start(state.table)
     dataset = source if isinstance(source, Dataset) else None
-    frame, schema, problem = source.frame, source.schema, None
-    repairs: tuple[tuple[Entry, Repair], ...] = ()
+    mended = MendedTable(source.frame, source.schema)
     read = (source.name, reading.recipe) if reading else None
     key = f"{state.table}|{content_key(read, state.columns, state.repairs, __version__)}"
     if state.repairs:
-        frame, schema, problem, repairs = _mended(key, source.frame, source.schema, state.columns, state.repairs)
+        mended = _mended(key, source.frame, source.schema, state.columns, state.repairs)
     else:
-        schema, problem = _with_changes(frame, schema, state.columns)
-    opened = (key, source.name, frame, schema, dataset, reading, repairs)
+        schema, problem = _with_changes(source.frame, source.schema, state.columns)
+        mended = mended._replace(schema=schema, problem=problem)
+    frame, schema, repairs, changed, problem = mended
+    opened = (key, source.name, frame, schema, dataset, reading, repairs, changed)
     if problem is not None:
         return UnfittableTable(*opened, problem)
     try:
@@ -207,7 +212,7 @@ def treatments_in_use(table: FittableTable) -> tuple[dict[str, Treatment], tuple
 
 
 def _named(schema: Schema, entry: Entry) -> Repair | None:
-    what, position, value = entry
+    what, position, value = entry[:3]
     of_table = what == OF_ROWS
     if position >= len(schema) or (position < 0) != of_table:
         return None
@@ -231,6 +236,16 @@ OF_ROWS = "drop-duplicates"
 """The repair that drops rows."""
 
 
+class MendedTable(NamedTuple):
+    """A table after repairs, as far as they could be done."""
+
+    frame: pd.DataFrame
+    schema: Schema
+    repairs: tuple[tuple[Entry, Repair], ...] = ()
+    changes: tuple[Changes, ...] = ()
+    problem: BayesEngineError | None = None
+
+
 @cached(max_entries=8)
 def _mended(
     key: str,
@@ -238,32 +253,35 @@ def _mended(
     _schema: Schema,
     _columns: tuple[tuple[Any, ...], ...],
     _repairs: tuple[Entry, ...],
-) -> tuple[pd.DataFrame, Schema, BayesEngineError | None, tuple[tuple[Entry, Repair], ...]]:
+) -> MendedTable:
     """The table with its repairs and a person's changes of columns, and which repairs were done, for a forged link
     may ask for any: first the cells, then the changes, then what needs levels, and last the rows, which are equal in
     what is read of them."""
     frame, schema = _frame, _schema
     done: list[tuple[Entry, Repair]] = []
+    made: list[Changes] = []
 
     def do(of: Callable[[Repair], bool]) -> None:
         nonlocal frame, schema
         for entry in _repairs:
             repair = _named(_schema, entry)
-            if repair is None or not of(repair):
+            if repair is None or not of(repair) or (entry, repair) in done:
                 continue
             if not repair.column or _OF_KIND[repair.what](schema[repair.column]):
-                frame, schema = repaired(frame, schema, [repair])
                 done.append((entry, repair))
+                after, kinds = repaired(frame, schema, [repair])
+                made.append(changes(frame, after, schema, repair))
+                frame, schema = after, kinds
 
     try:
-        do(lambda repair: repair.what not in (*OF_LEVELS, OF_ROWS))
+        do(lambda repair: repair.what not in (*OF_LEVELS, OF_ROWS))  # and below of those that a change made numbers
         schema, problem = _with_changes(frame, schema, _columns)
         if problem is not None:
-            return frame, schema, problem, tuple(done)
-        do(lambda repair: repair.what in OF_LEVELS)
+            return MendedTable(frame, schema, tuple(done), tuple(made), problem)
+        do(lambda repair: repair.what != OF_ROWS)
         do(lambda repair: repair.what == OF_ROWS)
     except BayesEngineError as error:
-        return frame, schema, error, tuple(done)
+        return MendedTable(frame, schema, tuple(done), tuple(made), error)
     for v in schema:  # a byte a cell, as an upload holds them, and no level that is gone
         named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
         dtype = frame[v.name].dtype
@@ -272,7 +290,7 @@ def _mended(
         if named and recoded and held != list(v.levels):
             codes = pd.Categorical(frame[v.name].astype(object), categories=list(v.levels))
             frame = put(frame, {v.name: codes})
-    return frame, schema, None, tuple(done)
+    return MendedTable(frame, schema, tuple(done), tuple(made))
 
 
 def _dataset_or_start(name: str) -> Dataset:

@@ -57,7 +57,7 @@ class State:
     language: str = ""  # "" = the browser's
     table: str = "watermelon3a"  # an embedded data set, or "upload:<digest>"
     columns: tuple[tuple[Any, ...], ...] = ()  # (position, role, kind, levels) that differ from what was inferred
-    repairs: tuple[tuple[str, int, float], ...] = ()  # (what, position or -1 for the table, value), as they were done
+    repairs: tuple[tuple[Any, ...], ...] = ()  # (what, position or -1 for the table, value), as they were done
     shelf: tuple[Spec, ...] = ()  # () = one model, the table's own preset
     active: int = 0
     case: tuple[Any, ...] = ()  # a cell a feature: level position, number, typed text, for a text that stands in the
@@ -195,10 +195,13 @@ def _column(entry: Any) -> bool:
 
 
 def _repair(entry: Any) -> bool:
-    """Whether an entry of `repairs` is one that the doctor knows, a position, and a number."""
-    if not isinstance(entry, tuple) or len(entry) != 3:
+    """Whether an entry of `repairs` is one that the doctor knows, a position, a number, and perhaps what was said of
+    the column before."""
+    if not isinstance(entry, tuple) or len(entry) not in (3, 4):
         return False
-    what, position, value = entry
+    what, position, value, *said = entry
+    if said and not (isinstance(said[0], tuple) and _column((0, *said[0]))):
+        return False
     known = isinstance(what, str) and what in get_args(Mended)
     return known and type(position) is int and position >= -1 and type(value) in (int, float) and abs(value) <= 1e15
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import load_dataset
 from bayes_engine.errors import listen
 from bayes_engine.workbench.doctor.examine import examine
-from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
+from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, ReadText, Repair, SetKind, SetRole
 from bayes_engine.workbench.doctor.finding import label as label_of
 from bayes_engine.workbench.doctor.repair import treatments
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
@@ -432,3 +432,78 @@ def test_changes_of_columns_stay_where_cells_are_mended(held: Callable[[str], St
     assert set(merged) < set(active.in_use(undone).schema["w"].levels)
     counted = columns.with_repairs(held(CASES["date"][0]), [Repair("days", "when")])
     assert active.in_use(columns.with_role(counted, 1, "ignore")).schema["when"].role == "ignore"
+
+
+def everything(i: int) -> tuple[object, ...]:
+    """A row of a table with something of everything that is mended."""
+    when = (f"2023-0{1 + i % 9}-{10 + i % 18}", f"{1 + i % 12:02}/0{1 + i % 9}/2023")[i % 2]
+    dose, far = "n/k" if i == 5 else Z[i], 1e4 if i == 8 else round(20 + U[i], 2)
+    mark = "" if y(i) == "pos" and i % 3 else word(i)
+    return (
+        X[i],
+        when,
+        dose,
+        far,
+        -999 if i % 20 == 4 else 170 + i % 13,
+        ("Oslo", "oslo", "Rome")[i % 3],
+        mark,
+        1 + i % 4,
+    )
+
+
+def test_mended_and_undone_the_table_is_as_it_was(held: Callable[[str], State]):
+    """Every mend that is offered, also of columns of which a person had said something before."""
+    rows = [(*everything(i), "odd" if i == 7 else y(i)) for i in range(118)]
+    lines = [",".join(map(str, row)) for row in (*rows, *rows[:4])]
+    state = held("\n".join(["x,when,dose,far,height,city,mark,code,y", *lines, "inf,,1,,,,,,pos", "1e300,,,,,,,,neg"]))
+    read = columns.with_role(columns.with_kind(state, 2, "categorical"), 1, "feature")
+    every = {"days", "text-missing", "outliers-missing", "value-missing", "merge-spellings", "drop-rare", "SetRole"}
+    for before in (state, columns.with_levels(read, 5, ("Rome", "oslo", "Oslo"))):
+        here, tried = active.in_use(before), set()
+        offered = [mend for finding in examine(here.frame, here.schema).open() for mend in finding.mends]
+        for mend in dict.fromkeys(offered):
+            after = edits.with_mends_done(before, [mend])
+            undone, mended = after, active.in_use(after)
+            for (entry, _repair), made in zip(mended.repairs, mended.changes, strict=True):
+                assert made.n > 0, mend
+                undone = columns.without_repair(undone, entry)
+            for position in {c[0] for c in after.columns} - {c[0] for c in before.columns}:
+                undone = columns.as_inferred(undone, position)
+            if not isinstance(mend, SetRole | SetKind | ReadText) or here.schema.position[mend.column] not in (1, 2, 5):
+                again = active.in_use(undone)
+                assert again.frame.equals(here.frame), mend
+                assert again.schema == here.schema, mend
+                assert (undone.columns, undone.repairs) == (before.columns, before.repairs), mend
+            tried.add(mend.what if isinstance(mend, Repair) else type(mend).__name__)
+        assert tried >= every, every - tried
+
+
+def test_levels_in_a_person_s_order_stay_where_a_role_is_taken_back(held: Callable[[str], State]):
+    state = columns.with_levels(held(CASES["spellings"][0]), 1, ("no", "yes", "Yes", "YES"))
+    ignored = edits.with_mends_done(state, [SetRole("w", "ignore")])
+    assert ignored != state and columns.as_inferred(ignored, 1) == state
+
+
+def test_what_a_mend_changed_is_a_list_of_cells():
+    at = page(CASES["sentinel"][0])
+    press(at, "means missing")
+    at.session_state["doctor_changes"] = True
+    settled(at.run())
+    assert any("-999 means missing**: 3 cells" in m.value.replace("\\", "") for m in at.markdown)
+    shown = next(d.value for d in at.dataframe if "before" in d.value)
+    assert shown.astype(str).to_numpy().tolist() == [[str(row), "h", "-999", "missing"] for row in (5, 41, 78)]
+
+
+def test_dates_that_a_link_left_in_doubt_are_asked_for():
+    """A link of before, when they were guessed cell by cell: the chip undoes it, or one says which is first."""
+    content = table(120, x=lambda i: X[i], y=y, when=lambda i: everything(i)[1])
+    at = page(content)
+    state = replace(at.session_state["state"], repairs=(("days", 2, 0.0),))
+    at.session_state["state"], at.session_state["edited"] = state, True
+    settled(at.run())
+    assert any("day and month could change places" in e.value for e in at.error)
+    assert any(b.key == "undo_0" for b in at.button)
+    press(at, "Count 'when' in days, the month first")
+    assert at.session_state["state"].repairs == (("days", 2, 2.0),)
+    assert not at.error
+    assert any("in days, the month first" in b.label for b in at.button if b.key == "undo_0")

@@ -68,9 +68,9 @@ def sizes(examined: ExaminedTable) -> Iterator[Finding]:
         return
     name, rows, labels = examined.target.name, examined.class_rows, examined.target.levels
     n, there = int(rows.sum()), rows > 0
-    need = 2 if n <= TINY else FOLDS
     alone = there & ~_misspelt(labels, rows)  # of a slip of the pen `spellings` speaks
-    rare = np.flatnonzero(alone & (rows < need))
+    need = rows_needed(n)
+    rare = np.flatnonzero(rare_classes(labels, rows))
     if rare.size:
         shown = Listing(f"{labels[c]} ({rows[c]})" for c in rare[:6])
         least = int(rows[rare].min())
@@ -107,6 +107,16 @@ def sizes(examined: ExaminedTable) -> Iterator[Finding]:
                   for c in np.argsort(-rows, kind="stable")[:8] if rows[c]),
             (BalanceLosses(cost),),
         )  # fmt: skip
+
+
+def rows_needed(n: int) -> int:
+    """How many rows a class needs in a table of n."""
+    return 2 if n <= TINY else FOLDS
+
+
+def rare_classes(labels: tuple[Any, ...], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(K,) whether a class has rows, too few to be held out and learnt from, and is no slip of the pen."""
+    return (rows > 0) & (rows < rows_needed(int(rows.sum()))) & ~_misspelt(labels, rows)
 
 
 def _misspelt(labels: tuple[Any, ...], rows: NDArray[np.intp]) -> NDArray[np.bool_]:

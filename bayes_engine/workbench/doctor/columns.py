@@ -21,11 +21,11 @@ from bayes_engine.table.dates import DATE, EachDate, read_each
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.doctor.examined_table import (
     SAMPLE,
-    SHOWN,
     TOO_LARGE,
     ExaminedTable,
     as_numbers,
     contingency,
+    first_rows,
 )
 from bayes_engine.workbench.doctor.finding import (
     DAY_FIRST,
@@ -40,7 +40,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.outliers import FAR, FEW, outlying, robust, sentinel
+from bayes_engine.workbench.doctor.outliers import FAR, FEW, all_outlying, outlying, robust, sentinel
 
 UNIQUE = 0.95
 """A share of different values from which on a column of text names rows: what comes back is an exception."""
@@ -241,13 +241,16 @@ def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:
             and (known & ~readable).any()
             and len(np.unique(numbers[readable])) >= FEW
         ):
-            odd = column[known & ~readable].astype(str)
+            column = examined.whole[v.name]
+            readable = ~np.isnan(as_numbers(column))
+            odd_rows = column.notna().to_numpy(dtype=bool) & ~readable
+            odd = column[odd_rows].astype(str)
             yield Finding(
                 "mixed-types", "warning", (v.name,),
                 Message("'{column}' holds numbers but for {n} cell(s), such as '{level}', for which it is read as "
                         "text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
                 ((Message("numbers"), int(readable.sum())), (Message("cells that are none"), len(odd))),
-                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), examined.shown(known & ~readable),
+                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), first_rows(odd_rows),
             )  # fmt: skip
 
 
@@ -329,10 +332,10 @@ def _written_dates(name: str, column: pd.Series) -> Finding:
         mends = (Repair("days", name, DAY_FIRST), Repair("days", name, MONTH_FIRST))
         mends = mends[::-1] if count["month"] > count["day"] else mends
     known = int(cells.sum())
-    shown = np.flatnonzero(as_written(column).isin(odd).to_numpy(dtype=bool))[:SHOWN]
     return Finding(
         "date", "warning", (name,), message, tuple(evidence),
-        (*(mends if known - none >= known / 2 else ()), SetRole(name, "ignore")), tuple(map(int, shown)),
+        (*(mends if known - none >= known / 2 else ()), SetRole(name, "ignore")),
+        first_rows(as_written(column).isin(odd).to_numpy(dtype=bool)),
     )  # fmt: skip
 
 
@@ -517,7 +520,7 @@ def sentinels(examined: ExaminedTable) -> Iterator[Finding]:
     """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known"."""
     for name, x in steps(examined.numbers.items()):
         value = sentinel(x)
-        if value is not None:
+        if value is not None and sentinel(x := examined.all_numbers(name)) == value:
             n = int((x == value).sum())
             rest = x[(x != value) & ~np.isnan(x)]
             yield Finding(
@@ -526,7 +529,7 @@ def sentinels(examined: ExaminedTable) -> Iterator[Finding]:
                         "may mean that the value is not known.",
                         {"n": n, "column": name, "value": value, "low": float(rest.min()), "high": float(rest.max())}),
                 ((Message("cells with this value"), n), (Message("median of the others"), float(np.median(rest)))),
-                (Repair("value-missing", name, value), SetLikelihood((name,), "mdlp")), examined.shown(x == value),
+                (Repair("value-missing", name, value), SetLikelihood((name,), "mdlp")), first_rows(x == value),
             )  # fmt: skip
 
 
@@ -535,8 +538,7 @@ def outliers(examined: ExaminedTable) -> Iterator[Finding]:
     for name, x in steps(examined.numbers.items()):
         if sentinel(x) is not None:
             continue
-        far = outlying(x)
-        if far.any():
+        if outlying(x).any() and (far := all_outlying(x := examined.all_numbers(name))).any():
             cells = x[far]
             yield Finding(
                 "outliers", "warning", (name,),
@@ -546,7 +548,7 @@ def outliers(examined: ExaminedTable) -> Iterator[Finding]:
                          "middle": float(np.nanmedian(x))}),
                 ((Message("cells"), len(cells)), (Message("median"), float(np.nanmedian(x))),
                  (Message("robust standard deviation"), float(f"{robust(x[~np.isnan(x)]):.4g}"))),
-                (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), examined.shown(far),
+                (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), first_rows(far),
             )  # fmt: skip
 
 

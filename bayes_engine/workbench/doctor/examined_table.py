@@ -80,6 +80,10 @@ class ExaminedTable:
         """(S, K) how often each level of a discrete feature stands in each class; rows without either left out."""
         return contingency(self.codes[name], self.y, len(self.schema[name].levels), self.k)
 
+    def all_numbers(self, name: str) -> Array:
+        """A column of the whole table, NaN where missing, infinite or too large: a repair concerns all of its rows."""
+        return as_numbers(self.whole[name])
+
     def shown(self, mask: NDArray[np.bool_]) -> tuple[int, ...]:
         """The first rows of a mask, as positions in the whole table."""
         return tuple(int(i) for i in self.rows[np.flatnonzero(mask)[:SHOWN]])
@@ -109,6 +113,11 @@ def examined_table(table: Parts | pd.DataFrame, schema: Schema | None = None, se
     texts = [v.name for v in schema.features if v.numeric and seen[v.name].dtype.kind not in "fiu"]
     seen = put(seen, {name: pd.to_numeric(seen[name].astype(object), errors="coerce") for name in texts})
     return ExaminedTable(frame, seen, rows, schema, target, codes[rows], classes.astype(np.intp))
+
+
+def first_rows(mask: NDArray[np.bool_]) -> tuple[int, ...]:
+    """The first rows of a mask over the whole table."""
+    return tuple(np.flatnonzero(mask)[:SHOWN].tolist())
 
 
 def as_numbers(column: pd.Series) -> Array:

@@ -74,6 +74,14 @@ def outlying(x: Array) -> NDArray[np.bool_]:
     return np.zeros(len(x), dtype=bool)
 
 
+def all_outlying(x: Array) -> NDArray[np.bool_]:
+    """(n,) the outlying cells, and those that are so once these are gone."""
+    far = outlying(x)
+    while (more := outlying(np.where(far, np.nan, x))).any():
+        far |= more
+    return far
+
+
 def without_outliers(x: Array) -> Array:
     """x with what is no measurement, or lies far out, as missing: single cells must not make columns dependent.
 

@@ -18,7 +18,8 @@ from bayes_engine.progress import steps, tick
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import Dependence, conditional_informations, gaussian_information, information
-from bayes_engine.workbench.doctor.examined_table import ExaminedTable
+from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.doctor.examined_table import ExaminedTable, first_rows
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
 from bayes_engine.workbench.doctor.outliers import without_outliers
 
@@ -123,13 +124,13 @@ def _duplicate(examined: ExaminedTable, a: str, b: str, same: bool, r: float | N
 
 def duplicate_rows(examined: ExaminedTable) -> Iterator[Finding]:
     """Rows that stand twice, where the columns' own shares do not make as many pairs."""
-    names = [v.name for v in examined.features]
-    if not names or examined.n < 10:
+    names = [name for name in read_names(examined.schema) if examined.target is None or name != examined.target.name]
+    if not len(examined.features) or examined.n < 10:
         return
     codes = np.stack([pd.factorize(examined.frame[name])[0] for name in steps(names)] + [examined.y])
     group = pd.factorize(pd.util.hash_pandas_object(pd.DataFrame(codes.T), index=False))[0]
     sizes = np.bincount(group)
-    again = examined.n - len(sizes)
+    again = examined.n - len(sizes)  # in a sample fewer than in the table
     met = float((sizes * (sizes - 1)).sum()) / 2.0
     y, k = (examined.y, examined.k) if examined.k else (np.zeros_like(examined.y), 1)
     rows = np.bincount(y, minlength=k).astype(float)
@@ -140,15 +141,30 @@ def duplicate_rows(examined: ExaminedTable) -> Iterator[Finding]:
         alike += log(met_in / np.maximum(pairs, 1.0))
     by_chance = float(pairs @ exp(alike)) / 2.0
     if again >= DUPLICATED * examined.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
-        second = pd.Series(group).duplicated().to_numpy()
+        second = second_rows(examined.whole, examined.schema)
+        n = int(second.sum())
+        if not n:
+            return
+        rows_of_class = int(examined.class_rows.sum()) if examined.target else len(second)
         yield Finding(
             "duplicate-rows", "note", (),
             Message("{n} rows stand a second time, class and all ({share:.1%}); a row held out may have been seen.",
-                    {"n": again, "share": again / examined.n}),
-            ((Message("rows that stand a second time"), again), (Message("pairs of equal rows"), int(met)),
+                    {"n": n, "share": n / rows_of_class}),
+            ((Message("rows that stand a second time"), n), (Message("pairs of equal rows"), int(met)),
              (Message("pairs expected by chance"), round(by_chance, 2))),
-            (Repair("drop-duplicates"),), examined.shown(second),
+            (Repair("drop-duplicates"),), first_rows(second),
         )  # fmt: skip
+
+
+def read_names(schema: Schema) -> list[str]:
+    """The columns that a fit reads in any role."""
+    return [v.name for v in schema if v.role in ("feature", "target", "group", "weight", "amount")]
+
+
+def second_rows(frame: pd.DataFrame, schema: Schema) -> NDArray[np.bool_]:
+    """(n,) rows with a class that are equal in all that is read of them to one before."""
+    again: NDArray[np.bool_] = frame.duplicated(read_names(schema)).to_numpy(dtype=bool)
+    return again & frame[schema.target.name].notna().to_numpy(dtype=bool) if schema.target else again
 
 
 # numbers --------------------------------------------------------------------------------------------------------------

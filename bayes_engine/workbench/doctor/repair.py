@@ -10,16 +10,16 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayes_engine.decision.evaluate import TINY
 from bayes_engine.errors import TableError
 from bayes_engine.table.dates import read_each
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema, middle
-from bayes_engine.workbench.doctor.classes import FOLDS
+from bayes_engine.workbench.doctor.classes import rare_classes
 from bayes_engine.workbench.doctor.columns import as_written, compact_days, each_date, same_spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, as_numbers
 from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, Repair
-from bayes_engine.workbench.doctor.outliers import outlying
+from bayes_engine.workbench.doctor.outliers import all_outlying
+from bayes_engine.workbench.doctor.pairs import second_rows
 from bayes_engine.workbench.incoming.second_table import Treatment
 
 
@@ -42,14 +42,13 @@ def repaired(frame: pd.DataFrame, schema: Schema, repairs: Iterable[Repair]) -> 
 
 def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.DataFrame, Schema]:
     if repair.what == "drop-duplicates":
-        read = [v.name for v in (*schema.features, *([schema.target] if schema.target else []))]
-        return frame[~frame.duplicated(read)], schema
+        return frame[~second_rows(frame, schema)], schema
     name = repair.column
     variable, column = schema[name], frame[name]
     if repair.what == "drop-rare":
         counts = column.value_counts()
-        least = 2 if counts.sum() <= TINY else FOLDS
-        rare = set(counts.index[counts < least])
+        rows = np.array([counts.get(level, 0) for level in variable.levels], dtype=np.intp)
+        rare = {level for level, few in zip(variable.levels, rare_classes(variable.levels, rows), strict=True) if few}
         kept = replace(variable, levels=tuple(v for v in variable.levels if v not in rare))
         return put(frame, {name: column.mask(column.isin(rare))}), schema.with_variable(kept)
     if repair.what == "merge-spellings":
@@ -76,8 +75,9 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
     elif repair.what == "value-missing":
         numbers = np.where(numbers == repair.value, np.nan, numbers)
     elif repair.what == "outliers-missing":
-        while (far := outlying(as_numbers(pd.Series(numbers)))).any():  # what was behind a far cell may be far now
-            numbers = np.where(far, np.nan, numbers)
+        numbers = np.where(all_outlying(as_numbers(column)), np.nan, numbers)
+    elif repair.what == "text-missing":
+        numbers = as_numbers(column)
     numeric = replace(variable, pivot=middle(numbers))
     if repair.what == "text-missing":
         numeric = replace(numeric, kind="continuous", levels=(), declared=False, role="feature")
@@ -140,7 +140,7 @@ def treatments(
         elif repair.what == "infinite-missing":
             own = own._replace(beyond=TOO_LARGE)
         elif repair.what == "text-missing":
-            own = own._replace(words=True)
+            own = own._replace(words=True, beyond=TOO_LARGE)
         else:  # it says what is learnt from: a row that comes is no copy, and its cell far from all others is its own
             left.append(repair)
             continue

@@ -129,26 +129,33 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
     positions = before.schema.position
     for repair in repairs:
         position = positions[repair.column] if repair.column else -1
-        entry = (repair.what, position, float(repair.value))
-        if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
-            state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
-        same = entry[:2] if repair.what == "days" else entry  # of two ways to read its dates the later one stands
+        entry: tuple[Any, ...] = (repair.what, position, float(repair.value))
+        same = entry[:2] if repair.what in _OTHER_KIND else entry  # of two ways to read its dates the later one stands
         rest = tuple(r for r in state.repairs if r[: len(same)] != same)
+        if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
+            said = [c[1:] for c in state.columns if c[0] == position]
+            said = [r[3] for r in state.repairs if r not in rest and len(r) > 3] or said
+            entry = (*entry, *said[:1])
+            state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
         state = replace(state, repairs=(*rest, entry))
     return _settled(before, state)
 
 
-def without_repair(state: State, entry: tuple[str, int, float]) -> State:
-    """The state with one repair undone, and what was said of the column that it made."""
-    before = active.in_use(state)
-    columns = tuple(c for c in state.columns if entry[0] not in _OTHER_KIND or c[0] != entry[1])
+def without_repair(state: State, entry: tuple[Any, ...]) -> State:
+    """The state with one repair undone, and what was said of the column that it made: what was said before holds."""
+    before, columns = active.in_use(state), state.columns
+    if entry[0] in _OTHER_KIND:
+        said = [(entry[1], *own) for own in entry[3:]]
+        columns = tuple(sorted([c for c in columns if c[0] != entry[1]] + said))
     return _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
 
 
 def as_inferred(state: State, position: int) -> State:
-    """The state with nothing said of a column's role, kind and levels."""
+    """The state with nothing said of a column's role and kind; levels of another kind go with it, those of its own
+    stay in the order that a person gave them."""
     before = active.in_use(state)
-    return _settled(before, replace(state, columns=tuple(c for c in state.columns if c[0] != position)))
+    own = [(position, "", "", c[3]) for c in state.columns if c[0] == position and c[3] and not c[2]]
+    return _settled(before, replace(state, columns=tuple(sorted([c for c in state.columns if c[0] != position] + own))))
 
 
 def all_as_inferred(state: State) -> State:

@@ -24,6 +24,7 @@ from pages.runtime.state import KINDS, State, control, current, on_click
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused, try_edit, why_refused
 from pages.views.data.doctor import edits, wording
+from pages.views.data.doctor.changed_cells import changed_cells
 from pages.views.data.doctor.heads import picked_column, table_with_heads, with_column_picked
 from pages.views.data.doctor.report import OF_CLASSES, Examined, Group, alone, examined, grouped
 from pages.views.data.doctor.suggested_models import suggested_models
@@ -136,6 +137,12 @@ def _repair_chips(table: active.TableInUse) -> None:
                 on_click=try_edit,
                 args=(columns.all_as_inferred, "mend"),
             )
+        if table.changes:
+            opened = st.popover(_("What changed"), type="tertiary", key="doctor_changes", on_change="rerun")
+            if opened.open:
+                with opened:
+                    for (_entry, repair), changes in zip(table.repairs, table.changes, strict=False):
+                        changed_cells(table, repair, changes)
 
 
 # beneath the table ----------------------------------------------------------------------------------------------------
