@@ -8,6 +8,7 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import _, current_language
 from pages import active
 from pages.active import required
+from pages.active.own_table import instead
 from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, explain_case, no_axes, region_plane
 from pages.components.verdict import verdict
@@ -45,5 +46,5 @@ for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
         with st.container():  # the buttons stand in one line beneath titles and questions of any length
             st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
             st.caption(md(info.text("question", current_language()), 90))
-        st.button(_("Open"), key=f"open_{name}", **on_click(lambda s, name=name: s.on_table(name)))
+        st.button(_("Open"), key=f"open_{name}", **on_click(lambda s, name=name: instead(s, s.on_table(name))))
 page_link("pages/data.py", _("Upload my table"), ":material/upload_file:")

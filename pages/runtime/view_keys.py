@@ -217,6 +217,7 @@ AWAY_ROW = _place("away_row")
 
 # decisions ------------------------------------------------------------------------------------------------------------
 
+STORY = _choice("story", "", "hospital", "loan", "spam", "watermelon", widget="story_asked")
 THREE = _position("three", 1, 2, 3)
 TARGET = _number("target", 2.0, 0.0, 100.0, widget="target_error")
 

@@ -12,7 +12,7 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
-from pages.active import words
+from pages.active import own_table, words
 from pages.active.case_and_losses import pick_row
 from pages.active.files import TABLE
 from pages.active.tables import upload_in
@@ -126,7 +126,7 @@ def _table_chip(table: active.TableInUse) -> None:
         _("Data set"),
         dataset_names(),
         format_func=lambda n: dataset_info(n).text("title", current_language()),
-        **control("chip_table", here, lambda s, name: s.on_table(name) if name else s),
+        **control("chip_table", here, lambda s, name: own_table.instead(s, s.on_table(name)) if name else s),
     )
     if table.info:
         st.toggle(

@@ -225,3 +225,40 @@ def test_a_grid_of_26_classes_is_sent_whole_and_says_that_no_link_holds_it() -> 
     assert len(sent_to(app, "bayes_consequences")["three"]) == 3
     app.run()  # the link is written at the end of a run
     assert any("too large for a link" in i.value for i in app.info)
+
+
+# one's own table ------------------------------------------------------------------------------------------------------
+
+OWN = ("size,colour,class\n" + "".join(f"{i % 7 + 0.5},{'rg'[i % 2]},{'ab'[i % 3 // 2]}\n" for i in range(40))).encode()
+
+
+def test_a_story_asks_before_it_takes_the_place_of_ones_own_table() -> None:
+    app = uploaded(OWN, page="decisions", state=State(losses=((0.0, 7.0), (1.0, 0.0))))
+    before = app.session_state["state"]
+    app.button_group(key="story").select("hospital").run()
+    assert not app.exception and app.session_state["state"].table == before.table
+    assert any("would take the place of yours" in m.value for m in app.markdown)
+    app.button(key="story_keep").click().run()
+    kept = app.session_state["state"]
+    assert (kept.table, kept.losses) == (before.table, before.losses) and not app.button_group(key="story").value
+    app.button_group(key="story").select("hospital").run()
+    app.button(key="story_open").click().run()
+    assert not app.exception and app.session_state["state"].table == "breast-cancer"
+    app.button_group(key="story").select("loan").run()  # nobody's own table: at once
+    assert app.session_state["state"].table == "german-credit"
+    app.button(key="story_back").click().run()
+    back = app.session_state["state"]
+    assert not app.exception and (back.table, back.losses) == (before.table, before.losses)
+
+
+@pytest.mark.parametrize(("page", "click"), [("data", "use_iris"), ("start", "open_iris")])
+def test_a_worked_example_leaves_a_way_back_to_ones_own_table(page: str, click: str) -> None:
+    app = uploaded(OWN, page=page)
+    mine = app.session_state["state"].table
+    if not any(b.key == click for b in app.button):
+        click = next(b.key for b in app.button if b.key.startswith(click[:4]))
+    app.button(key=click).click().run()
+    app.switch_page("pages/data.py").run()
+    assert app.session_state["state"].table != mine
+    app.button(key="own_back").click().run()
+    assert not app.exception and app.session_state["state"].table == mine

@@ -10,7 +10,7 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import _, current_language
 from bayes_engine.table.read import MAX_BYTES, Reading
 from pages import active
-from pages.active import files, reading
+from pages.active import files, own_table, reading
 from pages.active.files import TABLE, UPLOADED_TABLE, Upload
 from pages.active.tables import embedded
 from pages.runtime.escape import md
@@ -30,13 +30,14 @@ def file_drop() -> None:
         st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF. The table stays in this session; nothing of it is in "
                  "a link."))  # fmt: skip
+    own_table.come_back("own_back")
 
 
 def _in_use(upload: Upload[Reading]) -> None:
     files.keep(upload)
     source = f"{UPLOADED_TABLE}{upload.file.digest}"
     if current().table != source:  # else a link or a reload asked for this very file: what it says stands
-        change(lambda state: state.on_table(source))
+        change(lambda state: own_table.instead(state, state.on_table(source)))
 
 
 def gallery() -> None:
@@ -53,7 +54,7 @@ def _card(name: str) -> None:
     title = f"**{md(info.text('title', current_language()))}**"
     chosen = current().table == name
     st.button(f":primary[{title} :material/check:]" if chosen else title, key=f"use_{name}", type="tertiary",
-              **on_click(lambda state: state.on_table(name)))  # fmt: skip
+              **on_click(lambda state: own_table.instead(state, state.on_table(name))))  # fmt: skip
     st.caption(md(info.text("question", current_language()), 120))
     size = _("{n} rows × {d} columns").format(n=f"{frame.shape[0]:,}", d=frame.shape[1])
     st.caption(f"{frame.shape[0]:,} × {frame.shape[1]}",

@@ -12,9 +12,11 @@ from bayes_engine.datasets import DatasetInfo, dataset_info, dataset_names, load
 from bayes_engine.language import _, current_language
 from bayes_engine.table.schema import Variable
 from pages import active
+from pages.active.own_table import come_back, instead, own
 from pages.components.losses import shares_of
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, control, current
+from pages.runtime.state import State, control, current, on_click
 
 STORIES = {"hospital": "breast-cancer", "loan": "german-credit", "spam": "spam-words", "watermelon": "watermelon3a"}
 """The data set of each story."""
@@ -34,19 +36,46 @@ def stories(table: active.TableInUse) -> None:
         "watermelon": _("Watermelon"),
     }
     here = story if story and _in_use(table) else None
+    asked = current().seen(keys.STORY) if own(current()) else ""
     st.pills(
         _("Stories"),
         offered,
         format_func=names.__getitem__,
         label_visibility="collapsed",
-        **control("story", here, lambda s, name: with_story(s, name) if name else s),
+        **control("story", asked or here, _picked),
     )
+    if asked:
+        _ask(asked, names[asked])
+    come_back("story_back")
     if here:
         info = dataset_info(STORIES[here])
         prior = info.prior_of_use
         texts = [info.loss.text("story", current_language())]
         texts += [prior.text("note", current_language())] if prior else []
         st.caption(md(" ".join(texts), 900))
+
+
+def _picked(state: State, name: str | None) -> State:
+    """The story; over a person's own table it is asked for first."""
+    if name and own(state) and state.table != STORIES[name]:
+        return state.showing(keys.STORY.to(name))
+    return with_story(state, name) if name else state
+
+
+def _ask(name: str, word: str) -> None:
+    """Whether the story's table may take the place of one's own."""
+    with st.container(border=True):
+        st.markdown(
+            _("The story **{story}** has a table of its own, {table}, which would take the place of yours.").format(
+                story=word, table=md(dataset_info(STORIES[name]).text("title", current_language()))
+            )
+        )
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                _("Open the story"), icon=":material/open_in_new:", key="story_open",
+                **on_click(lambda s: instead(s, with_story(s.showing(keys.STORY.to("")), name))),
+            )  # fmt: skip
+            st.button(_("Keep my table"), key="story_keep", **on_click(lambda s: s.showing(keys.STORY.to(""))))
 
 
 def with_story(state: State, story: str) -> State:
