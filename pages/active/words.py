@@ -10,7 +10,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.numerals import certain, signed
 from bayes_engine.workbench.derivation.render import row_word
-from pages.active import prior_choice
+from pages.active import prior_choice, units
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec
 
@@ -348,19 +348,21 @@ def _cost(risk: float) -> str:
 
 
 def because(table: FittableTable, ledger: Ledger, best: Any, other: Any, terms: Mapping[str, str] | None = None) -> str:
-    """What speaks for the likeliest class and what against it, strongest first, in nats against the next class; of a
-    text its `terms` (safe in Markdown), too."""
+    """What speaks for the likeliest class and what against it, strongest first, against the next class; of a text
+    its `terms` (safe in Markdown), too."""
     nats = ledger.by_variable().contributions(best, other).iloc[0]
     names = {row.name: md(row_word(row) or clean(table.column(row.child), 24)) for row, _term in ledger.rows}
     names |= {name: f"{names[name]} {words}" for name, words in (terms or {}).items() if name in names}
+    unit = units.evidence_unit()
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
     speaking = {
-        sign: _(", ").join(f"{names[n]} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
+        sign: _(", ").join(f"{names[n]} ({signed(units.evidence(v))})" for n, v in strongest if (v > 0) == sign)
         for sign in (True, False)
     }
     if speaking[True] and speaking[False]:
-        return _("{pro}, in spite of {contra} (nats)").format(pro=speaking[True], contra=speaking[False])
-    return _("{pro} (nats)").format(pro=speaking[True]) if speaking[True] else _("no evidence either way")
+        return _("{pro}, in spite of {contra} ({unit})").format(pro=speaking[True], contra=speaking[False], unit=unit)
+    pro = _("{pro} ({unit})").format(pro=speaking[True], unit=unit)
+    return pro if speaking[True] else _("no evidence either way")
 
 
 def share(value: float) -> str:

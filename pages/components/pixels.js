@@ -236,8 +236,8 @@ function createPixels(host) {
     const v = sheet.values[i], { words } = data
     if (local || timer || stroke) return "…"
     if (v === null) return words.silent
-    const against = v === "-inf" || v < 0, nats = v === "inf" ? "+∞" : v === "-inf" ? "−∞" : signed(v)
-    return fill(words.speaks, { nats, name: (against ? sheet.against : sheet.for).label })
+    const against = v === "-inf" || v < 0, size = v === "inf" ? "+∞" : v === "-inf" ? "−∞" : signed(v * words.unit.perNat)
+    return fill(words.speaks, { nats: `${size} ${words.unit.word}`, name: (against ? sheet.against : sheet.for).label })
   }
   const shown = (sheet, i) => sheet.values[i] === null ? "–" : number(sheet.values[i])
 

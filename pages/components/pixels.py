@@ -7,6 +7,7 @@ from typing import Any
 from bayes_engine.datasets import Image
 from bayes_engine.language import _
 from pages import active
+from pages.active.units import evidence, evidence_unit
 from pages.components.component import component
 from pages.runtime.escape import clean
 
@@ -33,11 +34,12 @@ def colour(ink: Any) -> dict[str, str]:
     return {"label": ink.label, "light": ink.light, "dark": ink.dark}
 
 
-def component_words() -> dict[str, str]:
+def component_words() -> dict[str, Any]:
     return {
         "place": _("{name}: row {row}, column {col}"),
         "holds": _("ink {ink} of {top}"),
         "gone": _("missing"),
-        "speaks": _("{nats} nats for {name}"),
+        "speaks": _("{nats} for {name}"),
+        "unit": {"perNat": evidence(1.0), "word": evidence_unit()},
         "silent": _("says nothing"),
     }

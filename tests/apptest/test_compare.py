@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import repeat
 
 import pytest
@@ -94,7 +95,8 @@ def test_naive_bayes_is_right_but_too_sure_until_it_is_calibrated(engine: dict) 
     assert f"is right on **{before['accuracy']:.1%}**" in text
     assert f"is sure to **{before['confidence']:.1%}**" in text
     assert f"After calibration it is right on {after['accuracy']:.1%} and says {after['confidence']:.1%}" in text
-    assert [m.value for m in app.metric] == [number(after[k], 3) for k in ("log_loss", "brier", "ece")]
+    probability = f"{math.exp(-after['log_loss']):.1%}"
+    assert [m.value for m in app.metric] == [probability, *(number(after[k], 3) for k in ("brier", "ece"))]
     app.segmented_control(key="trust_calibrator").set_value("isotonic").run()
     isotonic = score(calibrate(engine["1 · naive Bayes"], "isotonic"))
     assert app.metric[1].value == number(isotonic["brier"], 3)

@@ -195,7 +195,7 @@ def of_engine(state: State) -> tuple[active.FittableTable, Any, Any]:
 
 
 def test_the_band_and_the_flips_are_those_of_the_engine() -> None:
-    state = State(table="play-tennis", language="en", shelf=(Spec("laplace"),))
+    state = showing(State(table="play-tennis", language="en", shelf=(Spec("laplace"),)), unit="nats")
     app = opened("case", state)
     table, model, case = of_engine(state)
     found = plausible(model, case, n=DRAWN, rng=0)

@@ -52,7 +52,7 @@ def drawn(at: AppTest, ink: list[int | None]) -> AppTest:
 
 
 def test_the_map_beside_the_digit_is_the_ledger_and_its_sum_the_log_odds() -> None:
-    at = opened("case", FIRST)
+    at = opened("case", showing(FIRST, unit="nats"))
     part, case = sent_to(at, "bayes_pixels"), X.iloc[[7]]
     worked = expected(case)
     assert part["draw"]["ink"] == case.iloc[0].tolist()

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bayes_engine.store import unpack
+from pages.active import units
 from tests.conftest import slowly
 from tests.fixtures.answers import processor
 from tests.fixtures.headline import headline, missing
@@ -35,6 +36,12 @@ HERE = Path(__file__).parents[1] / "fixtures"
 PAGES = ("start", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection", "hidden",
          "laboratory")  # fmt: skip
 OFTEN = ("own-table-second-file", "network-file", "doctored")
+
+
+@pytest.fixture(autouse=True)
+def in_nats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers were kept when evidence and log-losses were shown in nats unless a person chose otherwise."""
+    monkeypatch.setattr(units, "_chosen", lambda _key: "nats")
 
 
 @cache

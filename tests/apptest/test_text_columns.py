@@ -17,10 +17,10 @@ from pages import active
 from pages.active.files import TABLE
 from pages.runtime.state import Spec, State, decode, encode
 from pages.views.case.text_message import read_typed, with_text
-from tests.apptest.opened import APP, behind, give, opened, sent_to
+from tests.apptest.opened import APP, behind, give, opened, sent_to, showing
 from tests.conftest import PATIENCE, slowly
 
-SMS = State(table="sms-spam", language="en", labels="file")
+SMS = showing(State(table="sms-spam", language="en", labels="file"), unit="nats")
 FRAME = load_dataset("sms-spam").frame
 PAYLOADS = (
     "<img src=x onerror=alert(1)> free prize",

@@ -53,7 +53,7 @@ def test_keys_set_the_ink_and_undo_takes_it_back(page: Page, app) -> None:
     pixels = page.get_by_test_id("pixels")
     pixels.locator("canvas").first.focus()
     page.keyboard.press("ArrowLeft")  # from the middle (4, 4) to p43, inked 15 in this seven
-    expect(pixels.locator(".quiet")).to_have_text(re.compile("^p43: row 4, column 3 · ink 15 of 16 · .* nats for"))
+    expect(pixels.locator(".quiet")).to_have_text(re.compile("^p43: row 4, column 3 · ink 15 of 16 · .* bits for"))
     page.keyboard.press("9")
     page.keyboard.press("+")
     becomes(page, lambda: state_of(page).case[35:36], (10,))

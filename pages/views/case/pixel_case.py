@@ -10,10 +10,10 @@ import streamlit as st
 
 from bayes_engine.datasets import Image
 from bayes_engine.language import _
-from bayes_engine.numerals import signed
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.pixels import PixelWeights, pixel_weights
+from pages.active.units import signed_evidence
 from pages.components import pixels
 from pages.components.component import is_number, last_message, read_message
 from pages.components.plane import class_inks
@@ -104,19 +104,16 @@ def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: Pix
 def _sum(one: CaseInUse, working: Working, sides: tuple[int, int], weights: PixelWeights) -> str:
     """What the pixels come to, and with the prior the log-odds: the total of the bars."""
     name, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
-    template = _(
-        "All pixels together {pixels} nats, prior {rest} nats: log-odds of {name} against {other} {total} nats."
-    )
+    template = _("All pixels together {pixels}, prior {rest}: log-odds of {name} against {other} {total}.")
     if len(working.ledger.rows) > len([v for v in weights.nats if v is not None]) + 1:
         template = _(
-            "All pixels together {pixels} nats, prior and other terms {rest} nats: log-odds of {name} against {other} "
-            "{total} nats."
+            "All pixels together {pixels}, prior and other terms {rest}: log-odds of {name} against {other} {total}."
         )
     total = log_odds_terms(working.ledger, working.classes[sides[0]], working.classes[sides[1]]).total
     text = template.format(
-        pixels=signed(weights.pixels, 4),
-        rest=signed(weights.rest, 4),
-        total="–" if total is None else signed(total, 4),
+        pixels=signed_evidence(weights.pixels, 4),
+        rest=signed_evidence(weights.rest, 4),
+        total="–" if total is None else signed_evidence(total, 4),
         name=name,
         other=other,
     )

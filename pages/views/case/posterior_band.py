@@ -9,13 +9,14 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.numerals import certain, number, signed
+from bayes_engine.numerals import certain, signed
 from bayes_engine.uncertainty.plausible import Flips, LogOdds, Plausible, log_odds, plausible
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.log_odds import odds_needed
 from bayes_engine.workbench.figures.credible import bands, histogram_of
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
+from pages.active.units import evidence, evidence_text
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -160,11 +161,11 @@ def _reading(
     exact = None if moved else _log_odds(key, spec, case, first, second, one)
     if exact is not None:
         sentences.append(
-            _("The log-odds of {a} against {b} are {mean} ± {sd} nats, exactly.").format(
+            _("The log-odds of {a} against {b} are {mean} ± {sd}, exactly.").format(
                 a=md(one.table.class_(first), 24),
                 b=md(one.table.class_(second), 24),
-                mean=signed(exact.mean),
-                sd=number(exact.sd, 2),
+                mean=signed(evidence(exact.mean)),
+                sd=evidence_text(exact.sd, 2),
             )
         )
     if dotted:

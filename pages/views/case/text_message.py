@@ -18,6 +18,7 @@ from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.derivation.texts import TermEvidence, TextRead, absent_terms, read_text, text_steps
 from pages import active
 from pages.active.text_terms import quoted, shown, times, visible
+from pages.active.units import evidence, evidence_unit, signed_evidence
 from pages.components import tables
 from pages.components.component import component, last_message, read_message
 from pages.components.plane import class_inks
@@ -158,8 +159,8 @@ def _beyond(read: TextRead | None) -> str:
     rest = () if read is None else read.units[MARKED:]
     if not rest:
         return ""
-    template = _(" … and {n} more words: {nats} nats")
-    return template.format(n=f"{len(rest):,}", nats=signed(float(sum(u.nats for u in rest))))
+    template = _(" … and {n} more words: {nats}")
+    return template.format(n=f"{len(rest):,}", nats=signed_evidence(float(sum(u.nats for u in rest))))
 
 
 def _shown_terms(read: TextRead) -> tuple[TermEvidence, ...]:
@@ -170,7 +171,7 @@ def _shown_terms(read: TextRead) -> tuple[TermEvidence, ...]:
 
 def _term(term: TermEvidence, name: str, other: str) -> dict[str, Any]:
     """A term in words: what it adds, and the fraction behind it in either class."""
-    nats = f"{signed(term.nats, 3)} {_('nats')}"
+    nats = signed_evidence(term.nats, 3)
     if term.never:
         nats = _("never seen in {name}").format(name=(name, other)[term.never[0]])
     elif term.nats:
@@ -189,19 +190,19 @@ def _summary(read: TextRead | None, *, known: bool) -> str:
     if not read.units:
         none = _("A text without a word says nothing: the prior and the other columns decide.")
         if read.absent is not None:
-            none = _("A text without a word: every word the model knows is absent, and that is evidence, {nats} nats.")
-        return none.format(nats=signed(read.absent or 0.0, 3))
+            none = _("A text without a word: every word the model knows is absent, and that is evidence, {nats}.")
+        return none.format(nats=signed_evidence(read.absent or 0.0, 3))
     unseen, words = sum(not unit.known for unit in read.units), any(u.end - u.start > 1 for u in read.units)
     if unseen:
         counted = (_("{n} words, {unseen} of them not seen in training") if words
                    else _("{n} characters, {unseen} of them not seen in training"))  # fmt: skip
     else:
         counted = _("{n} words, all seen in training") if words else _("{n} characters, all seen in training")
-    nats = signed(float(sum(t.nats for t in read.terms)), 3)
-    come_to = _("together {nats} nats").format(nats=nats)
+    nats = signed_evidence(float(sum(t.nats for t in read.terms)), 3)
+    come_to = _("together {nats}").format(nats=nats)
     if read.absent is not None:
-        come_to = _("together {nats} nats, the absent words {absent}").format(
-            nats=nats, absent=signed(read.absent, 3))  # fmt: skip
+        come_to = _("together {nats}, the absent words {absent}").format(
+            nats=nats, absent=signed_evidence(read.absent, 3))  # fmt: skip
     counts = counted.format(n=f"{len(read.units):,}", unseen=f"{unseen:,}")
     return _("{counts}; {together}.").format(counts=counts, together=come_to)
 
@@ -211,14 +212,16 @@ def _odds(one: CaseInUse, working: Working, reads: Sequence[TextRead], sides: tu
     label, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
     balance = log_odds_terms(working.ledger, *(working.classes[k] for k in sides))
     total, rest = balance.total, float(sum(w.nats for w in balance.weights)) - sum(r.nats for r in reads)
-    sentences = [_("Log-odds of {name} against {other}: {total} nats.").format(
-        name=label, other=other, total="–" if total is None else signed(total, 3))]  # fmt: skip
+    sentences = [_("Log-odds of {name} against {other}: {total}.").format(
+        name=label, other=other, total="–" if total is None else signed_evidence(total, 3))]  # fmt: skip
     if total is not None and math.isfinite(total):
         others = {s.row.child for s in working.steps if s.variable is not None} - {r.column for r in reads}
-        part = _("With the prior and all else, {rest} nats: log-odds of {name} against {other} {total} nats.") if (
+        part = _("With the prior and all else, {rest}: log-odds of {name} against {other} {total}.") if (
             others or len(working.steps) > len(reads) + 1) else (
-            _("With the prior, {rest} nats: log-odds of {name} against {other} {total} nats."))  # fmt: skip
-        sentences = [part.format(rest=signed(rest, 3), name=label, other=other, total=signed(total, 3))]
+            _("With the prior, {rest}: log-odds of {name} against {other} {total}."))  # fmt: skip
+        sentences = [
+            part.format(rest=signed_evidence(rest, 3), name=label, other=other, total=signed_evidence(total, 3))
+        ]
     if one.table.dataset is None and not one.seed:
         sentences.append(_("What you type on a file of your own is not put into the address."))
     elif any(len(read.text) > TYPED for read in reads) and not one.seed:
@@ -230,18 +233,18 @@ def _absent(one: CaseInUse, working: Working, read: TextRead, sides: tuple[int, 
     """The absent words that say most by not being there."""
     for_, against = (working.classes[k] for k in sides)
     names = [clean(one.table.class_(c), 24) for c in (for_, against)]
-    label = _("What absent words say: {nats} nats").format(nats=signed(read.absent or 0.0, 3))
+    label = _("What absent words say: {nats}").format(nats=signed_evidence(read.absent or 0.0, 3))
     with st.expander(label, icon=":material/visibility_off:"):
         listed = absent_terms(one.model, read, for_, against, ABSENT)
         rows = [
-            {"term": shown(t.term), "nats": t.nats, **{f"c{k}": f"{count(s.count)}/{count(s.total)}"
+            {"term": shown(t.term), "nats": evidence(t.nats), **{f"c{k}": f"{count(s.count)}/{count(s.total)}"
              for k, s in enumerate(t.sources)}} for t in listed
         ]  # fmt: skip
         st.dataframe(
             pd.DataFrame(rows), key=f"absent_{one.table.features.position[read.column]}", hide_index=True,
             height=tables.table_height(len(rows), 460), alt=_("absent words"), column_config={
                 "term": st.column_config.TextColumn(_("absent word")),
-                "nats": st.column_config.NumberColumn(_("nats"), format="%+.4f"),
+                "nats": st.column_config.NumberColumn(evidence_unit(), format="%+.4f"),
                 **{f"c{k}": st.column_config.TextColumn(_("texts with it, {name}").format(name=name))
                    for k, name in enumerate(names)},
             })  # fmt: skip

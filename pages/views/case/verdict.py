@@ -16,7 +16,7 @@ from bayes_engine.workbench.derivation.texts import TermEvidence, TextRead, open
 from bayes_engine.workbench.figures.contributions import ClassStyle, verdict, waterfall
 from bayes_engine.workbench.figures.decisions import action_colours
 from bayes_engine.workbench.figures.theme import colour_of
-from pages.active import words
+from pages.active import units, words
 from pages.active.text_terms import quoted, shown, times
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
@@ -81,7 +81,7 @@ def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> N
     """What speaks for one class against another, as a waterfall; where the case is `drawn`, the two are chosen beside
     the picture, which shows the many small contributions too."""
     k_for, k_against = sides(working) if drawn else choose_sides(one, working)
-    largest, bits = current().seen(keys.ORDER) == "size", current().seen(keys.UNIT) == "bits"
+    largest = current().seen(keys.ORDER) == "size"
     balance = log_odds_terms(working.ledger, working.classes[k_for], working.classes[k_against])
     telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
     balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
@@ -99,15 +99,15 @@ def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> N
         bars,
         [labels.get(w.position, _("{n} others").format(n=w.folded)) for w in bars.weights],
         (left, right),
-        bits=bits,
+        bits=units.in_bits(),
         needed=odds_needed(working.loss, balance.for_, balance.against),
         dark=dark(),
     )
     chart(figure, key="case_waterfall", alt=_("contributions to the log-odds"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
-        orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
+        orders = {"size": _("by size"), "table": _("as in the table")}
         choose(_("Order"), keys.ORDER, orders, titled=False)
-        choose(_("Unit"), keys.UNIT, units, titled=False)
+        units.choose_evidence_unit()
     st.caption(_reading(one, working, balance))
 
 
@@ -130,9 +130,12 @@ def _reading(one: CaseInUse, working: Working, balance: LogOddsTerms) -> str:
     if text_steps(working.steps):
         text += " " + _("A text has a bar for each of its terms, as often as it counts there.")
     if line is not None:
-        text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} nats on.")
+        text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} on.")
+    for symbol in ("P", "p"):
+        text = text.replace(f"log {symbol}", f"{'log₂' if units.in_bits() else 'ln'} {symbol}")
     text = text.replace("_j", "ⱼ").replace("_i", "ᵢ")
-    return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
+    nats = f"{units.evidence(line or 0.0):.3g} {units.evidence_unit()}".replace("-", "−")
+    return text.format(name=name, other=other, nats=nats)
 
 
 def _of_text(one: CaseInUse, texts: int, read: TextRead, term: TermEvidence | None) -> str:

@@ -10,6 +10,7 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.curves import CurveStyle
 from bayes_engine.workbench.figures.curves import calibration as calibration_figure
 from pages import active
+from pages.active.units import as_probability, loss_difference_text, loss_measure, loss_text
 from pages.active.words import share
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
@@ -64,15 +65,11 @@ def before_and_after(judged: Judged) -> None:
             )
         )
         with st.container(horizontal=True, gap="small"):
-            for key, label in {"log_loss": _("log-loss"), "brier": "Brier", "ece": "ECE"}.items():
-                st.metric(
-                    label,
-                    number(two[key], 3),
-                    _step(two[key] - one[key]),
-                    delta_color="inverse",
-                    help=_("After calibration; before it was {value}.").format(value=number(one[key], 3)),
-                    width="content",
-                )
+            was, now = one["log_loss"], two["log_loss"]
+            change = loss_difference_text(now - was).replace("−", "-") if _step(now - was) else None
+            _metric(loss_measure(), (loss_text(was), loss_text(now)), change, more=as_probability())
+            for key, label in {"brier": "Brier", "ece": "ECE"}.items():
+                _metric(label, (number(one[key], 3), number(two[key], 3)), _step(two[key] - one[key]))
         st.caption(_about(chosen))
     with picture:
         how = _("calibrated, {how}").format(how=calibrator_name(chosen))
@@ -84,6 +81,18 @@ def before_and_after(judged: Judged) -> None:
             dark=dark(),
         )
         chart(figure, key="trust_figure", alt=_("share that is right against confidence, before and after calibration"))
+
+
+def _metric(label: str, values: tuple[str, str], change: str | None, *, more: bool = False) -> None:
+    """A score before and after; `more` of it is better."""
+    st.metric(
+        label,
+        values[1],
+        change,
+        delta_color="normal" if more else "inverse",
+        help=_("After calibration; before it was {value}.").format(value=values[0]),
+        width="content",
+    )
 
 
 def _step(change: float) -> str | None:

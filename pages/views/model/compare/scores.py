@@ -16,6 +16,7 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
+from pages.active.units import as_probability, loss_difference_text, loss_measure, loss_shown, loss_text
 from pages.active.words import share
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
@@ -43,7 +44,12 @@ def scores_table(judged: Judged) -> None:
     readings = [
         MeasurePanel(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
         MeasurePanel(_("accuracy"), list(scored["accuracy"]), [share(v) for v in scored["accuracy"]], more=True),
-        MeasurePanel(_("log-loss"), list(scored["log_loss"]), [number(v, 3) for v in scored["log_loss"]]),
+        MeasurePanel(
+            loss_measure(short=True),
+            [loss_shown(v) for v in scored["log_loss"]],
+            [loss_text(v) for v in scored["log_loss"]],
+            more=as_probability(),
+        ),
         MeasurePanel("Brier", list(scored["brier"]), [number(v, 3) for v in scored["brier"]]),
         MeasurePanel("ECE", list(scored["ece"]), [number(v, 3) for v in scored["ece"]]),
     ]
@@ -92,7 +98,17 @@ def differences_in_words(judged: Judged) -> None:
         _caption(judged)
     _table(judged, measure, compared)
     with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
-        _pairs(judged, compared)
+        _pairs(judged, measure, compared)
+
+
+def _written(measure: str, value: float) -> str:
+    if measure != "log_loss":
+        return number(value, 3)
+    return f"P = {loss_text(value)}" if as_probability() else loss_text(value)
+
+
+def _difference(measure: str, value: float) -> str:
+    return loss_difference_text(value) if measure == "log_loss" else signed_difference(value)
 
 
 def _values(judged: Judged, measure: str) -> dict[str, float]:
@@ -141,16 +157,16 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     endless = [n for n, (*_d, p, _b, _r) in above.items() if math.isnan(p)]
     sentences = [
         _("Least {measure}: **{model}**, {value}.").format(
-            measure=_measure_name(measure), model=judged.title(best), value=number(values[best], 3)
+            measure=_measure_name(measure), model=judged.title(best), value=_written(measure, values[best])
         )
     ]
     if worse:
         listed = _("; ").join(
             _("**{model}** by {more} [{low}, {high}]").format(
                 model=judged.title(n),
-                more=signed_difference(above[n][0]),
-                low=signed_difference(above[n][1]),
-                high=signed_difference(above[n][2]),
+                more=_difference(measure, above[n][0]),
+                low=_difference(measure, _interval(measure, above[n])[0]),
+                high=_difference(measure, _interval(measure, above[n])[1]),
             )
             for n in sorted(worse, key=lambda n: above[n][0])
         )
@@ -191,6 +207,16 @@ def _caption(judged: Judged) -> None:
             "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
             "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
         ).format(bins=bins_for(n)),
+        *(
+            [
+                _(
+                    "P(truth): the geometric mean of the probability that the true class was given, exp(−log-loss); a "
+                    "difference is the share by which it is higher or lower."
+                )
+            ]
+            if as_probability()
+            else []
+        ),
         _("Logistic regression: scikit-learn, missing numbers filled with the median, levels one-hot, scaled, C = 1."),
     ]
     if judged.table.parts.groups is not None:
@@ -224,12 +250,13 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
             [
                 judged.title(name, clean),
                 f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
-                *_difference_and_verdict(above.get(name)),
+                *_difference_and_verdict(measure, above.get(name)),
                 share(float(table["balanced"][name])),
                 number(parts.miscalibration, 3),
                 number(parts.discrimination, 3),
             ]
         )
+    delta = loss_measure() if measure == "log_loss" else _measure_name(measure)
     unsure = number(next(iter(taken.values())).uncertainty, 3)
     sentence = _(
         "Miscalibration: what the Brier score would fall by if the probabilities were made as true as an "
@@ -240,7 +267,7 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
         [
             Head(_("model")),
             Head(_("risk [95 %]"), right=True),
-            Head(_("Δ {measure}").format(measure=_measure_name(measure)), _("Above the best, paired."), right=True),
+            Head(_("Δ {measure}").format(measure=delta), _("Above the best, paired."), right=True),
             Head(_("real?"), _("Holm-corrected for all pairs.")),
             Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
             Head("Brier: MCB", sentence, right=True),
@@ -254,11 +281,18 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     )
 
 
-def _with_interval(difference: float, low: float, high: float) -> str:
-    return f"{signed_difference(difference)} [{signed_difference(low)}, {signed_difference(high)}]"
+def _with_interval(measure: str, row: tuple[float, ...]) -> str:
+    one, low, high = (_difference(measure, value) for value in (row[0], *_interval(measure, row)))
+    return f"{one} [{low}, {high}]"
 
 
-def _difference_and_verdict(row: Any) -> tuple[str, str]:
+def _interval(measure: str, row: tuple[float, ...]) -> tuple[float, float]:
+    """The ends of a difference's interval, the lower first as they are shown: more loss is less probability."""
+    turned = measure == "log_loss" and as_probability()
+    return (row[2], row[1]) if turned else (row[1], row[2])
+
+
+def _difference_and_verdict(measure: str, row: Any) -> tuple[str, str]:
     """How far a model is above the best (None: it is the best), and whether that is real."""
     if row is None:
         return "0", _("the best")
@@ -266,7 +300,7 @@ def _difference_and_verdict(row: Any) -> tuple[str, str]:
     if math.isnan(p):
         return "–", "–"
     verdict = _("yes, p {p}") if real else _("no, p {p}")
-    return _with_interval(*difference), verdict.format(p=chance(p, bounded))
+    return _with_interval(measure, difference), verdict.format(p=chance(p, bounded))
 
 
 def chance(p: float, bounded: bool) -> str:
@@ -274,12 +308,12 @@ def chance(p: float, bounded: bool) -> str:
     return ("≤ " if bounded else "= ") + (f"{p:.3f}" if p >= 0.01 else number(p, 2))
 
 
-def _pairs(judged: Judged, compared: pd.DataFrame) -> None:
+def _pairs(judged: Judged, measure: str, compared: pd.DataFrame) -> None:
     rows = [
         [
             judged.title(row.one, clean),
             judged.title(row.other, clean),
-            "–" if math.isnan(row.p) else _with_interval(row.difference, row.low, row.high),
+            "–" if math.isnan(row.p) else _with_interval(measure, (row.difference, row.low, row.high)),
             "–" if math.isnan(row.p) else chance(row.p, row.bounded).removeprefix("= "),
             _("yes") if row.real else _("no"),
         ]

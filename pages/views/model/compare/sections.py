@@ -9,6 +9,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.active import shelf
+from pages.active.units import choose_loss_unit
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose, on_click, page_link
@@ -55,6 +56,7 @@ def _controls(table: active.FittableTable) -> None:
                 "their sum. First calibrated, then shifted to the prior of use."
             ),
         )
+        choose_loss_unit()
         if missing:
             st.button(
                 _("Add the other families"),

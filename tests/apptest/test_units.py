@@ -1,0 +1,85 @@
+"""Evidence is shown in bits and a log-loss as a probability until a person chooses otherwise; one place converts."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import product
+
+import pytest
+
+from bayes_engine.decision.compare import compare, differences
+from pages.active import units
+from pages.runtime.state import Spec, State, decode, encode
+from tests.apptest.opened import listed, opened, seen, showing
+from tests.apptest.test_compare import TUMOURS, engine, frame, said
+
+__all__ = ["engine"]
+MELON = State(table="watermelon2", language="en", shelf=(Spec("laplace"),))
+SIGNED = re.compile(r"\(([+−]\d+\.\d+)\)")
+
+
+def reasons(state: State) -> tuple[str, list[float]]:
+    app = opened("case", state)
+    sentence = next(m.value for m in app.markdown if m.value.startswith("#### Judged"))
+    return sentence, [float(v.replace("−", "-")) for v in SIGNED.findall(sentence)]
+
+
+def test_reasons_and_bars_are_in_bits_and_in_nats_where_that_was_chosen() -> None:
+    sentence, bits = reasons(MELON)
+    assert sentence.endswith("(bits).") and "nats" not in sentence
+    sentence, nats = reasons(showing(MELON, unit="nats"))
+    assert sentence.endswith("(nats).") and len(nats) == len(bits) >= 3
+    assert bits == pytest.approx([v / math.log(2) for v in nats], abs=0.02)
+    app = opened("case", MELON)
+    assert "bits on." in said(app) or "Dotted" not in said(app)
+    app.segmented_control(key="case_unit").set_value("nats").run()
+    assert seen(app.session_state["state"], "unit") == "nats"
+    assert decode(encode(app.session_state["state"])) == app.session_state["state"]
+    assert re.search(r"from [+−\d.]+ nats on", said(app))
+
+
+def test_in_chinese_too() -> None:
+    sentence, bits = reasons_in_chinese(showing(State(**{**vars(MELON), "language": "zh"})))
+    assert "（比特）" in sentence and "奈特" not in sentence and bits
+
+
+def reasons_in_chinese(state: State) -> tuple[str, list[str]]:
+    app = opened("case", state)
+    sentence = next(m.value for m in app.markdown if "（比特）" in m.value or "（奈特）" in m.value)
+    return sentence, SIGNED.findall(sentence)
+
+
+@pytest.mark.parametrize("unit", ["percent", "bits", "nats"])
+def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: dict) -> None:
+    app = opened("model", showing(TUMOURS, compare_by="log_loss", loss_unit=unit))
+    losses = compare(engine, intervals=False)["log_loss"]
+    best, worst = losses.idxmin(), losses.idxmax()
+    found = differences(engine, "log_loss").set_index(["one", "other"])
+    row = found.loc[(worst, best)] if (worst, best) in found.index else -found.loc[(best, worst)].astype(float)
+    shown = frame(app, "compare_numbers", "risk above verdict balanced mcb dsc")[worst]["above"]
+    size = {"bits": math.log(2), "nats": 1.0}.get(unit, 0.0)
+    if unit == "percent":
+        assert f"Least log-loss: **{best}**, P = {math.exp(-losses[best]):.1%}" in said(app)
+        change = 100 * math.expm1(-row["difference"])
+        assert shown.startswith(f"−{abs(change):.3g}") and "%" in shown
+        low, high = (float(v.replace("−", "-").rstrip(" %")) for v in re.findall(r"\[(.*), (.*)\]", shown)[0])
+        assert low < change < high < 0 and "the geometric mean of the probability" in said(app)
+    else:
+        assert f"Least log-loss: **{best}**, {losses[best] / size:.3f}" in said(app)
+        assert float(shown.split(" ")[0]) == pytest.approx(row["difference"] / size, rel=5e-3)
+    assert len(listed(app, "compare_pairs")) == 3
+
+
+def test_an_impossible_truth_has_probability_zero_and_an_endless_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    for chosen, text in (("percent", "0.0%"), ("bits", "∞"), ("nats", "∞")):
+        monkeypatch.setattr(units, "_chosen", lambda _key, chosen=chosen: chosen)
+        assert units.loss_text(math.inf) == text
+
+
+def test_every_unit_has_a_name_in_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = set()
+    for loss, evidence in product(("percent", "bits", "nats"), ("bits", "nats")):
+        monkeypatch.setattr(units, "_chosen", lambda key, a=loss, b=evidence: a if key.name == "loss_unit" else b)
+        names |= {units.loss_measure(), units.signed_evidence(math.log(2))}
+    assert names == {"P(truth)", "log-loss, bits", "log-loss, nats", "+1.00 bits", "+0.69 nats"}
