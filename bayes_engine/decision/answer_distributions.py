@@ -192,7 +192,7 @@ class GaussianAnswers(Answers):
 
 @dataclass(frozen=True)
 class AveragedAnswers(GaussianAnswers):
-    """Weka's kernels: each Gaussian averaged over ± half the `width` about its mean, (Φ(b) − Φ(a))/width with a and b
+    """Kernels of rounded values: each averaged over ± half the `width` about its mean, (Φ(b) − Φ(a))/width with a and b
     the ends in standard deviations."""
 
     width: float

@@ -1,5 +1,5 @@
 """Kernel densities: a small bump on every training value, and how wide it is. SciPy's `gaussian_kde` evaluates every
-pair of a point and an x, and has neither Weka's rounding nor a row left out.
+pair of a point and an x, and has neither the rounding nor a row left out.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Bump(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelEstimate(Estimated):
-    """Σ w K((x − x_i)/h)/(n h) over the values x_i of a class: `bumps` are those that add most at x. A `precision` p is
-    Weka's: values rounded to multiples of p, K averaged over x ± p/2. `stands_in`: the class has no spread of its own
-    to take h from."""
+    """Σ w K((x − x_i)/h)/(n h) over the values x_i of a class: `bumps` are those that add most at x. With a
+    `precision` p the values are rounded to multiples of p, K averaged over x ± p/2. `stands_in`: the class has no
+    spread of its own to take h from."""
 
     x: float
     n: float
@@ -59,7 +59,7 @@ class KernelEstimate(Estimated):
 class KernelLeaf(ValuesLeaf):
     """p(x|c) = Σ_i w_i K((x − x_i)/h_c) / Σ_i w_i over the values x_i of class c; a missing cell contributes 0.
 
-    K is the Gaussian; with a `precision` p the Gaussian averaged over x ± p/2, as Weka has it. `points` (m,) ascending
+    K is the Gaussian; with a `precision` p the Gaussian averaged over x ± p/2. `points` (m,) ascending
     and `weight` (C, m) are what the classes' bumps stand on (a class without rows has the whole column's); `bandwidth`
     (C,) is in the column's units; `replaced` says that a class has no spread of its own to take it from.
 
@@ -102,11 +102,12 @@ class KernelLeaf(ValuesLeaf):
 
         "kernel": h_c = σ_c (4/(3 n_c))^(1/5), σ² = M2/(n − 1) (Silverman 1986, eq. 3.28, as scipy has it). A class with
         one member or without spread takes the pooled σ, and nothing falls below the share `floor` of the column's
-        variance. "kernel-weka" (John & Langley 1995, Weka's KernelEstimator): values are rounded to multiples of the
-        precision p, the mean gap of the column's distinct values, and h_c = max((max − min)/√n_c, p/6).
+        variance. "kernel-range": values are rounded to multiples of the precision p, the mean gap of the column's
+        distinct values, and h_c = max((max − min)/√n_c, p/6). Weka's KernelEstimator has the same bandwidth, but stops
+        its sum where the rest adds less than 1 % (MAX_ERROR); here every bump counts.
         """
         column = _lend(column)
-        if variable.likelihood == "kernel-weka":
+        if variable.likelihood != "kernel":
             precision, rounded = weka_precision(column)
             single = tuple(bool(v) for v in ((rounded.weight > 0).sum(axis=1) < 2))
             width = weka_bandwidth(rounded, precision)
@@ -251,4 +252,5 @@ def _lend(column: ColumnValues) -> ColumnValues:
 
 
 register(Likelihood("kernel", KernelLeaf.estimated))
-register(Likelihood("kernel-weka", KernelLeaf.estimated))
+register(Likelihood("kernel-range", KernelLeaf.estimated))
+register(Likelihood("kernel-weka", KernelLeaf.estimated, now="kernel-range"))

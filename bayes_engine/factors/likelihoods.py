@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,12 +78,14 @@ class ValuesLeaf(Leaf):
 @dataclass(frozen=True)
 class Likelihood:
     """`estimate` makes the leaf of a column's values. `whole`: it takes whole numbers from 0 on and nothing else;
-    `soft`: it can be estimated from rows that belong to a class in part, so that labels may be hidden."""
+    `soft`: it can be estimated from rows that belong to a class in part, so that labels may be hidden;
+    `now` is the name that took its place: models saved under this one open, and it is not offered."""
 
     name: str
     estimate: Callable[[Variable, str, ColumnValues, Estimation], Leaf]
     whole: bool = False
     soft: bool = False
+    now: str | None = None
 
 
 OF_VALUES: dict[str, Likelihood] = {}
@@ -94,3 +96,19 @@ def register(likelihood: Likelihood) -> None:
     """Make a likelihood known under its name."""
     OF_VALUES[likelihood.name] = likelihood
     TRAITS[likelihood.name] = Traits(by_value=True, whole=likelihood.whole)
+
+
+def offered() -> tuple[str, ...]:
+    """The names to choose from, sorted."""
+    return tuple(sorted(name for name, likelihood in OF_VALUES.items() if likelihood.now is None))
+
+
+def current(name: Any) -> Any:
+    """The name that a likelihood has now; any other as it is.
+
+    >>> from bayes_engine.factors import kernel
+    >>> current("kernel-weka"), current("gaussian")
+    ('kernel-range', 'gaussian')
+    """
+    known = OF_VALUES.get(name) if isinstance(name, str) else None
+    return name if known is None or known.now is None else known.now

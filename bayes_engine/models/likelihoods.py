@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
@@ -11,7 +12,7 @@ import pandas as pd
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register theirs)
-from bayes_engine.factors.likelihoods import OF_VALUES
+from bayes_engine.factors.likelihoods import current, offered
 from bayes_engine.models.base import warn
 from bayes_engine.priors import checked_whole, checked_word
 from bayes_engine.table.likelihood_traits import traits
@@ -19,7 +20,7 @@ from bayes_engine.table.schema import Schema, Variable, numbers, observed, sort_
 from bayes_engine.table.text import TextRule
 
 Likelihood = Literal[
-    "gaussian", "kernel", "kernel-weka", "poisson", "categorical", "bernoulli", "multinomial",
+    "gaussian", "kernel", "kernel-range", "poisson", "categorical", "bernoulli", "multinomial",
     "mdlp", "equal-width", "quantile",
 ]  # fmt: skip
 CUTTING = ("mdlp", "equal-width", "quantile")
@@ -29,13 +30,13 @@ OF_TEXTS = ("multinomial", "bernoulli")
 
 def of_numbers() -> tuple[str, ...]:
     """Those that a column of numbers may have, the registered ones among them."""
-    return ("gaussian", *sorted(OF_VALUES), "categorical", "bernoulli", *CUTTING)
+    return ("gaussian", *offered(), "categorical", "bernoulli", *CUTTING)
 
 
 def every_likelihood() -> tuple[str, ...]:
     """All of them; a number may have any but "multinomial", a column of levels "categorical" or, with two levels,
     "bernoulli", and a text "multinomial" or "bernoulli"."""
-    return ("gaussian", *sorted(OF_VALUES), "categorical", "bernoulli", "multinomial", *CUTTING)
+    return ("gaussian", *offered(), "categorical", "bernoulli", "multinomial", *CUTTING)
 
 
 def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
@@ -51,8 +52,11 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
     if likelihoods is None:
         return {}
     if isinstance(likelihoods, str):
+        likelihoods = _renamed(likelihoods)
         checked_word("likelihoods", likelihoods, every_likelihood())
-        by_column = {v.name: likelihoods for v in schema if v.likelihood == likelihoods or likelihoods in possible(v)}
+        by_column = {
+            v.name: likelihoods for v in schema if current(v.likelihood) == likelihoods or likelihoods in possible(v)
+        }
         if not by_column:
             warn(
                 "likelihoods='{likelihood}': no column can have it; the columns are {columns}",
@@ -71,8 +75,16 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
                 column=str(name),
                 columns=", ".join(f"'{v.name}'" for v in schema),
             )
-        checked_word("likelihoods", likelihood, every_likelihood())
-    return dict(likelihoods)
+        checked_word("likelihoods", _renamed(likelihood), every_likelihood())
+    return {name: current(likelihood) for name, likelihood in likelihoods.items()}
+
+
+def _renamed(likelihood: Any) -> Any:
+    """The name it has now, with a DeprecationWarning where that is another."""
+    now = current(likelihood)
+    if now != likelihood:
+        warnings.warn(f"the likelihood '{likelihood}' is called '{now}' now", DeprecationWarning, stacklevel=2)
+    return now
 
 
 def possible(variable: Variable) -> tuple[str, ...]:
@@ -160,7 +172,7 @@ def assigned(schema: Schema, frame: pd.DataFrame, likelihoods: Any) -> Schema:
 
 
 def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Variable:
-    if likelihood is None or likelihood == variable.likelihood:
+    if likelihood is None or likelihood == current(variable.likelihood):
         return _based(variable)
     if likelihood not in possible(variable):
         raise unfit(variable, likelihood, possible(variable))
@@ -212,8 +224,8 @@ def check_counted(likelihoods: Any, schema: Schema) -> None:
     """Raises where statistics under this schema are not those the choice asks for: ParameterError where a number or
     a text was counted for another likelihood, TableError where a Bernoulli column has more than two levels."""
     for v in schema:
-        wanted = likelihoods.get(v.name) if isinstance(likelihoods, Mapping) else likelihoods
-        counted = v.likelihood or ("gaussian" if v.numeric else None)
+        wanted = current(likelihoods.get(v.name) if isinstance(likelihoods, Mapping) else likelihoods)
+        counted = current(v.likelihood) or ("gaussian" if v.numeric else None)
         if (v.numeric or v.textual) and wanted in possible(v) and wanted != counted:
             raise ParameterError(
                 "column '{column}' was counted for '{counted}', not for '{likelihood}'; fit the rows anew",

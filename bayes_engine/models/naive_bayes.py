@@ -17,7 +17,7 @@ import pandas as pd
 from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
 from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows
-from bayes_engine.factors.likelihoods import OF_VALUES
+from bayes_engine.factors.likelihoods import OF_VALUES, current
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
@@ -86,11 +86,11 @@ class NaiveBayes(GenerativeClassifier):
     tied_variance : one variance for all classes: Gaussian discriminant analysis with a diagonal Σ.
     var_floor : the least variance, as a share of the column's own.
     likelihoods : None | a name, for all columns that can have it | {column: name}. Of a number "gaussian" (unless said
-        otherwise), "kernel" (a kernel density with Silverman's bandwidth), "kernel-weka" (with Weka's), "poisson"
-        (whole numbers; the rate is smoothed by a pseudo-count α at the column's mean), "categorical" (its values are
-        levels), "bernoulli" (0 and 1), "mdlp" | "equal-width" | "quantile" (intervals between the cut points
-        `schema_[column].cuts`); of levels "categorical", or
-        with two of them "bernoulli"; of a text "multinomial" (how often each term stands in it; a column of strings
+        otherwise), "kernel" (a kernel density with Silverman's bandwidth), "kernel-range" (with one from the range of
+        the values), "poisson" (whole numbers; the rate is smoothed by a pseudo-count α at the column's mean),
+        "categorical" (its values are levels), "bernoulli" (0 and 1), "mdlp" | "equal-width" | "quantile" (intervals
+        between the cut points `schema_[column].cuts`); of levels "categorical", or with two of them "bernoulli"; of a
+        text "multinomial" (how often each term stands in it; a column of strings
         becomes a text by this choice) or "bernoulli" (whether it does).
     text : {"analyzer": "word" | "char" | "char_wb", "ngrams": (1, 1), "lowercase": True, "min_df": 1, "max_features":
         None, "presence": False, "columns": names of columns of strings to read as texts}, see
@@ -226,7 +226,7 @@ class NaiveBayes(GenerativeClassifier):
         if stated in CUTTING:
             checked_method(stated, self.bins)
             return stated
-        return None if stated in of_numbers() or variable.likelihood is not None else self.discretize
+        return None if current(stated) in of_numbers() or variable.likelihood is not None else self.discretize
 
     def _first_read(self, frame: pd.DataFrame, schema: Schema) -> Table:
         return encode(frame, schema, unseen="error", missing=self.missing, grow=True)

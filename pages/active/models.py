@@ -55,7 +55,7 @@ NAIVE: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "selective": {"criterion": "accuracy", "direction": "forward"},
 })  # fmt: skip
 """The families on naive Bayes's factors, each with the knobs that it has besides naive Bayes's own."""
-DENSITIES = ("kernel", "kernel-weka")
+DENSITIES = ("kernel", "kernel-range")
 """What stands for the Gaussian of all numbers, where none of them is cut."""
 TERMS: Mapping[str, TextRule] = MappingProxyType({
     "words": TextRule(),

@@ -109,7 +109,7 @@ def likelihood(name: str) -> str:
     return {
         "gaussian": _("Gaussian"),
         "kernel": _("kernel density, Silverman"),
-        "kernel-weka": _("kernel density, Weka"),
+        "kernel-range": _("kernel density, by the range"),
         "poisson": "Poisson",
         "categorical": _("categorical"),
         "bernoulli": "Bernoulli",
@@ -126,9 +126,9 @@ def likelihood_help(name: str) -> str:
     return {
         "gaussian": _("A normal density for each class: mean and variance (eq. 7.18)."),
         "kernel": _("A small bump on every training value, $h_c=s_c(4/(3n_c))^{1/5}$ wide: no shape is assumed."),
-        "kernel-weka": _(
+        "kernel-range": _(
             "A small bump on every training value, rounded to the column's precision $p$, "
-            "$h_c=\\max\\{(\\max-\\min)/\\sqrt{n_c},p/6\\}$ wide (John & Langley)."
+            "$h_c=\\max\\{(\\max-\\min)/\\sqrt{n_c},p/6\\}$ wide."
         ),
         "poisson": _("Counts 0, 1, 2, … that come at a constant rate λ in each class."),
         "categorical": _("A probability for every level (eq. 7.17); of a number every value is a level."),
@@ -193,7 +193,7 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
             f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{word(own)}"
             for j, own in value
         )
-    if name == "discretize" and value in (None, "kernel", "kernel-weka", "mdlp"):
+    if name == "discretize" and value in (None, "kernel", "kernel-range", "mdlp"):
         return likelihood(value or "gaussian")
     if name == "criterion" and isinstance(value, tuple):
         return _("risk under set losses")

@@ -159,11 +159,17 @@ def _finite(text: str) -> float:
     return value
 
 
+_RENAMED = {"kernel-weka": "kernel-range"}
+"""Words of older addresses and files, with what they are called now."""
+
+
 def _tuples(value: Any) -> Any:
     """Lists as tuples; a JSON object, of which a state has none, as its pairs, which can be hashed."""
     if isinstance(value, dict):
         value = list(value.items())
-    return tuple(_tuples(v) for v in value) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return tuple(_tuples(v) for v in value)
+    return _RENAMED.get(value, value) if isinstance(value, str) else value
 
 
 def _well_formed(state: State) -> bool:

@@ -20,7 +20,7 @@ ONE: Any = SimpleNamespace(table=SimpleNamespace(column=str, level=lambda _colum
 def said(likelihood: str) -> dict[str, str]:
     X = pd.DataFrame({"links": [0, 2, 1, 5], "hour": [1.0, 2.0, 9.0, 9.5],
                       "text": ["a *prize*", "free prize", "noon", "lunch at noon"]})  # fmt: skip
-    chosen = {"links": "poisson", "hour": "kernel-weka", "text": likelihood}
+    chosen = {"links": "poisson", "hour": "kernel-range", "text": likelihood}
     model = NaiveBayes(likelihoods=chosen, text={"columns": ["text"]}).fit(X, list("ssnn"))
     working = derive(model, pd.DataFrame({"links": [3], "hour": [2.0], "text": ["prize prize, free"]}))
     return {step.row.child: _origin_of_term(ONE, step, step.sources[1]) for step in working.steps[1:]}  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_s
     app = opened("model", showing(MELONS, column=DENSITY))
     knob = app.selectbox(key="column_likelihood")
     assert knob.value == "gaussian"
-    kernels = ["kernel density, Silverman", "kernel density, Weka"]
+    kernels = ["kernel density, Silverman", "kernel density, by the range"]
     cuts = ["cut by MDLP", "cut at equal width", "cut by quantiles"]
     assert knob.options == ["Gaussian", *kernels, "categorical", *cuts]
     forbidden = next(c for c in app.caption if c.value.startswith("Its values forbid"))

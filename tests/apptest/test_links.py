@@ -29,6 +29,14 @@ def test_a_token_brings_the_state_back():
     assert decode("") == START
 
 
+def test_a_word_of_an_older_link_is_read_as_it_is_called_now():
+    old = decode(
+        token('{"shelf": [["laplace", [["discretize", "kernel-weka"], ["likelihoods", [[1, "kernel-weka"]]]]]]}')
+    )
+    new = (("discretize", "kernel-range"), ("likelihoods", ((1, "kernel-range"),)))
+    assert old == State(shelf=(Spec("laplace", new),))
+
+
 @pytest.mark.parametrize("text", [
     "[]", "null", '{"foo": 1}', '{"table": 5}', '{"row": true}', '{"row": 1.5}', '{"active": -1}', '{"active": 1}',
     '{"case": [NaN]}', '{"case": [Infinity]}', '{"case": [1e999]}', '{"case": [1' + "0" * 400 + "]}",

@@ -26,7 +26,7 @@ NOTE = {"columns": ["note"]}
 PRESENCE = {**ALL, "note": "bernoulli"}
 MODELS = {
     "each its own": NaiveBayes(likelihoods=ALL),
-    "weka, presence": NaiveBayes(likelihoods={**ALL, "mass": "kernel-weka", "note": "bernoulli"}, text=NOTE),
+    "weka, presence": NaiveBayes(likelihoods={**ALL, "mass": "kernel-range", "note": "bernoulli"}, text=NOTE),
     "unsmoothed": NaiveBayes(likelihoods=ALL, smoothing="none"),
     "zero-only": NaiveBayes(likelihoods=PRESENCE, text=NOTE, smoothing="zero-only", priors="laplace"),
     "by column": NaiveBayes(likelihoods=ALL, alpha={"note": 0.1, "calls": 2.0, "*": "jeffreys"}),
@@ -181,7 +181,7 @@ def test_NF60_order_of_rows_columns_and_classes(case: Case, name: str, seed: int
 
 
 @laws
-@given(cases(), st.sampled_from(["kernel", "kernel-weka", "gaussian"]), st.sampled_from([1e9, 1e-9, 2.0**40]))
+@given(cases(), st.sampled_from(["kernel", "kernel-range", "gaussian"]), st.sampled_from([1e9, 1e-9, 2.0**40]))
 def test_NF10_kernels_do_not_feel_the_unit(case: Case, likelihood: str, unit: float) -> None:
     scaled = case.X.assign(mass=case.X["mass"] * unit)
     model, other = (NaiveBayes(likelihoods={**ALL, "mass": likelihood}).fit(X, case.y) for X in (case.X, scaled))

@@ -110,7 +110,7 @@ def weka_probability(x: float, values: np.ndarray, precision: float) -> float:
 def test_kernels_by_wekas_rule() -> None:
     X, y = load_iris(return_X_y=True)
     X = X + np.random.default_rng(0).uniform(0, 0.01, X.shape)  # no ties, which fall as the last digit has it
-    model = NaiveBayes(likelihoods="kernel-weka").fit(X, y)
+    model = NaiveBayes(likelihoods="kernel-range").fit(X, y)
     for j, part in enumerate(model.factor_.parts[1:]):
         distinct = np.unique(X[:, j])
         precision = np.diff(distinct).mean()

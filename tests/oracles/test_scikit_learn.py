@@ -37,7 +37,7 @@ from bayes_engine import (
         NaiveBayes(smoothing="zero-only", priors="laplace", variance="unbiased"),
         NaiveBayes(tied_variance=True, priors="uniform", missing="category", unseen="smooth"),
         NaiveBayes(likelihoods="kernel"),
-        NaiveBayes(likelihoods="kernel-weka"),
+        NaiveBayes(likelihoods="kernel-range"),
         *(model(discretize=way) for model in (SPODE, TAN, AODE, KDependence) for way in ("mdlp", None)),
         MinimumRiskClassifier(),
         MinimumRiskClassifier(LogisticRegression()),

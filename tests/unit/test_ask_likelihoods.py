@@ -116,7 +116,7 @@ def test_a_rate_of_zero_and_very_large_ones() -> None:
     assert question(huge, many[:1] * np.nan, "n").gain == pytest.approx(0.5 - norm.cdf(-1.5), abs=1e-3)
 
 
-@pytest.mark.parametrize("kind", ["kernel", "kernel-weka"])
+@pytest.mark.parametrize("kind", ["kernel", "kernel-range"])
 @pytest.mark.parametrize("n", [12, 300])  # a point of the line for each bump, and common points of many
 def test_a_kernel_density_by_scipys_quad(kind: str, n: int) -> None:
     model = fitted(kind, n=n)
@@ -141,7 +141,7 @@ def test_a_kernel_density_by_scipys_quad(kind: str, n: int) -> None:
         assert first == pytest.approx(second, rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["kernel", "kernel-weka"])
+@pytest.mark.parametrize("kind", ["kernel", "kernel-range"])
 def test_masses_of_bumps_by_quadrature(kind: str) -> None:
     model, row = fitted(kind, n=25), NOTHING.assign(calls=2.0)
     nodes, weights = np.polynomial.legendre.leggauss(10)
@@ -179,7 +179,7 @@ def test_a_weighted_count_and_one_of_no_weight() -> None:
 
 
 @examples(15)
-@given(st.integers(0, 10**6), st.sampled_from(["kernel", "kernel-weka", "gaussian"]))
+@given(st.integers(0, 10**6), st.sampled_from(["kernel", "kernel-range", "gaussian"]))
 def test_no_question_is_worth_less_than_nothing_nor_more_than_the_truth(seed: int, mass: str) -> None:
     model = fitted(mass, seed=seed, n=25)
     inquiry = ask(model, NOTHING, refusing(model))

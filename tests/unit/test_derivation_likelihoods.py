@@ -84,7 +84,7 @@ def test_what_a_selection_leaves_out_is_counted_out() -> None:
     assert size.factor_cells == 2 * levels
 
 
-@pytest.mark.parametrize("likelihood", ["kernel", "kernel-weka"])
+@pytest.mark.parametrize("likelihood", ["kernel", "kernel-range"])
 def test_the_bumps_add_up_to_the_curve(likelihood: str) -> None:
     found = conditional(NaiveBayes(likelihoods={"密度": likelihood}, schema=MELONS.schema).fit(X, Y), "密度")  # type: ignore[dict-item]
     assert isinstance(found, Curves)

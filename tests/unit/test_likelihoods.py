@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayes_engine.factors.poisson import PoissonLeaf, Rate
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.factors.text import TextLeaf, Words
 from bayes_engine.logspace import exp, log
+from bayes_engine.models.likelihoods import every_likelihood
 from bayes_engine.table.schema import recast
 from bayes_engine.workbench.derivation.conditionals import conditional, information
 from bayes_engine.workbench.derivation.derive import derive, rounded, rows_behind
@@ -70,8 +72,26 @@ def test_nothing_said_is_what_it_was(table: Any) -> None:
 
 def test_one_name_is_for_the_columns_that_can_have_it(table: Any) -> None:
     X, y = table
-    model = NaiveBayes(likelihoods="kernel-weka").fit(X, y)
+    model = NaiveBayes(likelihoods="kernel-range").fit(X, y)
     assert [type(f) for f in model.factor_.parts[1:]] == [KernelLeaf] * 3 + [TableLeaf] * 2
+
+
+def test_a_likelihood_s_old_name_gives_the_same_with_a_warning(table: Any) -> None:
+    X, y = table
+    with pytest.warns(DeprecationWarning, match="the likelihood 'kernel-weka' is called 'kernel-range' now"):
+        old = [NaiveBayes(likelihoods=of).fit(X, y) for of in ("kernel-weka", {"hour": "kernel-weka"})]
+    for model, of in zip(old, ("kernel-range", {"hour": "kernel-range"}), strict=True):
+        now = NaiveBayes(likelihoods=of).fit(X, y)
+        assert model.schema_ == now.schema_
+        np.testing.assert_array_equal(model.predict_proba(X), now.predict_proba(X))
+    assert "kernel-weka" not in every_likelihood() and "kernel-range" in every_likelihood()
+    again = NaiveBayes(likelihoods={"hour": "kernel-range"}, schema=forged_old(now.schema_)).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), now.predict_proba(X))
+
+
+def forged_old(schema: Schema) -> Schema:
+    """A schema as it was saved under the old name."""
+    return Schema(tuple(replace(v, likelihood="kernel-weka") if v.name == "hour" else v for v in schema))
 
 
 def test_a_column_may_be_cut_or_spared(table: Any) -> None:
@@ -184,7 +204,7 @@ def test_statistics_of_two_likelihoods_do_not_merge(table: Any) -> None:
     kernel, gaussian = (NaiveBayes(likelihoods={"hour": w}).fit(X[["hour"]], y) for w in ("kernel", "gaussian"))
     with pytest.raises(SchemaMismatch, match="column 'hour' has another likelihood on the two sides"):
         kernel.merge(gaussian)
-    for model in (NaiveBayes(likelihoods="kernel-weka"), NaiveBayes(likelihoods={"hour": "mdlp"})):
+    for model in (NaiveBayes(likelihoods="kernel-range"), NaiveBayes(likelihoods={"hour": "mdlp"})):
         with pytest.raises(BayesEngineError, match=r"'hour' was counted for 'kernel', not for '.*'; fit"):
             model.fit_stats(kernel.stats_)
     assert NaiveBayes().fit_stats(kernel.stats_).predict(X[["hour"]]).tolist() == kernel.predict(X[["hour"]]).tolist()

@@ -178,7 +178,7 @@ def test_NF09_zero_variance_in_one_class_is_floored_and_named() -> None:
 )
 def test_NF09_a_spread_too_small_to_be_squared_draws_no_nan(scale: float, values: list[int]) -> None:
     X = numbers([scale * v for v in values])
-    models = [NaiveBayes(likelihoods=name) for name in ("gaussian", "kernel", "kernel-weka")]
+    models = [NaiveBayes(likelihoods=name) for name in ("gaussian", "kernel", "kernel-range")]
     for model in (*models, NaiveBayes(tied_variance=True), GaussianNB(), GaussianNB(var_smoothing=0)):
         told = model.fit(X, LABELS).predict_proba(X)
         np.testing.assert_allclose(told.sum(axis=1), 1.0)

@@ -95,7 +95,7 @@ ODD = {False: 0.25, True: 0.75}
 ZOO: dict[str, tuple[Any, Any, Any]] = {
     "NaiveBayes": (NaiveBayes(), MIXED, Y),
     "kernel, poisson": (NaiveBayes(likelihoods={"num": "kernel", "count": "poisson"}), MIXED, Y),
-    "kernel of Weka": (NaiveBayes(likelihoods={"num": "kernel-weka"}), MIXED, Y),
+    "kernel of Weka": (NaiveBayes(likelihoods={"num": "kernel-range"}), MIXED, Y),
     "cut": (NaiveBayes(discretize="mdlp", missing="category", alpha={"num": Dirichlet.jeffreys()}), MIXED, Y),
     "text": (NaiveBayes(likelihoods={"words": "multinomial"}), WORDS, Y),
     "text, Bernoulli": (NaiveBayes(likelihoods={"words": "bernoulli"}, text={"columns": ["words"]}), WORDS, Y),

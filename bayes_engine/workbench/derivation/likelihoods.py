@@ -45,8 +45,8 @@ class ClassConditionals:
 @dataclass(frozen=True)
 class Curves(ClassConditionals):
     """p(x | class) by a kernel density: `values` (C, m) at the ascending `x` (m,), and for each class in the order of
-    `classes` its `bandwidth` and the training values it stands on with their weights. `precision` is Weka's, None of
-    Silverman's."""
+    `classes` its `bandwidth` and the training values it stands on with their weights. `precision` is
+    that of "kernel-range", None of Silverman's."""
 
     x: Array
     values: Array
@@ -62,7 +62,7 @@ class Curves(ClassConditionals):
 
     def spread(self, k: int) -> float:
         """What the bandwidth h of the k-th class was taken from: of Silverman's h = s (4/(3n))^(1/5) the standard
-        deviation s, of Weka's h = max(range/√n, p/6) the range."""
+        deviation s, of h = max(range/√n, p/6) the range."""
         if self.precision is None:
             return float(self.bandwidth[k] / (4.0 / (3.0 * self.n(k))) ** 0.2)
         values = self.points[k][0]

@@ -49,7 +49,7 @@ WORDS = 20
 TALLEST = 388
 """Height of a table in pixels."""
 SILVERMAN = r"$h_c=s_c\,(4/(3n_c))^{1/5}$"
-WEKA = r"$h_c=\max\{(\max-\min)/\sqrt{n_c},\,p/6\}$"
+RANGE = r"$h_c=\max\{(\max-\min)/\sqrt{n_c},\,p/6\}$"
 MULTINOMIAL = r"$P(w\mid c)=(N_{cw}+\alpha)/(N_c+\alpha V)$"
 BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 
@@ -136,9 +136,9 @@ def _about_curves(curves: Curves) -> str:
         sentences.append(_("Bandwidth by Silverman's rule, {rule}: {all}.").format(rule=SILVERMAN, all=_widths(curves)))
     else:
         sentences.append(
-            _("Bandwidth as Weka has it, {rule}, where $p$ = {p} is the mean gap of the column's distinct values, to "
-              "multiples of which they are rounded: {all}.").format(
-                  rule=WEKA, p=plain(curves.precision), all=_widths(curves))
+            _("Bandwidth by the range of the values, {rule}, where $p$ = {p} is the mean gap of the column's distinct "
+              "values, to multiples of which they are rounded: {all}.").format(
+                  rule=RANGE, p=plain(curves.precision), all=_widths(curves))
         )  # fmt: skip
     if max(sum(weight) for _values, weight in curves.points) > STRIP:
         sentences.append(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
