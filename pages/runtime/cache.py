@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import partial, wraps
+from functools import wraps
 from inspect import Parameter, signature
 from itertools import count
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -106,11 +106,16 @@ def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Ca
                 with _gate((number, key)):
                     entry = _look((number, key))  # whoever came first has it
                     if entry is None:
-                        work = partial(function, *args, **kwargs)
+                        owner = _owner(key)
+
+                        def work() -> Entry:
+                            value = function(*args, **kwargs)
+                            made = Entry(value, extra_bytes(value, args), owner)
+                            _put((number, key), made, max_entries)
+                            return made
+
                         job = (function.__module__, function.__qualname__, *key)
-                        value = work() if activity is None else jobs.run(job, work, activity)
-                        entry = Entry(value, extra_bytes(value, args), _owner(key))
-                        _put((number, key), entry, max_entries)
+                        entry = work() if activity is None else jobs.run(job, work, activity, kept=True)
             result: R = entry.value
             return result
 
@@ -240,6 +245,8 @@ def _gate(place: Place) -> _Gate:
 def _put(place: Place, entry: Entry, most: int) -> None:
     release()
     with _lock:
+        if entry.owner and entry.owner not in _holders:
+            return  # the file has gone while a job was at work
         if place in _entries:
             _drop(place)
         _entries[place] = entry

@@ -5,8 +5,9 @@ A job is only what is under way (`cache.cached` keeps its result), and who asks 
 script waits for `GRACE` seconds; then the page ends with how far it is, a fragment looks after it, and the page is
 drawn anew once it is done. Pages come first: at its ticks a job waits while any run of the script computes, for there
 is but one interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and
-`AT_ONCE` at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the
-last of them cancels, asks for something else or is gone, it stops at its next `tick`.
+`AT_ONCE` at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it, also while
+they look at another page: then what is waited for on screen comes first. Where the last of them cancels, asks for
+something else on that page, changes the table or the models, or is gone, it stops at its next `tick`.
 
 Where a page computes much, one job after the other, each fills its part of one bar (`part_of_page`), and what is shown
 of either never goes back.
@@ -36,7 +37,7 @@ from bayes_engine.progress import watched, watching
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.private import connected, running, session_id
-from pages.runtime.state import PageEnded, use_session_language
+from pages.runtime.state import PageEnded, current, made_from, use_session_language
 
 GRACE = 1.0
 """Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
@@ -75,7 +76,12 @@ class Job:
 
     key: Hashable
     activity: Message
+    kept: bool = False  # the work itself keeps its result where who asks finds it
     waiting: dict[str, float] = field(default_factory=dict)  # and when each was last seen to be there
+    asked_on: dict[str, tuple[str, Hashable]] = field(
+        default_factory=dict
+    )  # by each of them: the page, and what it is made from
+    away: set[str] = field(default_factory=set)  # those of them who look at another page
     begun: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
@@ -94,6 +100,8 @@ class Job:
             with _lock:
                 if self in _long:
                     _long.remove(self)
+                if self.kept and self.error is None and self.is_aside and _jobs.get(self.key) is self:
+                    del _jobs[self.key]
             self.done.set()
 
     def stopped(self) -> bool:
@@ -127,8 +135,13 @@ class Job:
     def ahead(self) -> int:
         """How many long jobs come before this one may go on; 0 while it runs."""
         with _lock:
-            place = _long.index(self) if self in _long else 0
+            place = sorted(_long, key=lambda job: job.is_aside).index(self) if self in _long else 0
         return place if place >= AT_ONCE else 0
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether all who wait for it look at another page."""
+        return self.waiting.keys() <= self.away
 
 
 class Part(NamedTuple):
@@ -162,19 +175,21 @@ _part: ContextVar[Part | None] = ContextVar("part", default=None)
 # for whoever has long work to do ----------------------------------------------------------------------------------
 
 
-def run(key: Hashable, work: Callable[[], T], activity: Message, grace: float | None = None) -> T:
+def run(
+    key: Hashable, work: Callable[[], T], activity: Message, grace: float | None = None, *, kept: bool = False
+) -> T:
     """What `work` comes to, computed in a thread of its own; raises what it raises.
 
     `key` names the work and all that it depends on (content digests and parameters; the function's own name first);
     `activity` is what is being done, as "fitting the model". Ends the page where it takes longer than `grace`, GRACE
-    where none is said. Where nobody could be shown how far it is (in a callback, a fragment, another job) it is simply
-    computed. `work` must not use Streamlit, nor call another function that is `cached` and slow: it might wait for
-    one that waits for it.
+    where none is said. What it comes to waits for whoever asks again, unless `work` has it `kept` itself. Where nobody
+    could be shown how far it is (in a callback, a fragment, another job) it is simply computed. `work` must not use
+    Streamlit, nor call another function that is `cached` and slow: it might wait for one that waits for it.
     """
     if watched() or _asked.get() is None:
         return work()
     while True:
-        job = begin(key, work, activity)
+        job = begin(key, work, activity, kept=kept)
         with _computing(-1):
             done = job.done.wait(max(job.begun + (GRACE if grace is None else grace) - time.monotonic(), 0.0))
         if not done:
@@ -230,16 +245,17 @@ def cancel_callback_job() -> None:
     st.session_state.pop("callback_job", None)
 
 
-def begin(key: Hashable, work: Callable[[], Any], activity: Message) -> Job:
+def begin(key: Hashable, work: Callable[[], Any], activity: Message, *, kept: bool = False) -> Job:
     """The job of this key, which this session now waits for; raises UnderWay where the session has cancelled it."""
     if key in _declined():
         raise UnderWay(key, activity, None)
-    me = session_id()
+    me, here = session_id(), _here()
     with _lock:
         job = _jobs.get(key)
         if fresh := job is None or job.stop.is_set():
-            job = _jobs[key] = Job(key, activity)
-        job.waiting[me] = time.monotonic()
+            job = _jobs[key] = Job(key, activity, kept)
+        job.waiting[me], job.asked_on[me] = time.monotonic(), here
+        job.away.discard(me)
         watch = not _sweeping.is_set()
         _sweeping.set()
     if (asked := _asked.get()) is not None:
@@ -285,7 +301,10 @@ def forget(job: Job) -> None:
 def stop_waiting(job: Job, who: str = "") -> bool:
     """The session `who` (this one) waits for the job no longer; whether nobody does now, and it stops."""
     with _lock:
-        job.waiting.pop(who or session_id(), None)
+        who = who or session_id()
+        job.waiting.pop(who, None)
+        job.asked_on.pop(who, None)
+        job.away.discard(who)
         if job.waiting:
             return False
         if _jobs.get(job.key) is job:
@@ -332,7 +351,8 @@ def share_the_machine() -> None:
 
 @contextmanager
 def showing_progress() -> Iterator[None]:
-    """A run of the script: where it cannot go on for a job, how far that is; jobs that it asked for no longer go."""
+    """A run of the script: where it cannot go on for a job, how far that is; jobs that this page no
+    longer asks for go."""
     asked: dict[Hashable, Job] = {}
     token = _asked.set(asked)
     try:
@@ -376,13 +396,22 @@ def run_callback_job() -> UnderWay | None:
     return None
 
 
+def _here() -> tuple[str, Hashable]:
+    """The page that this session looks at, and what its results are made from."""
+    return st.session_state.get("page", ""), made_from(current())
+
+
 def _only(asked: dict[Hashable, Job]) -> None:
-    """This session waits for these and for nothing else."""
-    me = session_id()
+    """This session waits on this page for these and for nothing else; on others, for what is made from the same."""
+    me, (page, source) = session_id(), _here()
     with _lock:
         others = [job for job in _jobs.values() if me in job.waiting and asked.get(job.key) is not job]
+        elsewhere = [job for job in others if job.asked_on[me][0] != page and job.asked_on[me][1] == source]
+        for job in elsewhere:
+            job.away.add(me)
     for job in others:
-        stop_waiting(job)
+        if job not in elsewhere:
+            stop_waiting(job)
 
 
 def progress_box(there: UnderWay, key: str = "job") -> None:

@@ -95,6 +95,11 @@ class State:
 START = State()
 
 
+def made_from(state: State) -> tuple[Any, ...]:
+    """What all that is computed is made from: the table as it was mended, and the models."""
+    return state.table, state.columns, state.repairs, state.shelf
+
+
 def encode(state: State) -> str:
     changed = changed_fields(state)
     if not changed:

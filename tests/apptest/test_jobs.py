@@ -189,12 +189,49 @@ def test_two_who_ask_for_the_same_share_it_and_one_who_cancels_leaves_it_to_the_
     jobs.stop_waiting(job(), "another session")
 
 
-def test_who_turns_to_something_else_no_longer_waits(slow: Slow) -> None:
+def test_it_goes_on_while_another_page_is_looked_at(slow: Slow) -> None:
     app = at_work(state())
-    assert SAID in said(app)
+    held = job()
     app.switch_page("pages/start.py").run()
+    assert SAID not in said(app) and held.is_aside and not held.stop.is_set()
+    app.switch_page("pages/decisions.py").run()
+    assert SAID in said(app) and job() is held and not held.is_aside
+    app.switch_page("pages/start.py").run()
+    slow.go.set()
+    until(held.done.is_set)
+    until(lambda: not jobs._jobs)  # its result is kept where all are
+    app.switch_page("pages/decisions.py").run()
+    assert SAID not in said(finished(app)) and (slow.begun, slow.stopped) == (1, 0)
+
+
+@pytest.mark.parametrize("page", ["decisions", "start"])
+def test_who_asks_for_something_else_no_longer_waits(slow: Slow, page: str) -> None:
+    app = at_work(state())
+    app.switch_page(f"pages/{page}.py").run()
+    assert slow.stopped == 0
+    app.session_state["state"] = replace(app.session_state["state"], shelf=())
+    app.run()
     until(lambda: slow.stopped == 1)
-    assert not jobs._jobs
+
+
+def test_it_stops_with_its_tab_also_from_another_page(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = {"": True}
+    monkeypatch.setattr(jobs, "connected", lambda _who: here[""])
+    at_work(state()).switch_page("pages/start.py").run()
+    assert job().is_aside and slow.stopped == 0
+    here[""] = False
+    until(lambda: slow.stopped == 1)
+
+
+def test_what_is_waited_for_on_screen_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "AT_ONCE", 1)
+    first, second = (jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab")
+    monkeypatch.setattr(jobs, "_long", [first, second])
+    assert (first.ahead(), second.ahead()) == (0, 1)
+    first.away.add("me")
+    assert (first.ahead(), second.ahead()) == (1, 0)
+    first.waiting["you"] = 0.0
+    assert (first.ahead(), second.ahead()) == (0, 1)
 
 
 def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
