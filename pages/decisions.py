@@ -23,7 +23,7 @@ from pages.views.decisions.stories import stories
 PLANE = "decisions_plane"
 
 opened = active.table_in_use()
-st.title(_("What should be decided, given what errors cost?"))
+st.title(_("What should we decide when errors cost differently?"))
 stories(opened)
 table = required.fittable(opened)
 fitted, axes = required.model(table, asked=True), axes_in_use(table)

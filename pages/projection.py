@@ -13,7 +13,7 @@ from pages.views.projection.discriminants import sections
 from pages.views.projection.equivalence import equivalence
 
 opened = active.table_in_use()
-st.title(_("Onto which line do the classes come apart?"))
+st.title(_("Which line separates the classes best?"))
 if isinstance(opened, active.UnfittableTable):
     required.unfittable(opened)
     equivalence()

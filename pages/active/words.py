@@ -184,7 +184,7 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
     """A setting of a knob on screen; a column by its name in `table`, or by its place."""
     if name in ("super_parent", "root"):
         if value < 0:
-            return _("by leave-one-out") if name == "super_parent" else _("most telling")
+            return _("by leave-one-out") if name == "super_parent" else _("most informative")
         named = table.column(table.features.names[value]) if table else ""
         return clean(named, 30) or _("column {n}").format(n=value + 1)
     if name in ("likelihoods", "alphas"):

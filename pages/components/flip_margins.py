@@ -40,7 +40,7 @@ def flip_sentences(table: active.FittableTable, margins: FlipMargins) -> None:
     flips = [*margins.nearest(MOST, right=prices_right_decisions(margins.loss)), *margins.nearest_priors()]
     flips = [flip for flip in flips if _within_reach(flip)]
     st.markdown(
-        f"**{_('Flip margins')}** · " + _("how far from another decision, all else as it is"),
+        f"**{_('Flip margins')}** · " + _("how far from another decision, all else equal"),
         help=_(
             "One loss, or one class's prior of use, changes; all else is held (the other priors keep their "
             "proportions). The values are exact."

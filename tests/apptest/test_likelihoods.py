@@ -52,8 +52,8 @@ def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_s
     kernels = ["kernel density, Silverman", "kernel density, by the range"]
     cuts = ["cut by MDLP", "cut at equal width", "cut by quantiles"]
     assert knob.options == ["Gaussian", *kernels, "categorical", *cuts]
-    forbidden = next(c for c in app.caption if c.value.startswith("Its values forbid"))
-    assert forbidden.value == "Its values forbid: Poisson, Bernoulli"
+    forbidden = next(c for c in app.caption if c.value.startswith("Not applicable here"))
+    assert forbidden.value == "Not applicable here: Poisson, Bernoulli"
     assert "in row 1, which is no count" in forbidden.help
 
 

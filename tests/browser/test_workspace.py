@@ -163,7 +163,7 @@ def test_a_fresh_start_offers_the_last_workspace_once_it_is_closed_and_never_ove
     expect(fresh.get_by_text("letters 字.csv, was saved at")).to_be_visible()
     expect(fresh.get_by_text("The server was restarted.")).to_have_count(0)
     fresh.get_by_role("button", name="Reopen").click()
-    expect(fresh.get_by_role("heading", name="What should be decided, given what errors cost?")).to_be_visible()
+    expect(fresh.get_by_role("heading", name="What should we decide when errors cost differently?")).to_be_visible()
     expect(fresh.get_by_text("letters 字.csv").first).to_be_visible()
 
 
@@ -214,7 +214,7 @@ def test_the_file_that_is_saved_opens_in_another_session(
     drop = other.locator("[class*=st-key-workspace_file] input[type=file]")
     opened(other, drop)
     drop.set_input_files(tmp_path / "saved.bayes")
-    expect(other.get_by_role("heading", name="What should be decided, given what errors cost?")).to_be_visible()
+    expect(other.get_by_role("heading", name="What should we decide when errors cost differently?")).to_be_visible()
     expect(other.get_by_text("letters 字.csv").first).to_be_visible()
     settled(other)
     becomes(other, lambda: other.url.startswith(f"{server.url}/decisions?s=1."), True)

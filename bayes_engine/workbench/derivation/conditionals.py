@@ -205,7 +205,7 @@ def _as_its_own(source: Source) -> Density:
 
 
 def super_parents(model: GenerativeClassifier) -> tuple[str, ...]:
-    """The columns that AODE averages over, most telling of the class first; none for another model."""
+    """The columns that AODE averages over, most informative of the class first; none for another model."""
     factor = model.factor_
     nats = information(model) if isinstance(factor, AveragedFactor) else {}
     names = [m.name for m in factor.members] if isinstance(factor, AveragedFactor) else []

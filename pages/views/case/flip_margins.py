@@ -79,7 +79,7 @@ def _every(table: active.FittableTable, margins: FlipMargins) -> None:
             "truth": st.column_config.TextColumn(_("truth")),
             "now": st.column_config.TextColumn(_("now"), width=60),
             "stands": st.column_config.TextColumn(
-                _("stands"), help=_("The values at which the decision has the least risk, all else as it is.")
+                _("stands"), help=_("The values at which the decision has the least risk, all else equal.")
             ),
             "then": st.column_config.TextColumn(_("beyond")),
         },
@@ -126,9 +126,9 @@ def _wished_decision(table: active.FittableTable, implied: ImpliedLosses) -> Non
     if not any(way.action is not None for way, _value in ways):
         st.markdown(_("No single loss within reach makes it **{name}**.").format(name=name))
     elif ways[-1][0].action is None:
-        st.markdown(_("It would be **{name}** with one of these, all else as it is:").format(name=name))
+        st.markdown(_("It would be **{name}** with one of these, all else equal:").format(name=name))
     else:
-        st.markdown(_("It would be **{name}** with one of these, all else as it is; no prior within reach makes it "
+        st.markdown(_("It would be **{name}** with one of these, all else equal; no prior within reach makes it "
                       "so:").format(name=name))  # fmt: skip
     with st.container(gap="xsmall"):
         for n, (way, value) in enumerate(ways):

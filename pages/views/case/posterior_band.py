@@ -95,7 +95,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
         with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="plausible_controls"):
             _choose_class(one, order, k)
             st.button(
-                _("Other draws"),
+                _("Resample"),
                 key="plausible_draw",
                 icon=":material/casino:",
                 type="tertiary",

@@ -68,7 +68,7 @@ def columns_wanted(table: active.FittableTable) -> None:
             )
         )
     st.download_button(
-        _("A file to fill in"),
+        _("Download a template"),
         template_csv((*table.features.names, *([table.amount_column] if table.amount_column else []))),
         "rows.csv",
         "text/csv",

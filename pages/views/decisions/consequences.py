@@ -171,7 +171,7 @@ def _words(table: active.FittableTable) -> dict[str, str]:
         "lineSaid": _("Decisions by P({name}|x):"),
         "segment": _("{action} from {from} to {to}"),
         "lineNote": _(
-            "A line is the risk R of one decision; the thick one, the least, is taken. Below: the decision for every "
+            "A line is the risk R of one decision; the lowest line wins. Below: the decision for every "
             "posterior, with held-out rows (upper: the first class) and the case."
         ),
         "triangleSaid": _("Shares of the triangle of posteriors:"),

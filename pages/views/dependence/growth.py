@@ -37,7 +37,7 @@ def choose_root(table: active.FittableTable, dependences: Dependences) -> None:
     features, root = table.features.names, current().seen(keys.TREE_ROOT)
     offered = [-1, *(i for i, name in enumerate(features) if name in dependences.names)]
     own = dependences.growth.root if root not in offered[1:] else None
-    most_telling = _("most telling of the class") + ("" if own is None else _(": ") + clean(table.column(own), 24))
+    most_telling = _("most informative of the class") + ("" if own is None else _(": ") + clean(table.column(own), 24))
     named_by = {i: clean(table.column(features[i]), 30) if i >= 0 else most_telling for i in offered}
     st.selectbox(
         _("Root"),

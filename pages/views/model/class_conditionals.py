@@ -97,7 +97,7 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     chosen = features[here] if 0 <= here < len(features) else best
     texts = all(v.textual for v in features)  # each word says its own: there is nothing to put in order
     if not texts:
-        orders = {"information": _("most telling"), "table": _("table order")}
+        orders = {"information": _("most informative"), "table": _("table order")}
         choose(_("Columns"), keys.COLUMNS_BY, orders, titled=False)
     kept = getattr(fitted.model, "kept_", None)
     heads: list[Head] = []
@@ -215,7 +215,7 @@ def _choose_super_parent(table: active.FittableTable, fitted: active.Fitted, loo
         shown,
         otherwise=names.index(looked_at),
         also=(keys.CELL.to(()),),
-        about=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
+        about=_("AODE is the mean of one model for each super-parent; the most informative one comes first."),
         width=220,
     )
 

@@ -97,7 +97,7 @@ def choose_fitted_model(table: active.FittableTable) -> active.Fitted:
 def _panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> None:
     """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
     st.caption(md(summary(table, spec), 400))
-    with st.expander(_("Knobs"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):
+    with st.expander(_("Settings"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):
         widgets = _widgets(table, spec, prior)
         for start in range(0, len(widgets), 4):
             for draw, cell in zip(widgets[start : start + 4], st.columns(4, gap="medium"), strict=False):

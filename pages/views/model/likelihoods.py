@@ -91,7 +91,7 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
         if refused:
             names = _(", ").join(words.likelihood(name) for name in refused)
             st.caption(
-                _("Its values forbid: {names}").format(names=names),
+                _("Not applicable here: {names}").format(names=names),
                 help="\n\n".join(why.local(md) for why in refused.values()),
                 width="content",
             )
@@ -177,7 +177,7 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
         ],
         lines,
         key="telling_words",
-        label=_("the most telling terms"),
+        label=_("the most informative terms"),
         height=TALLEST,
         choice=tables.Choice(
             by="cell",
