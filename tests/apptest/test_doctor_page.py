@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
-from bayes_engine.errors import listen
+from bayes_engine.errors import TableError, listen
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, ReadText, Repair, SetKind, SetRole
 from bayes_engine.workbench.doctor.finding import label as label_of
@@ -24,6 +24,7 @@ from pages import active
 from pages.active.files import TABLE, File, Upload
 from pages.active.tables import cells_as_read
 from pages.runtime.state import START, Spec, State, decode, encode
+from pages.views.classify.judged import _mended
 from pages.views.data import columns
 from pages.views.data.doctor import edits
 from tests.apptest.opened import opened, seen, sent_to, showing, uploaded
@@ -413,6 +414,8 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     assert [reception.take(file[at : at + 1]).frame["when"].item() for at in range(2)] == [10.0, 10.0]
     assert math.isnan(got["h"][0]) and got["h"][1] == 171.5
     assert [repair.what for repair in left] == ["outliers-missing"]
+    notes = [str(note.message) for note in _mended(found, left)]
+    assert any("'when': the day stands first" in said for said in notes)
 
 
 def test_amounts_counted_in_days_by_a_forged_link_are_refused_in_words(held: Callable[[str], State]):
@@ -476,6 +479,21 @@ def test_mended_and_undone_the_table_is_as_it_was(held: Callable[[str], State]):
                 assert (undone.columns, undone.repairs) == (before.columns, before.repairs), mend
             tried.add(mend.what if isinstance(mend, Repair) else type(mend).__name__)
         assert tried >= every, every - tried
+
+
+def test_a_mend_that_a_column_s_kind_forbids_is_refused_in_words(held: Callable[[str], State]):
+    with pytest.raises(TableError, match="'height' as it is read cannot be mended so"):
+        columns.with_repairs(held("height,y\n" + "".join(f"{i % 9},{'ab'[i % 2]}\n" for i in range(60))),
+                             [Repair("merge-spellings", "height")])  # fmt: skip
+
+
+def test_a_mend_of_a_column_that_a_person_made_numbers_is_done(held: Callable[[str], State]):
+    """Years that name rows, read as numbers: what is done to cells is done under the kind that was chosen."""
+    state = held("key,x,y\n" + "".join(f"{1 + i},{X[i]},{y(i)}\n" for i in range(60)))
+    assert active.in_use(state).schema["key"].kind == "identifier"
+    state = columns.with_role(columns.with_kind(state, 0, "count"), 0, "feature")
+    after = columns.with_repairs(state, [Repair("value-missing", "key", 7.0)])
+    assert active.in_use(after).changes[0].first == ((6, 7, None),)
 
 
 def test_levels_in_a_person_s_order_stay_where_a_role_is_taken_back(held: Callable[[str], State]):

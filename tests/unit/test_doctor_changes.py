@@ -158,6 +158,15 @@ def test_of_a_long_table_all_cells_are_counted(what: str) -> None:
     assert len(said.first) == min(said.n, LISTED)
 
 
+def test_what_became_missing_is_named_before_the_bound() -> None:
+    frame = pd.DataFrame({"when": [*pd.date_range("2020-01-01", periods=400).strftime("%Y-%m-%d"), "soon"]})
+    schema = Schema.from_dtypes(frame)
+    mend = Repair("days", "when")
+    said = changes(frame, repaired(frame, schema, [mend])[0], schema, mend)
+    assert (said.n, len(said.first), said.first[0]) == (401, LISTED, (400, "soon", None))
+    assert said.first[1] == (0, "2020-01-01", 0.0)
+
+
 def test_equal_rows_of_different_weight_or_without_a_class_are_kept() -> None:
     frame = pd.DataFrame(
         {"x": [1.0, 1.0, 1.0, 2.0, 2.0], "y": ["a", "a", "a", None, None], "w": [1.0, 2.0, 1.0, 1.0, 1.0]}

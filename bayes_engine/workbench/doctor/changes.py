@@ -26,7 +26,8 @@ class CellChange(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The `n` cells of `column` (or rows left out, where that is "") that a repair changed, the `first` of them."""
+    """The `n` cells of `column` (or rows left out, where that is "") that a repair changed, and the `first` of them:
+    what became missing before what became another value."""
 
     column: str
     n: int
@@ -43,7 +44,8 @@ def changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema, repair: R
     if not repair.column:
         return _left_out(before, after, read_names(schema))
     old, new = before[repair.column], after[repair.column]
-    rows = np.flatnonzero(_differ(old, new))
+    differ, gone = _differ(old, new), new.isna().to_numpy(dtype=bool)
+    rows = np.r_[np.flatnonzero(differ & gone), np.flatnonzero(differ & ~gone)]
     shown = [(int(i), _cell(old.iloc[i]), _cell(new.iloc[i])) for i in rows[:LISTED].tolist()]
     return Changes(repair.column, len(rows), tuple(CellChange(*cell) for cell in shown))
 

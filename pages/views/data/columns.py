@@ -138,6 +138,9 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
             entry = (*entry, *said[:1])
             state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
         state = replace(state, repairs=(*rest, entry))
+        if entry not in [own for own, _repair in active.in_use(state).repairs]:
+            raise TableError("column '{column}' as it is read cannot be mended so; give it another kind first",
+                             column=repair.column)  # fmt: skip
     return _settled(before, state)
 
 
