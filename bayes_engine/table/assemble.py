@@ -20,7 +20,7 @@ from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid, Records
 from bayes_engine.table.notes import Note, Offer, lines_of, listed, note, offer
-from bayes_engine.table.numbers import INVISIBLE, MISSING_AMONG_NUMBERS, is_number, pointed
+from bayes_engine.table.numbers import INVISIBLE, LOOK_ALIKE, MISSING_AMONG_NUMBERS, is_number, pointed
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
@@ -710,12 +710,8 @@ def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -
                    columns=listed(group)) for group in alike.values() if len(group) > 1]  # fmt: skip
     shapes: dict[str, list[str]] = {}
     for name in alike:
-        shapes.setdefault(name.translate(_SHAPES), []).append(alike[name][0])
+        shapes.setdefault(name.translate(LOOK_ALIKE), []).append(alike[name][0])
     notes += [note("the column names {columns} look the same, but are written with letters of different scripts; they "
                    "are different columns", "warning", columns=listed(group))
               for group in shapes.values() if len(group) > 1]  # fmt: skip
     return result
-
-
-_SHAPES = str.maketrans("асеіјорѕухԁһԛԝνορυικαтвмнк", "aceijopsyxdhqwvopuikatbmhk")
-"""Small Cyrillic and Greek letters that look like Latin ones."""

@@ -8,6 +8,7 @@ stays as it is.
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -48,6 +49,7 @@ from bayes_engine.table.numbers import (
     identifier_among,
     numbers_among,
     plain_numbers,
+    scaled,
     telephone_among,
 )
 
@@ -267,9 +269,17 @@ def _chosen_numbers(
     else:
         main_note = note("column '{column}' is read as numbers, as chosen", column=name)
     signs = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(left))
-    notes = (main_note.offering(by_rule(position)), *((signs,) if left else ()), *altered(column, values, position))
+    notes = (main_note.offering(by_rule(position)), *((signs,) if left else ()), *_multiplied(name, rest, read),
+             *altered(column, values, position))  # fmt: skip
     return ConvertedColumn(pd.Series(values, index=column.index), notes, absent,
                   mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
+
+
+def _multiplied(name: str, cells: list[str], values: NDArray[np.float64]) -> list[Note]:
+    """How the first number is read that has a suffix."""
+    some = (note("column '{column}': '{example}' is read as {value}", column=name, example=cell, value=f"{value:.15g}")
+            for cell, value in zip(cells, values.tolist(), strict=True) if scaled(cell)[1] != 1.0)  # fmt: skip
+    return list(itertools.islice(some, 1))
 
 
 def _text(
@@ -320,7 +330,11 @@ def _text(
         notes.append(note("column '{column}' stays text, because '{example}' and the like are telephone numbers",
                           "warning", column=name, example=phone).offering(as_numbers(position)))  # fmt: skip
     else:
-        notes += spelling_notes(name, spelled, bare, kept, position)
+        times = dict.fromkeys(kept, 0)
+        for b, n in zip(bare, np.bincount(codes, minlength=len(bare)).tolist(), strict=True):
+            if b in times:
+                times[b] += n
+        notes += spelling_notes(name, spelled, bare, times, position)
     return ConvertedColumn(values, tuple(notes), absent)
 
 

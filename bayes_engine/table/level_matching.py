@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.guard import unguarded
-from bayes_engine.table.numbers import ALWAYS_MISSING
+from bayes_engine.table.numbers import ALWAYS_MISSING, MISSING_AMONG_NUMBERS
 from bayes_engine.table.schema import Variable
 from bayes_engine.table.styles import Style, read_mixed
 
@@ -48,7 +48,9 @@ def match(column: pd.Series, variable: Variable, tokens: Sequence[str] | None, m
     texts = [str(text) for text in levels]
     known = {str(level): code for code, level in enumerate(variable.levels, start=1)}
     by_value = _by_value(texts, variable, mark)
-    absent = ALWAYS_MISSING if tokens is None else ("", *tokens)
+    worded = any(isinstance(level, str) for level in variable.levels)
+    by_rule = ALWAYS_MISSING if worded else MISSING_AMONG_NUMBERS  # NA is Namibia, but no number
+    absent = by_rule if tokens is None else ("", *tokens)
     strange: list[str] = []
     codes = np.zeros(len(texts), dtype=np.intp)
     padded, otherwise = list[int](), list[int]()

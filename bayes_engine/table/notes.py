@@ -21,14 +21,17 @@ from bayes_engine.table.dates import DATE, Dates
 from bayes_engine.table.numbers import (
     CODE,
     INVISIBLE,
+    LOOK_ALIKE,
     PHONE,
     PLAIN_CHARACTERS,
     Mark,
     ParsedNumbers,
-    common_unit,
     is_number,
+    numbers_among,
     pointed,
     precision_loss,
+    scaled,
+    usual_unit,
 )
 
 Severity = Literal["info", "warning"]
@@ -253,52 +256,115 @@ def no_dates_note(name: str, rest: list[str], why: str | None, *offers: Offer) -
     return reason.offering(*reason.offers, *offers)
 
 
-def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str], position: int) -> list[Note]:
+def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: Mapping[str, int], position: int
+                   ) -> list[Note]:  # fmt: skip
     """What the distinct spellings of a text column suggest: half a number, half a date, yes and no, two spellings of
-    one. `bare` are the spellings without the spaces around them, `kept` those of them that do not mean missing.
+    one. `bare` are the spellings without the spaces around them, `kept` those of them that do not mean missing, and
+    how many cells have each.
 
     >>> cells = ["12 cm", "13 cm"]
-    >>> [str(n.message) for n in spelling_notes("x", cells, cells, cells, position=0)]
+    >>> [str(n.message) for n in spelling_notes("x", cells, cells, dict.fromkeys(cells, 1), position=0)]
     ["column 'x' holds numbers with the unit 'cm' ('12 cm'), and stays text"]
     """
     if {k.casefold() for k in kept} <= _YES_NO and len(kept) > 2:
+        words = [k for k in kept if not k.isdigit()]
+        few = 10 * sum(kept[k] for k in words) <= sum(kept.values())  # a slip among numbers
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
-                     "warning", column=name, n=len(kept), values=listed(kept))]  # fmt: skip
-    notes = []
-    if len(kept) > 1 and (unit := common_unit(kept)):
-        return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
-                     column=name, unit=unit, example=kept[0]).offering(as_numbers(position))]  # fmt: skip
-    numbers = [is_number(k) for k in kept]
-    if any(numbers) and 2 * sum(numbers) >= len(kept):
-        strange = [k for k, number in zip(kept, numbers, strict=True) if not number]
+                     "warning", column=name, n=len(kept), values=listed(list(kept)))
+                .offering(*_as_missing(words if few else []))]  # fmt: skip
+    half = _half_numbers(name, kept, position) or _half_dates(name, list(kept))
+    return [*half, *_alike(name, spelled, bare, kept)]
+
+
+def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
+    """That a column of text may be numbers: with a unit or a suffix, but for a few cells, or written in two ways."""
+    multiplied = {k: by for k in kept if (by := scaled(k)[1]) != 1.0}
+    unit = usual_unit([k for k in kept if k not in multiplied])
+    bear = [k for k in kept if unit and k not in multiplied and is_number(k.removesuffix(unit)) and not is_number(k)]
+    plain = [k for k in kept if is_number(k)]
+    read = {*multiplied, *bear, *plain}
+    strange = [k for k in kept if k not in read]
+    most = sum(map(kept.__getitem__, read)) >= 0.8 * sum(kept.values())
+    if not read or len(kept) < 2 or not (most or 2 * len(read) >= len(kept)):
+        return []
+    offers = [as_numbers(position)]
+    if multiplied and (plain or bear or len(multiplied) > 1):
+        example = next(iter(multiplied))
+        value = f"{numbers_among([example], None)[0][0]:.15g}"
+        return [note("column '{column}' holds numbers with suffixes ('{example}' may be {value}), and stays text",
+                     "warning", column=name, example=example, value=value)
+                .offering(*_as_missing(strange), *offers)]  # fmt: skip
+    if bear and not plain and (not strange or most):
+        parts = {"column": name, "unit": unit, "example": bear[0]}
         if strange:
-            notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
-                              "missing, add them to the missing tokens", "warning", column=name,
-                              values=listed(strange))
-                         .offering(offer("These mean missing", "missing", tuple(strange)), as_numbers(position))
-                         if len(strange) <= 6 else
-                         note("column '{column}' holds numbers and text ({values}), so it stays text", "warning",
-                              column=name, values=listed(strange)).offering(as_numbers(position)))  # fmt: skip
-        else:
-            notes.append(note("column '{column}' writes its numbers in different ways ({values}), so it stays text",
-                              "warning", column=name, values=listed(kept)).offering(as_numbers(position)))  # fmt: skip
-    elif any(map(DATE.fullmatch, kept)):
-        strange = [k for k in kept if not DATE.fullmatch(k)]
-        if strange and 2 * len(strange) <= len(kept):
-            notes.append(note("column '{column}' holds dates and text ({values}), so it stays text", "warning",
-                              column=name, values=listed(strange))
-                         .offering(offer("These mean missing", "missing", tuple(strange[:6]))))  # fmt: skip
+            return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}') and text ({values}), "
+                         "and stays text", "warning", **parts, values=listed(strange))
+                    .offering(*_as_missing(strange), *offers)]  # fmt: skip
+        return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
+                     **parts).offering(*offers)]  # fmt: skip
+    strange += bear
+    if not strange:
+        return [note("column '{column}' writes its numbers in different ways ({values}), so it stays text", "warning",
+                     column=name, values=listed(list(kept))).offering(*offers)]  # fmt: skip
+    if _as_missing(strange):
+        return [note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean missing, "
+                     "add them to the missing tokens", "warning", column=name, values=listed(strange))
+                .offering(*_as_missing(strange), *offers)]  # fmt: skip
+    return [note("column '{column}' holds numbers and text ({values}), so it stays text", "warning", column=name,
+                 values=listed(strange)).offering(*offers)]  # fmt: skip
+
+
+def _as_missing(words: Sequence[str]) -> list[Offer]:
+    """To take a few words as missing."""
+    return [offer("These mean missing", "missing", tuple(words))] if 0 < len(words) <= 6 else []
+
+
+def _half_dates(name: str, kept: list[str]) -> list[Note]:
+    """That a column of text is dates but for some cells."""
+    strange = [k for k in kept if not DATE.fullmatch(k)]
+    if len(strange) in (0, len(kept)) or 2 * len(strange) > len(kept):
+        return []
+    return [note("column '{column}' holds dates and text ({values}), so it stays text", "warning", column=name,
+                 values=listed(strange)).offering(*_as_missing(strange[:6]))]  # fmt: skip
+
+
+def _alike(name: str, spelled: list[str], bare: list[str], kept: Mapping[str, int]) -> list[Note]:
+    """That values differ only in what is hardly seen, or in letters of another script; and that one mixes scripts."""
     folded: dict[str, list[str]] = {}
-    values = set(kept)
     for s, b in zip(spelled, bare, strict=True):
-        if b in values:
+        if b in kept:
             folded.setdefault(unicodedata.normalize("NFKC", INVISIBLE.sub("", b)).strip().casefold(), []).append(s)
+    notes = []
     alike = [group for group in folded.values() if len(group) > 1]
     if alike and len(folded) < len(bare):
         notes.append(note("column '{column}': {values} differ only in case, spaces, width or invisible "
                           "characters; they are kept as different values", "warning", column=name,
                           values=listed(alike[0])))  # fmt: skip
+    if all(map(str.isascii, folded)):
+        return notes
+    shapes: dict[str, list[str]] = {}
+    for word, group in folded.items():
+        shapes.setdefault(word.translate(LOOK_ALIKE), []).append(group[0])
+    same = [group for group in shapes.values() if len(group) > 1]
+    if same:
+        notes.append(note("column '{column}': {values} look the same, but are written with letters of different "
+                          "scripts; they are kept as different values", "warning", column=name,
+                          values=listed(same[0])))  # fmt: skip
+    elif (mixed := next((group[0] for word, group in folded.items() if _mixed(word)), None)) is not None:
+        notes.append(note("column '{column}': '{value}' is written with Cyrillic letters among Latin ones that look "
+                          "the same", "warning", column=name, value=mixed))  # fmt: skip
     return notes
+
+
+def _mixed(word: str) -> bool:
+    """Whether a run of letters holds Latin ones and Cyrillic ones of the same look, and no others.
+
+    >>> _mixed("м\u043eney"), _mixed("mоney"), _mixed("tnfα"), _mixed("мир или peace")
+    (True, True, False, False)
+    """
+    runs = (run for run in re.findall(r"[^\W\d_]+", word) if not run.isascii())
+    return any(re.search("[a-z]", run) and re.search("[а-ӿԁ-ԝ]", run) and run.translate(LOOK_ALIKE).isascii()
+               for run in runs)  # fmt: skip
 
 
 def also_missing(kept_note: Note, taken: Sequence[str]) -> Note:

@@ -9,6 +9,7 @@ decides, what looks like an identifier and what a float64 loses is found out her
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -55,10 +56,19 @@ _DRESSED = re.compile(
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 """Characters that nobody sees and that mean nothing in any script."""
+LOOK_ALIKE = str.maketrans("асеіјорѕухԁһԛԝνορυικαтвмнк", "aceijopsyxdhqwvopuikatbmhk")
+"""Small Cyrillic and Greek letters that look like Latin ones."""
 CODE = re.compile(r"\d+[eE]\d{1,2}")
 """A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
 PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")
 """A telephone number with its country (E.164: at most 15 digits), or a large number that shows its sign."""
+_TAIL = re.compile(r"[^\W\d_]{1,8}\.?\Z")
+_SUFFIXES = {
+    **dict.fromkeys(("k", "K", "Tsd", "tsd", "тыс", "千", "thousand"), 1e3), **dict.fromkeys(("万", "萬"), 1e4),
+    **dict.fromkeys(("M", "mn", "mln", "Mio", "mio", "млн", "million"), 1e6), **dict.fromkeys(("亿", "億"), 1e8),
+    **dict.fromkeys(("B", "bn", "Mrd", "mrd", "млрд", "billion"), 1e9), "lakh": 1e5, "crore": 1e7,
+}  # fmt: skip
+"""What people write behind a number that it is to be multiplied by."""
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
 
 
@@ -156,16 +166,34 @@ def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.fl
     decimal mark; and what is left out beside the numbers.
 
     >>> values, mark, left = numbers_among(["1,5 cm", "20 cm"], None)
-    >>> values.tolist(), mark, left, numbers_among(["$3", "many"], ".")[0].tolist()
-    ([1.5, 20.0], ',', ['cm'], [3.0, nan])
+    >>> values.tolist(), mark, left, numbers_among(["$3", "many", "5k"], ".")[0].tolist()
+    ([1.5, 20.0], ',', ['cm'], [3.0, nan, 5000.0])
     """
-    unit = common_unit(cells)
-    matches = [_undressed(cell.removesuffix(unit).strip()) for cell in cells]
+    parts = [scaled(cell) for cell in cells]
+    unit = usual_unit([bare for bare, _ in parts])
+    matches = [_undressed(bare.removesuffix(unit).strip()) for bare, _ in parts]
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
     mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in matches))
-    values = np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in matches])
+    values = np.array([_value(m, mark) * by if m and _STYLE[mark].fullmatch(m["body"]) else np.nan
+                       for m, (_, by) in zip(matches, parts, strict=True)])  # fmt: skip
     left = sorted({unit, *(m[side] or "" for m in matches if m for side in ("before", "after"))} - {""})
     return values, mark, left
+
+
+def scaled(cell: str) -> tuple[str, float]:
+    """A number without the suffix that multiplies it, and by what; any other cell as it is. A letter behind a blank is
+    a unit: 300 K.
+
+    >>> scaled("5k"), scaled("1,2 Mio."), scaled("300 K"), scaled("thousand")
+    (('5', 1000.0), ('1,2', 1000000.0), ('300 K', 1.0), ('thousand', 1.0))
+    """
+    tail = _TAIL.search(cell[-9:])
+    by = _SUFFIXES.get(tail[0].rstrip("."), 1.0) if tail else 1.0
+    if tail is None or by == 1.0:
+        return cell, 1.0
+    bare = cell[: -len(tail[0])]
+    apart = tail[0].isascii() and len(tail[0]) == 1 and bare[-1:].isspace()
+    return (cell, 1.0) if apart or not is_number(bare) else (bare.strip(), by)
 
 
 def pointed(cell: str) -> float | None:
@@ -220,14 +248,14 @@ def telephone_among(cells: list[str], times: NDArray[np.intp]) -> str | None:
     return cells[int(is_phone.argmax())] if long or times[is_phone].sum() >= 0.9 * times.sum() else None
 
 
-def common_unit(cells: Sequence[str]) -> str:
-    """What stands behind the number in every one of the cells, "" where that is not so.
+def usual_unit(cells: Sequence[str]) -> str:
+    """What stands behind most of the numbers that have something behind them.
 
-    >>> common_unit(["12 cm", "13.5 cm"]), common_unit(["12 cm", "5 kg"]), common_unit(["4D2", "5D2"])
-    ('cm', '', '')
+    >>> usual_unit(["12 cm", "13", "unknown", "5 cm", "5 kg"])
+    'cm'
     """
-    units = {match[1] if (match := _WITH_UNIT.fullmatch(cell)) else "" for cell in cells}
-    return units.pop() if len(units) == 1 else ""
+    units = Counter(match[1] for cell in cells if (match := _WITH_UNIT.fullmatch(cell)))
+    return units.most_common(1)[0][0] if units else ""
 
 
 def precision_loss(cell: str, value: float) -> Literal["", "flat", "infinite", "rounded"]:

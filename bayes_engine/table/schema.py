@@ -276,7 +276,7 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
             )
         pivot = middle(numbers.to_numpy(dtype=float, na_value=np.nan))
         return replace(variable, kind=kind, levels=(), declared=False, pivot=pivot)
-    levels = variable.levels or sort_levels(observed(column), variable.name) if kind in DISCRETE else ()
+    levels = variable.levels or sort_levels(_as_written(column), variable.name) if kind in DISCRETE else ()
     return replace(variable, kind=kind, levels=levels)
 
 
@@ -314,6 +314,18 @@ def observed(column: pd.Series) -> list[Any]:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return list(values.tolist())  # ten times as fast, and the same
     return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
+def _as_written(column: pd.Series) -> list[Any]:
+    """The distinct values of a column, whole numbers as such that are floats for the missing cells beside them alone.
+
+    >>> _as_written(pd.Series([2.0, None, 1.0])), _as_written(pd.Series([0.5, None, 1.0]))
+    ([2, 1], [0.5, 1.0])
+    """
+    values = observed(column)
+    if column.dtype.kind != "f" or not column.hasnans or not all(v.is_integer() and abs(v) < 2.0**53 for v in values):
+        return values
+    return [int(v) for v in values]
 
 
 Sort = Literal["string", "number", "truth value"]
@@ -498,7 +510,7 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     if not distinct:
         return Variable(name, "empty", role="ignore")
     if len(distinct) == 1:
-        return Variable(name, "constant", sort_levels(distinct, name), role="ignore")
+        return Variable(name, "constant", sort_levels(_as_written(column), name), role="ignore")
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return Variable(name, "date", role="ignore")
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -509,7 +521,7 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
         x = values.to_numpy(dtype=float)
         whole = bool((x == np.round(x)).all())
         if len(distinct) == 2:
-            return Variable(name, "binary", sort_levels(distinct, name))
+            return Variable(name, "binary", sort_levels(_as_written(column), name))
         consecutive = whole and len(distinct) == n and x.max() - x.min() == n - 1
         if whole and len(distinct) == n and n >= 5 and (named_like_id or consecutive):
             return Variable(name, "identifier", role="id")

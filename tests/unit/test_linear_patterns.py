@@ -14,7 +14,7 @@ import pytest
 
 from bayes_engine.errors import LossError, ReadError
 from bayes_engine.exchange import bif
-from bayes_engine.table import convert, dates, decode, dialect, guard, numbers, parquet_arff, read, workbooks
+from bayes_engine.table import convert, dates, decode, dialect, guard, notes, numbers, parquet_arff, read, workbooks
 from bayes_engine.workbench.derivation import check
 from bayes_engine.workbench.incoming import pasted_losses
 
@@ -48,7 +48,9 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "groups of three": (numbers._STYLE[","].fullmatch, lambda n: "1" + ".123" * (n // 4) + "x"),
     "is it a number": (numbers.is_number, lambda n: "1" * n + "x"),
     "a telephone number": (numbers.PHONE.fullmatch, lambda n: "+1" + "(" * n),
-    "a unit": (numbers.common_unit, lambda n: ["1" * n + "," * n]),
+    "a unit": (numbers.usual_unit, lambda n: ["1" * n + "," * n]),
+    "a suffix": (numbers.scaled, lambda n: "1" * n + "k" * n),
+    "letters of two scripts": (notes._mixed, lambda n: "a\u0431" * n),
     "identifiers": (numbers.identifier_among, lambda n: ["0" * n + "x", "1" * n]),
     "lost digits": (lambda text: numbers.precision_loss(text, 1e300), lambda n: "0" * n + "e"),
     "a date": (lambda text: dates.dates([text]), lambda n: "1/" * n),

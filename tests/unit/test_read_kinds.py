@@ -17,7 +17,10 @@ import pyarrow.feather as feather
 import pytest
 
 from bayes_engine.errors import ReadError
+from bayes_engine.table.encode import encode
+from bayes_engine.table.level_matching import match
 from bayes_engine.table.read import read_table
+from bayes_engine.table.schema import Schema, recast
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import FileForm, open_cells
 from tests.conftest import at_least, crossed
@@ -252,3 +255,23 @@ def test_numbers_of_columns_above_words_are_names() -> None:
     assert list(reading.frame) == ["0", "1", "2", "3"]
     assert len(reading.frame) == 20
     assert len(read_table(f"0,1,2,b\n{rows}".encode()).frame) == 21
+
+
+# ---- numbers that are categories -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cells", "levels"), [
+    (["1", "", "2", "3"], ["1", "2", "3"]), (["1", "2", "3", "NA"], ["1", "2", "3"]), (["0", "", "1"], ["0", "1"]),
+    (["1", "2", "3"], ["1", "2", "3"]), (["1.5", "", "2"], ["1.5", "2.0"]), (["-1", "", "1"], ["-1", "1"]),
+    (["5", "", "5"], ["5"]),
+])  # fmt: skip
+def test_codes_beside_missing_cells_are_levels_as_they_are_written(cells: list[str], levels: list[str]) -> None:
+    rows = "".join(f"{cell},{'uv'[i % 2]}\n" for i, cell in enumerate(cells * 6))
+    reading = read_table(f"code,y\n{rows}".encode())
+    code = recast(reading.schema["code"], reading.frame["code"], "categorical")
+    assert [str(level) for level in code.levels] == levels
+    schema = Schema((code, reading.schema["y"]))
+    table = encode(reading.frame, schema)
+    assert [0 if c == "" or c == "NA" else 1 + levels.index(f"{float(c)}" if c not in levels else c)
+            for c in cells * 6] == table["code"].tolist()  # fmt: skip
+    assert match(pd.Series(cells), code, None, ".").codes.tolist() == table["code"].tolist()[: len(cells)]
