@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeVar
@@ -562,12 +563,20 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
 
 
 def _but_for_repetitions(cells: Sequence[str], below: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The rows without those that repeat this one, where hardly another row stands twice: so does a header that was
-    written again between the rows."""
+    """The rows without those that repeat this one, where that sets it apart as a header that was written again: hardly
+    another row stands twice, or its words stand in no other row, as those of most others do."""
     others = [row for row in below if [cell.strip() for cell in row[: len(cells)]] != list(cells)]
-    if len(others) == len(below) or len({tuple(row) for row in others}) < 0.9 * len(others) or len(others) < 6:
+    if len(others) == len(below) or len(others) < 6:
         return below
-    return others
+    times = Counter(map(tuple, others))
+    if len(times) >= 0.9 * len(others):
+        return others
+    columns = [Counter(row[j].strip() if j < len(row) else "" for row in others) for j in range(len(cells))]
+    alone = sum(
+        all(column[cell.strip()] == n for cell, column in zip(row, columns, strict=False)) for row, n in times.items()
+    )
+    known = any(cell in column for cell, column in zip(cells, columns, strict=True))
+    return below if known or alone > 0.1 * len(times) else others
 
 
 def _votes_of_numbers(

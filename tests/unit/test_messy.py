@@ -1,0 +1,55 @@
+"""The reader on messy files: how many are read right, and of how many it says what must be said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import pytest
+
+from bayes_engine.table.read import Reading, read_table
+from tests.messy import Messy, files
+from tests.unit.test_inferred_reading import said
+
+EVERY = 43
+"""Of the some 540 files every forty-third is read by default."""
+RIGHT, TOLD = 0.97, 0.97
+
+
+def value(cell: object) -> object:
+    """A cell as it is compared: a number by its value, '' where it is missing."""
+    if isinstance(cell, pd.Timestamp):
+        return f"{cell:%d/%m/%Y}"
+    if pd.isna(cell):  # type: ignore[call-overload]
+        return ""
+    try:
+        return float(str(cell))
+    except ValueError:
+        return str(cell)
+
+
+def is_right(file: Messy, reading: Reading) -> bool:
+    cells = [[value(cell) for cell in row] for row in reading.frame.astype(object).to_numpy().tolist()]
+    wanted = [[value(cell) for cell in row] for row in file.cells]
+    return list(reading.frame.columns) == file.names and cells == wanted
+
+
+def shares(some: Sequence[Messy]) -> tuple[float, float, list[str]]:
+    """Which share is read right, which right and told, and which are not."""
+    readings = [(file, read_table(file.data)) for file in some]
+    right = [(file, reading) for file, reading in readings if is_right(file, reading)]
+    told = [file.name for file, reading in right if file.says in said(reading)]
+    return len(right) / len(some), len(told) / len(some), sorted({file.name for file in some} - set(told))
+
+
+def test_some_messy_files_are_read_right_and_told() -> None:
+    right, told, failed = shares(list(files())[::EVERY])
+    assert (right, told) == (1, 1), failed
+
+
+@pytest.mark.slow
+def test_messy_files_are_read_right_and_told() -> None:
+    every = list(files())
+    assert len(every) > 500
+    right, told, failed = shares(every)
+    assert right >= RIGHT and told >= TOLD, failed
