@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.compare import compare
 from bayes_engine.models.one_dependence import SPODE, TAN
+from bayes_engine.progress import watched
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State
+from pages.views.dependence import dial
 from tests.apptest.opened import behind, filmed, listed, opened, sent_to, showing, uploaded
 
 MELONS = State(table="watermelon2", language="en", labels="file")
@@ -253,3 +259,16 @@ def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
 def test_a_forged_link_opens_the_page(view: dict[str, object]) -> None:
     app = opened("dependence", showing(MELONS, **view))
     assert app.subheader[0].value.endswith("0.5975 nats")
+
+
+def test_models_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def noted(*args: Any, **more: Any) -> Any:
+        seen.append(watched())
+        return compare(*args, **more)
+
+    monkeypatch.setattr(dial, "compare", noted)
+    app = opened("dependence", replace(MELONS, prior=(0.43, 0.57)))  # which nobody else has asked for
+    assert "nats a row" in said(app) or "log-loss" in said(app)
+    assert seen and all(seen)

@@ -7,14 +7,12 @@ import math
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import compare
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, current
 from pages.views.dependence import dial
@@ -70,7 +68,7 @@ def cost(table: active.FittableTable) -> None:
     """What naive Bayes loses on held-out rows against the tree, with its interval."""
     specs = dial.dial_models(table)
     try:
-        losses = _losses(table, (specs["naive-bayes"], specs["tan"]), current().prior)
+        losses = _losses(table, (specs["naive-bayes"], specs["tan"]))
     except BayesEngineError as error:
         st.caption(error.message.local(md))
         return
@@ -103,9 +101,9 @@ def cost(table: active.FittableTable) -> None:
     st.markdown(sentence.format(**numbers))
 
 
-@cached(max_entries=32)
-def _losses(table: active.FittableTable, specs: tuple[Spec, ...], prior: tuple[float, ...]) -> pd.DataFrame:
+def _losses(table: active.FittableTable, specs: tuple[Spec, ...]) -> pd.DataFrame:
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
-    judged = active.held_out_refitted if active.is_tiny(table) else active.held_out_rows
+    anew, use = active.is_tiny(table), active.prior_of_use(table)
+    judged = active.held_out_refitted if anew else active.held_out_rows
     held = {spec.family: judged(table, active.fit(table, spec)) for spec in specs}
-    return compare(held, prior_of_use=active.prior_of_use(table))
+    return dial.scores_of(repr((table.key, *specs, anew, tuple((use or {}).values()))), held, use)

@@ -90,7 +90,7 @@ def dial(table: active.FittableTable) -> None:
         raise readings.faults["naive-bayes"]
     use = active.prior_of_use(table)
     key = (table.key, *(specs[p] for p in readings.held), anew, tuple((use or {}).values()))
-    scores, loss = _scores(repr(key), readings.held, use), active.losses(table)
+    scores, loss = scores_of(repr(key), readings.held, use), active.losses(table)
     priced = _priced(repr(key), loss, readings.held, use, table.parts.amount)
     bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
     _figure(table, specs, here, scores, priced, bills)
@@ -187,7 +187,9 @@ def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool)
 
 
 @cached(max_entries=32, activity=Message("comparing the models"))
-def _scores(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None) -> pd.DataFrame:
+def scores_of(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None) -> pd.DataFrame:
+    """Models on the same held-out rows, by place; `key` says the table, the models, how rows were held out, and the
+    prior of use."""
     return compare(_held, prior_of_use=_use)
 
 
