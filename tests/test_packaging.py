@@ -26,6 +26,21 @@ def test_the_lowest_versions_that_are_tried_are_those_that_are_promised() -> Non
     assert {bound.replace(">=", "==") for bound in PROJECT["dependencies"]} <= set(tried)
 
 
+def test_the_neighbours_are_told_alike_in_both_languages() -> None:
+    """Cell by cell, as far as a cell is one word."""
+    words = {"yes": "能", "no": "不能", "–": "–", "add only": "只能增加"}
+    tables = [
+        [
+            row.strip("| ").split(" | ")[1:]
+            for row in text.read_text(encoding="utf-8").splitlines()
+            if row.count("|") == 8
+        ]
+        for text in (ROOT / "README.md", ROOT / ".github" / "README.zh.md")
+    ]
+    english, chinese = ([cell for row in table[2:] for cell in row] for table in tables)
+    assert [words.get(cell) for cell in english] == [cell if cell in words.values() else None for cell in chinese]
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel unpacked, as in site-packages."""
