@@ -396,3 +396,22 @@ def test_a_block_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     net = asia()
     with pytest.raises(ParameterError, match="drawing 'tub', 'lung', 'either' together needs a table of 256 cells"):
         compile_gibbs(net, np.full(8, HIDDEN), blocks=[("lung", "tub", "either")])
+
+
+def test_sweeps_are_counted() -> None:
+    net = asia()
+    kernel, rng = compile_gibbs(net, np.full(len(net.names), HIDDEN)), np.random.default_rng(0)
+    state = start(kernel, rng, 8)
+    for sweep in (state.sweep + 1, state.sweep + 2):
+        state, _info = gibbs_step(rng, state, kernel)
+        assert state.sweep == sweep
+
+
+@pytest.mark.parametrize(("chains", "sweeps"), [(2, 400), (8, 3)])
+def test_too_few_chains_or_sweeps_are_not_judged(chains: int, sweeps: int) -> None:
+    net = asia()
+    settings = GibbsSettings(chains=chains, sweeps=sweeps)
+    evidence = np.array([0 if name in ("either", "lung", "tub") else HIDDEN for name in net.names])
+    run = gibbs(net, evidence, rng=np.random.default_rng(0), settings=settings)
+    assert run.status == "not yet"
+    assert f"{chains} chain" in str(run.message) and "cannot be held against each other" in str(run.message)
