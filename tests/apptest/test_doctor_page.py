@@ -7,13 +7,18 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from unittest import mock
 
+import hypothesis.strategies as some
 import pandas as pd
 import pytest
+from hypothesis import given
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
 from bayes_engine.errors import TableError, listen
+from bayes_engine.table.read import Reading
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, ReadText, Repair, SetKind, SetRole
 from bayes_engine.workbench.doctor.finding import label as label_of
@@ -28,7 +33,7 @@ from pages.views.classify.judged import _mended
 from pages.views.data import columns
 from pages.views.data.doctor import edits
 from tests.apptest.opened import opened, seen, sent_to, showing, uploaded
-from tests.conftest import PATIENCE, slowly
+from tests.conftest import PATIENCE, examples, slowly
 from tests.unit.test_doctor_claims import skewed
 
 
@@ -479,6 +484,37 @@ def test_mended_and_undone_the_table_is_as_it_was(held: Callable[[str], State]):
                 assert (undone.columns, undone.repairs) == (before.columns, before.repairs), mend
             tried.add(mend.what if isinstance(mend, Repair) else type(mend).__name__)
         assert tried >= every, every - tried
+
+
+MENDS = (Repair("days", "when", 1.0), Repair("days", "when", 2.0), Repair("text-missing", "dose"),
+         Repair("outliers-missing", "far"), Repair("value-missing", "height", -999.0), Repair("infinite-missing", "x"),
+         Repair("merge-spellings", "city"), Repair("drop-rare", "y"), Repair("drop-duplicates"))  # fmt: skip
+
+
+@cache
+def read_once() -> tuple[File, Upload[Reading]]:
+    lines = [",".join(map(str, (*everything(i % 70), "odd" if i == 7 else y(i)))) for i in range(74)]
+    file = File.of("t.csv", "\n".join(["x,when,dose,far,height,city,mark,code,y", *lines]).encode())
+    return file, Upload(TABLE, file, (), TABLE.read(file))
+
+
+@examples(60, 4)
+@given(data=some.data(), said=some.sets(some.sampled_from(["when", "dose", "city"])))
+def test_any_mends_undone_in_any_order_give_back_the_table(data: some.DataObject, said: set[str]):
+    file, upload = read_once()
+    with mock.patch("pages.active.tables.upload_in", return_value=upload.reading):
+        before = State(table=f"upload:{file.digest}")
+        position = active.in_use(before).schema.position
+        for name in sorted(said):
+            before = columns.with_levels(before, position[name], active.in_use(before).schema[name].levels[::-1])
+        here = active.in_use(before)
+        after = columns.with_repairs(before, data.draw(some.lists(some.sampled_from(MENDS), unique=True, max_size=5)))
+        for entry in data.draw(some.permutations(after.repairs)):
+            after = columns.without_repair(after, entry)
+        again = active.in_use(after)
+        assert (after.columns, after.repairs) == (before.columns, before.repairs)
+        assert again.frame.equals(here.frame)
+        assert again.schema == here.schema
 
 
 def test_a_mend_that_a_column_s_kind_forbids_is_refused_in_words(held: Callable[[str], State]):
