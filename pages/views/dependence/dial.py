@@ -310,8 +310,8 @@ def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, Descr
         whole=True,
     )
     st.caption(
-        _("MDL bill = −log L + ½ log m · p, natural logarithms. AODE is a mean of models: it has no "
-          "parameters of its own to count, and so no bill.")
+        _("MDL bill = −log L + ½ log m · p, natural logarithms. AODE has none: its tables are no maximum-likelihood "
+          "estimates of the mean of models.")
     )  # fmt: skip
 
 
