@@ -11,7 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
+from bayes_engine.progress import watched
+from bayes_engine.workbench.derivation.modes_of_use import agreement
 from pages.runtime.state import Spec, State
+from pages.views.model.modes_of_use import comparison
 from tests.apptest.opened import opened, seen, showing, uploaded
 
 MELONS = showing(State(table="watermelon3", language="en", labels="file"), model_view="ways")
@@ -158,3 +161,15 @@ def test_levels_of_weighted_rows_and_gaps() -> None:
     assert "largest difference" in said(app)
     same = frame(app, 0)[["c0", "c1"]].to_numpy().astype(float)
     np.testing.assert_allclose(same, same[:1].repeat(3, axis=0), atol=1e-12)
+
+
+def test_the_ways_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def noted(*given: Any) -> Any:
+        seen.append(watched())
+        return agreement(*given)
+
+    monkeypatch.setattr(comparison, "agreement", noted)
+    opened("model", replace(MELONS, shelf=(Spec("laplace", (("alpha", 2.4375),)),)))  # which nobody else has asked for
+    assert seen == [True]

@@ -13,9 +13,11 @@ from bayes_engine import load_dataset
 from bayes_engine.decision.two_gaussians import boundaries, two_gaussians
 from bayes_engine.models.projection import numeric_rows, pooled_analysis, project, transformed_naive_bayes
 from bayes_engine.numerals import number
+from bayes_engine.progress import watched
 from bayes_engine.table.roles import take_apart
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State
+from pages.views.projection import discriminants
 from pages.views.projection.equivalence import SCENES, classes_in_use
 from pages.views.projection.projection import read_angle
 from tests.apptest.opened import opened
@@ -171,6 +173,18 @@ def test_the_dial_from_qda_to_lda(pooling: float) -> None:
     every = pooled_analysis(rows("penguins"), pooling)
     assert [m.value for m in app.metric] == [f"{every.accuracy:.1%}", f"{every.log_loss:.4f}"]
     assert "integrated out" in said(app)
+
+
+def test_the_path_of_the_dial_is_computed_in_a_job_that_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def noted(*given: Any) -> Any:
+        seen.append(watched())
+        return pooled_analysis(*given)
+
+    monkeypatch.setattr(discriminants, "pooled_analysis", noted)
+    opened("projection", shown(State(table="penguins", language="en"), section="dial", gamma=0.137))
+    assert sum(seen) == len(discriminants.PATH) and len(seen) == sum(seen) + 1  # and the one that is looked at
 
 
 def test_assumptions_are_tested_in_words() -> None:

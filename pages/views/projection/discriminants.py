@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any, cast
 
 import pandas as pd
@@ -26,6 +27,7 @@ from bayes_engine.models.projection import (
     transformed_naive_bayes,
 )
 from bayes_engine.numerals import number
+from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia
 from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions
 from bayes_engine.workbench.figures.theme import colour_of
@@ -204,18 +206,26 @@ def _shares() -> tuple[float, float]:
     return current().seen(keys.POOLING), current().seen(keys.GAMMA)
 
 
+@cached(max_entries=64, activity=Message("judging the model on rows held out"))
+def _losses_on_path(
+    table: active.FittableTable, names: tuple[str, ...], shrinkage: float
+) -> tuple[list[float], list[float]]:
+    """The shares of pooling on the path for which there is a model with a finite log-loss on rows held out, and that
+    loss; where a class has no covariance of its own the path begins where it has one."""
+    values, losses = [], []
+    for share in steps(PATH):
+        with suppress(BayesEngineError):
+            there = pooled_analysis(rows_of(table, names), share, shrinkage)
+            if math.isfinite(there.log_loss):
+                values.append(share)
+                losses.append(there.log_loss)
+    return values, losses
+
+
 def _path(
     table: active.FittableTable, names: tuple[str, ...], here: PooledAnalysis, pooling: float, shrinkage: float
 ) -> None:
-    values, losses = [], []
-    for share in PATH:
-        try:
-            there = _pooled(table, names, share, shrinkage)
-        except BayesEngineError:  # no covariance of its own there: the path begins where there is one
-            continue
-        if math.isfinite(there.log_loss):
-            values.append(share)
-            losses.append(there.log_loss)
+    values, losses = _losses_on_path(table, names, shrinkage)
     if values and math.isfinite(here.log_loss):
         figure = along_the_dial(values, losses, (pooling, here.log_loss), title=_("log-loss"), dark=dark())
         chart(figure, key="dial_path", alt=_("held-out log-loss from QDA to LDA"))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.costs import MODES_OF_USE, Cost, ModeOfUse, Moment, costs
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.derivation.modes_of_use import Agreement, agreement, work
 from bayes_engine.workbench.figures.modes_of_use import work_lines
 from pages import active
@@ -163,20 +164,20 @@ def _figure(bill: Sequence[Cost]) -> None:
 # that they agree --------------------------------------------------------------------------------------------------
 
 
-@cached(max_entries=32)
+@cached(max_entries=32, activity=Message("comparing the models"))
 def _agreement(
-    key: str, spec: Spec, case: tuple[object, ...], _table: active.FittableTable, _fitted: active.Fitted
+    key: str, spec: Spec, case: tuple[object, ...], _asked: pd.DataFrame, _parts: Parts, _fitted: active.Fitted
 ) -> Agreement:
-    parts = _table.parts
     assert isinstance(_fitted.model, NaiveBayes)
-    asked = active.case_frame(_table, active.case_values(_table))
-    return agreement(_fitted.model, parts.X, parts.y, asked, parts.weight)
+    return agreement(_fitted.model, _parts.X, _parts.y, _asked, _parts.weight)
 
 
 def _same(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The posterior of the case in each way, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
-    agreeing = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
+    values = active.case_values(table)
+    codes, asked = active.case_codes(table, values), active.case_frame(table, values)
+    agreeing = _agreement(table.key, fitted.spec, codes, asked, table.parts, fitted)
     posteriors(table, fitted, [(mode_name(way), agreeing.of_case[way]) for way in MODES_OF_USE], key="ways_same")
     sentence = _(
         "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "
