@@ -311,10 +311,10 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
     """
     own = _fit(table.key, uncalibrated(spec), table.parts)
     if setting(spec, "calibration") == AS_IT_IS:
-        return own
+        return replace(own, spec=spec)  # what it is called now
     with st.spinner(_("calibrating …")):
         held = _held_out(table.key, own.spec, False, own.model, table.parts)
-        return _calibrated(table.key, spec, own, held)
+        return replace(_calibrated(table.key, spec, own, held), spec=spec)
 
 
 @cached(max_entries=16, activity=Message("calibrating the model"))

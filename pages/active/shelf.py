@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 import streamlit as st
@@ -13,8 +14,8 @@ from bayes_engine.models.naive_bayes import PRESETS
 from pages import active
 from pages.active import prior_choice, words
 from pages.active.models import FAMILIES
-from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, control, current, on_click
+from pages.runtime.escape import clean, md
+from pages.runtime.state import NAMED, Spec, State, control, current, on_click
 
 MOST = 6
 """How many models the shelf holds."""
@@ -41,7 +42,7 @@ def with_likelihood(table: active.FittableTable, spec: Spec, position: int, name
 def with_preset(spec: Spec, preset: str) -> Spec:
     """The model estimated by another preset: what it is stays, each knob of estimation goes."""
     stays = (*OF_COLUMNS, *active.NAIVE.get(spec.family, ()))
-    return Spec(preset, tuple(knob for knob in spec.knobs if knob[0] in stays), spec.family)
+    return replace(spec, preset=preset, knobs=tuple(knob for knob in spec.knobs if knob[0] in stays))
 
 
 def with_prior(spec: Spec, kind: str) -> Spec:
@@ -78,7 +79,7 @@ def pseudo_count(spec: Spec) -> Any:
 
 def of_family(spec: Spec, family: str) -> Spec:
     """The model as one of another family: with the knobs that this one has too."""
-    moved = Spec(spec.preset, (), family)
+    moved = replace(spec, knobs=(), family=family)
     for name, value in spec.knobs:
         alike = name != "smoothing" or "aode" not in (family, spec.family)  # one word for two things
         alike &= name != "criterion"
@@ -123,7 +124,8 @@ def edit_active_model(table: active.FittableTable, edit: Callable[[Spec], Spec])
 def add_model(table: active.FittableTable, state: State) -> State:
     """One more model, a copy of the active one, which becomes active."""
     specs = active.shelf_of(table)
-    return replace(state, shelf=(*specs, specs[active_place(table)]), active=len(specs)) if len(specs) < MOST else state
+    copy = replace(specs[active_place(table)], name="")
+    return replace(state, shelf=(*specs, copy), active=len(specs)) if len(specs) < MOST else state
 
 
 def remove_model(table: active.FittableTable, state: State) -> State:
@@ -154,16 +156,41 @@ def title(spec: Spec, table: active.FittableTable | None = None) -> str:
     return " · ".join([words.spec(replace(spec, knobs=())), *differing[:1]]) + (" …" if len(differing) > 1 else "")
 
 
+def told_apart(names: Iterable[str]) -> list[str]:
+    """The names of the models on the shelf, no two alike.
+
+    >>> told_apart(["TAN", "TAN", "mine", "TAN"])
+    ['TAN', 'TAN (2)', 'mine', 'TAN (3)']
+    """
+    told: list[str] = []
+    for name in names:
+        told.append(next(n for n in chain([name], (f"{name} ({k})" for k in count(2))) if n not in told))
+    return told
+
+
+def names(table: active.FittableTable) -> list[str]:
+    """What the models on the shelf are called: as a person says, or by what they are."""
+    return told_apart(spec.name or title(spec, table) for spec in active.shelf_of(table))
+
+
+def named(table: active.FittableTable, state: State, name: str) -> State:
+    """The state with the active model called so; "" is its own title again. What another is called gets a number."""
+    wanted, here = clean(name, NAMED - 4).strip(), active_place(table)
+    others = [other for place, other in enumerate(names(table)) if place != here]
+    free = told_apart([*others, wanted])[-1] if wanted else ""
+    return edit_active_model(table, lambda spec: replace(spec, name=free))(state)
+
+
 def choose_model(table: active.FittableTable) -> Spec:
     """The shelf: choose, add, remove a model; then its preset. Returns the active model."""
-    specs, here = active.shelf_of(table), active_place(table)
+    specs, here, called = active.shelf_of(table), active_place(table), names(table)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.segmented_control(
             _("Models on the shelf"),
             range(len(specs)),
             required=True,
             wrap=True,
-            format_func=lambda i: f"{i + 1} · {md(title(specs[i], table))}",
+            format_func=lambda i: f"{i + 1} · {md(called[i])}",
             **control("shelf", here, lambda s, i: replace(s, active=i)),
         )
         st.button(
@@ -180,6 +207,14 @@ def choose_model(table: active.FittableTable) -> Spec:
             key="shelf_remove",
             disabled=len(specs) == 1,
             **on_click(lambda s: remove_model(table, s)),
+        )
+        st.text_input(
+            _("Name"),
+            max_chars=NAMED - 4,
+            placeholder=called[here],
+            width=220,
+            help=_("What the active model is called here, in comparisons and as a file; empty: by what it is."),
+            **control("shelf_name", specs[here].name, lambda s, name: named(table, s, name)),
         )
     spec = specs[here]
     closed = unavailable_families(table)

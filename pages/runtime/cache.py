@@ -144,7 +144,8 @@ def _content(value: Any) -> str:
         plain = type(value) is tuple and PLAIN.issuperset(map(type, value))
         return repr(value) if plain else f"({','.join(map(_content, value))})"
     if is_dataclass(value):
-        return f"{type(value).__qualname__}{_content([getattr(value, field.name) for field in fields(value)])}"
+        compared = [getattr(value, field.name) for field in fields(value) if field.compare]
+        return f"{type(value).__qualname__}{_content(compared)}"
     if hasattr(value, "dtype"):
         return f"{value.dtype}{value.shape}{_content(value.tolist())}"
     raise TypeError(f"no content of {type(value)} is known, which a key could hold")

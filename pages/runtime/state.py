@@ -12,7 +12,7 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NoReturn, TypeVar, get_args
 
 import streamlit as st
@@ -30,6 +30,8 @@ LONGEST = 1500
 """A longer token does not go into a link."""
 TYPED = 500
 """So many characters of a typed text go into a link; a longer one stays here."""
+NAMED = 40
+"""So many characters the name of a model may have."""
 KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
 """The kinds of columns that a person may choose; the others are found, never chosen."""
 REPAIRS = 200
@@ -42,12 +44,14 @@ UNHEARD = 2.0
 class Spec:
     """A model on the shelf: its family, for naive Bayes an estimation preset, and the knobs that differ from it.
 
-    A knob that is a column is its position among the features, −1 meaning that the model chooses.
+    A knob that is a column is its position among the features, −1 meaning that the model chooses. `name` is what a
+    person calls it; two that differ in it alone are one model, and fitted once.
     """
 
     preset: str = "textbook"
     knobs: tuple[tuple[str, Any], ...] = ()
     family: str = "naive-bayes"
+    name: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,13 @@ def changed_fields(state: State) -> dict[str, Any]:
     }
     if "shelf" in changed:
         changed["shelf"] = [
-            [spec.preset, spec.knobs, *([spec.family] if spec.family != Spec.family else [])] for spec in state.shelf
+            [
+                spec.preset,
+                spec.knobs,
+                *([spec.family] if spec.name or spec.family != Spec.family else []),
+                *([spec.name] if spec.name else []),
+            ]
+            for spec in state.shelf
         ]
     return changed
 
@@ -139,8 +149,13 @@ def state_from_json(text: str | bytes) -> State | None:
     try:
         values = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         values["shelf"] = [
-            Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs), *map(str, family[:1]))
-            for p, knobs, *family in values.get("shelf", [])
+            Spec(
+                str(p),
+                tuple((str(k), _tuples(v)) for k, v in knobs),
+                *map(str, rest[:1]),
+                *(str(name)[:NAMED] for name in rest[1:2]),
+            )
+            for p, knobs, *rest in values.get("shelf", [])
         ]
         state = State(**{k: _tuples(v) for k, v in values.items()})
         encode(state)  # what cannot be written again (half a surrogate pair) is none of ours

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,13 +12,13 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
-from pages.active import own_table, words
+from pages.active import own_table, shelf, words
 from pages.active.case_and_losses import pick_row
 from pages.active.files import TABLE
 from pages.active.tables import upload_in
 from pages.runtime import private
 from pages.runtime.escape import md
-from pages.runtime.state import control, current, on_click
+from pages.runtime.state import Spec, control, current, on_click
 from pages.shell import workspace
 
 _STYLE = private.style("""
@@ -97,10 +97,15 @@ def state_chips() -> None:
     row = _row(table)
     case = _("typed") if state.case else _("first")
     case = case if row is None else _("row {n}").format(n=row)
-    model = md(words.spec(specs[min(state.active, len(specs) - 1)]), 24)
+    model = md(_names(specs)[min(state.active, len(specs) - 1)], 24)
     _chip("model", _("Model"), model, ":material/tune:", _model_chip, table)
     _chip("case", _("Case"), case, ":material/search:", _case_chip, table)
     _chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
+
+
+def _names(specs: Iterable[Spec]) -> list[str]:
+    """What the models are called, shortly, and no two alike."""
+    return shelf.told_apart(spec.name or words.spec(spec) for spec in specs)
 
 
 def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[T], None], table: T) -> None:
@@ -112,10 +117,11 @@ def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[T], None
 
 def _model_chip(table: active.FittableTable) -> None:
     specs = active.shelf_of(table)
+    called = _names(specs)
     st.radio(
         _("Active model"),
         range(len(specs)),
-        format_func=lambda i: md(words.spec(specs[i])),
+        format_func=lambda i: md(called[i]),
         **control("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)),
     )
 

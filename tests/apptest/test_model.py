@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,9 @@ from pages import active
 from pages.active import shelf
 from pages.active.files import TABLE
 from pages.active.tables import embedded
-from pages.runtime.state import Spec, State, encode
+from pages.runtime import view_keys as keys
+from pages.runtime.cache import content_key
+from pages.runtime.state import Spec, State, decode, encode, state_from_json
 from tests.apptest.opened import APP, behind, give, listed, opened, showing, uploaded
 from tests.conftest import PATIENCE, crossed, slowly
 from tests.kept import forget
@@ -428,3 +432,45 @@ def test_a_long_table_does_not_travel_to_the_browser_point_by_point(page: str) -
     assert all(len(e.value) <= 5000 for e in app.dataframe)
     if page == "model":
         assert "The first 5000 are shown" in said(app) and len(behind(app)) == 5000
+
+
+# names of the models --------------------------------------------------------------------------------------------------
+
+
+def test_no_two_models_of_the_shelf_show_one_name() -> None:
+    app = opened("model", State(table="watermelon3", language="en"))
+    for _more in range(2):
+        app.button(key="shelf_add").click().run()
+    assert [re.sub(r"[\\\u2060]", "", name)[4:] for name in app.segmented_control(key="shelf").options] == [
+        "textbook, as printed", "textbook, as printed (2)", "textbook, as printed (3)",
+    ]  # fmt: skip
+
+
+def test_a_model_is_called_as_a_person_says_in_links_and_comparisons_and_as_a_file() -> None:
+    app = opened("model", State(table="watermelon3", language="en"))
+    app.button(key="shelf_add").click().run()
+    app.text_input(key="shelf_name").set_value("  cautious *1* ").run()
+    assert not app.exception and [s.name for s in app.session_state["state"].shelf] == ["", "cautious *1*"]
+    token = encode(app.session_state["state"])
+    assert (decode(token) or State()).shelf[1].name == "cautious *1*"
+    app.segmented_control(key="shelf").set_value(0).run()
+    app.text_input(key="shelf_name").set_value("cautious *1*").run()  # it is taken: a number is put behind it
+    assert [s.name for s in app.session_state["state"].shelf] == ["cautious *1* (2)", "cautious *1*"]
+    app.button(key="shelf_add").click().run()
+    assert app.session_state["state"].shelf[2].name == ""
+    app.segmented_control(key="shelf").set_value(1).run()
+    app.segmented_control(key="preset").set_value("laplace").run()
+    assert spec(app).name == "cautious *1*" and spec(app).preset == "laplace"
+    app.text_input(key="shelf_name").set_value("").run()
+    assert spec(app).name == ""
+    again = opened("model", (decode(token) or State()).showing(keys.SAVE_OPEN.to(True)))
+    assert "cautious-1.model.bayes" in again.code[0].value
+    judged = opened("model", (decode(token) or State()).showing(keys.MODEL_VIEW.to("compare")))
+    assert any("cautious" in str(e.proto) for e in judged.get("plotly_chart"))
+
+
+def test_a_name_fits_no_model_anew() -> None:
+    named, plain = Spec("laplace", (), "tan", "mine"), Spec("laplace", (), "tan")
+    assert named == plain and content_key(named) == content_key(plain)
+    assert state_from_json('{"shelf":[["laplace",[],"tan"],["laplace",[],"tan","mine",7]]}') is not None
+    assert decode(encode(State(shelf=(named, plain)))).shelf[0].name == "mine"  # type: ignore[union-attr]

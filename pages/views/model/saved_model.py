@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from bayes_engine import save_model
@@ -15,7 +17,8 @@ MIME = "application/octet-stream"
 
 def download_model(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The model as `save_model` writes it, calibrated where the shelf says so."""
-    name = f"{fitted.spec.family}.model.bayes"
+    called = re.sub(r"[^\w.-]+", "-", fitted.spec.name).strip("-.")
+    name = f"{called or fitted.spec.family}.model.bayes"
     is_open = current().seen(keys.SAVE_OPEN)
     with st.expander(_("Save this model"), icon=":material/download:", **bound_to(keys.SAVE_OPEN)):
         left, right = st.columns([1, 2], gap="medium")

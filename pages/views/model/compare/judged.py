@@ -82,8 +82,10 @@ class Judged:
     def title(self, name: str, escape: Callable[[str], str] = md) -> str:
         if name == COUNTERPART:
             return _("logistic regression")
-        shown = " · ".join(map(escape, _distinguishing_knobs(self.specs, int(name), self.table)))
-        return f"{int(name) + 1} · {shown}" if len(self.specs) > 1 else shown
+        every = range(len(self.specs))
+        called = shelf.told_apart(" · ".join(_distinguishing_knobs(self.specs, i, self.table)) for i in every)
+        shown = escape(called[int(name)])
+        return f"{int(name) + 1} · {shown}" if len(every) > 1 else shown
 
     def look(self, name: str) -> CurveStyle:
         place = len(self.specs) if name == COUNTERPART else int(name)
@@ -91,8 +93,10 @@ class Judged:
 
 
 def _distinguishing_knobs(specs: tuple[Spec, ...], at: int, table: active.FittableTable) -> list[str]:
-    """The family of a model, and what tells it from the others of its family on the shelf."""
+    """The family of a model, and what tells it from the others of its family on the shelf; or its own name."""
     spec = specs[at]
+    if spec.name:
+        return [spec.name]
     others = [s for i, s in enumerate(specs) if i != at and s.family == spec.family]
     told = [words.family(spec.family)]
     if spec.family == "naive-bayes" and any(s.preset != spec.preset for s in others):
@@ -107,8 +111,8 @@ def judge(table: active.FittableTable) -> Judged:
     costs = expected(table, len(table.parts.y))
     method = current().seen(keys.CALIBRATOR)
     asked = {COUNTERPART: method}  # for all alike; else as each stands on the shelf
-    for i, spec in enumerate(specs):
-        with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(shelf.title(spec, table)))):
+    for i, (spec, called) in enumerate(zip(specs, shelf.names(table), strict=True)):
+        with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(called))):
             try:
                 with costs.stage(f"fit {i}"):
                     fitted = active.fit(table, active.uncalibrated(spec))
