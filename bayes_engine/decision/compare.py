@@ -242,8 +242,7 @@ def differences(
         left, right = np.array([pairs[k] for k in known]).T
         tick()
         apart = np.where(w[:, None] > 0, losses[:, left] - losses[:, right], 0.0)
-        draws = max(DRAWS, 100 * len(known) - 1)  # a p-value is no smaller than 2/(draws + 1), and Holm multiplies it
-        drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws)
+        drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws_for(len(known)))
         estimates[known, 0] = w @ apart / w.sum()
         estimates[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
         chance = _two_sided(drawn)
@@ -254,6 +253,16 @@ def differences(
     frame.insert(0, "one", [names[i] for i, _j in pairs])
     frame.insert(1, "other", [names[j] for _i, j in pairs])
     return frame.assign(bounded=bounded, real=frame["p"] < LEVEL)
+
+
+def draws_for(pairs: int) -> int:
+    """How many resamples `differences` draws for so many pairs of models: a p-value is no smaller than 2/(draws + 1),
+    and Holm multiplies it.
+
+    >>> draws_for(3), draws_for(21)
+    (999, 2099)
+    """
+    return max(DRAWS, 100 * pairs - 1)
 
 
 def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,9 +14,11 @@ from bayes_engine.decision.evaluate import held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN, KDependence
+from pages.runtime import jobs
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import opened, seen, showing, uploaded
-from tests.conftest import slowly
+from tests.conftest import PATIENCE, slowly
+from tests.kept import forget
 
 MELONS = State(table="watermelon2", language="en")
 MINUS = "−"
@@ -238,3 +242,25 @@ def test_a_class_of_one_row_has_no_answer() -> None:
     app = uploaded(b"a,b,label\nx,u,y\nx,v,y\nz,u,y\nz,v,n\n")
     assert "cannot be told" in said(app)
     assert "nan" not in said(app)
+
+
+@pytest.mark.parametrize("shown_tab", ["dial", "pairs"])
+def test_the_bar_of_several_models_never_goes_back(shown_tab: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[float] = []
+    bar = jobs.st.progress
+
+    def noted(share: float, words: str) -> object:
+        if "all that this page computes" in words:
+            shown.append(share)
+        return bar(share, words)
+
+    monkeypatch.setattr(jobs.st, "progress", noted)
+    monkeypatch.setattr(jobs, "GRACE", 0.0)
+    forget()
+    app = tab(shown_tab)
+    for _run in range(60):
+        assert all(job.done.wait(PATIENCE) for job in list(jobs._jobs.values()))
+        if not app.run().get("progress"):
+            break
+    assert not app.exception and not app.get("progress")
+    assert len(shown) >= 2 and all(one <= later for one, later in pairwise(shown))

@@ -14,6 +14,7 @@ from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
+from pages.runtime.jobs import part_of_page
 from pages.runtime.state import Spec, current
 from pages.views.dependence import dial
 from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names, uncut
@@ -105,5 +106,11 @@ def _losses(table: active.FittableTable, specs: tuple[Spec, ...]) -> pd.DataFram
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
     anew, use = active.is_tiny(table), active.prior_of_use(table)
     judged = active.held_out_refitted if anew else active.held_out_rows
-    held = {spec.family: judged(table, active.fit(table, spec)) for spec in specs}
-    return dial.scores_of(repr((table.key, *specs, anew, tuple((use or {}).values()))), held, use)
+    page, held = (table.key, "dependence"), {}
+    begin = dial.DRAWN if current().seen(keys.DEPENDENCE_TAB) == "dial" else 0.0
+    part = (1.0 - begin) / (len(specs) + 1)
+    for i, spec in enumerate(specs):
+        with part_of_page(page, begin + i * part, begin + (i + 1) * part):
+            held[spec.family] = judged(table, active.fit(table, spec))
+    with part_of_page(page, 1.0 - part, 1.0):
+        return dial.scores_of(repr((table.key, *specs, anew, tuple((use or {}).values()))), held, use)

@@ -26,9 +26,12 @@ from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
+from pages.runtime.jobs import part_of_page
 from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, within_limits
 from pages.views.dependence.dependences import cut_method, with_cut
 
+FITTED, DRAWN = 0.6, 0.8
+"""The parts of the page's bar that are full once all models of the dial are fitted and judged, and once it is drawn."""
 DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
 
@@ -90,8 +93,11 @@ def dial(table: active.FittableTable) -> None:
         raise readings.faults["naive-bayes"]
     use = active.prior_of_use(table)
     key = (table.key, *(specs[p] for p in readings.held), anew, tuple((use or {}).values()))
-    scores, loss = scores_of(repr(key), readings.held, use), active.losses(table)
-    priced = _priced(repr(key), loss, readings.held, use, table.parts.amount)
+    page, loss = (table.key, "dependence"), active.losses(table)
+    with part_of_page(page, FITTED, (FITTED + DRAWN) / 2.0):
+        scores = scores_of(repr(key), readings.held, use)
+    with part_of_page(page, (FITTED + DRAWN) / 2.0, DRAWN):
+        priced = _priced(repr(key), loss, readings.held, use, table.parts.amount)
     bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
     _figure(table, specs, here, scores, priced, bills)
     left, right = st.columns([3, 2], gap="large")
@@ -174,8 +180,10 @@ def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], plac
 def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool) -> _Readings:
     """Each model fitted and judged, once; meanwhile the page says which."""
     readings = _Readings({}, {}, {})
-    for place, spec in specs.items():
-        with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(name_of(place)))):
+    part = FITTED / len(specs)
+    for i, (place, spec) in enumerate(specs.items()):
+        words = _("{model}: judging rows it has not seen …").format(model=md(name_of(place)))
+        with st.spinner(words), part_of_page((table.key, "dependence"), i * part, (i + 1) * part):
             try:
                 fitted = active.fit(table, spec)
                 held = active.held_out_refitted(table, fitted) if anew else active.held_out_rows(table, fitted)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import LEVEL, bins_for, rows_held_impossible
+from bayes_engine.decision.compare import LEVEL, bins_for, draws_for, rows_held_impossible
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
@@ -95,7 +95,7 @@ def differences_in_words(judged: Judged) -> None:
         compared = differences(judged, measure)
         st.markdown(_sentence(judged, measure, compared))
     with how:
-        _caption(judged)
+        _caption(judged, compared)
     _table(judged, measure, compared)
     with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
         _pairs(judged, measure, compared)
@@ -191,7 +191,7 @@ def _surprising(judged: Judged, models: list[str]) -> str:
     return _(", ").join(rows) + (" …" if len(places) > ROWS_NAMED else "")
 
 
-def _caption(judged: Judged) -> None:
+def _caption(judged: Judged, compared: pd.DataFrame) -> None:
     """How the numbers were come by."""
     n, models = len(judged.table.parts.y), len(judged.held)
     pairs = models * (models - 1) // 2
@@ -202,7 +202,10 @@ def _caption(judged: Judged) -> None:
         _(
             "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."
         ).format(level=f"{LEVEL:g}", pairs=pairs),
-        _("p ≤: no resample shows a difference the other way, so p is at most what one would make it."),
+        _(
+            "p ≤: none of {draws} resamples shows a difference the other way, so the two-sided p is at most "
+            "2/({draws} + 1), times what Holm's correction makes it."
+        ).format(draws=f"{draws_for(int(compared['p'].notna().sum())):,}"),
         _(
             "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
             "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
