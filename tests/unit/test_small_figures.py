@@ -15,11 +15,15 @@ from bayes_engine.decision.case import _column
 from bayes_engine.decision.compare import _two_sided
 from bayes_engine.decision.curves import brier_parts
 from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain
+from bayes_engine.factors.sources import Fraction
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.inference.gibbs import gelman_rubin
 from bayes_engine.language import Message
-from bayes_engine.table.schema import Variable
+from bayes_engine.priors import with_share
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Schema, Variable
 
 WIND = Domain(Variable("wind", "categorical", ("weak", "strong")))
 RAIN = Domain(Variable("rain", "categorical", ("no", "yes")))
@@ -41,6 +45,25 @@ def test_the_prior_density_of_a_table_and_whether_it_is_smoothed() -> None:
     assert leaf([[3, 1], [1, 3]], 0.0).unsmoothed and not leaf([[3, 1], [1, 3]], 1.0).unsmoothed
     assert leaf([[[3, 1], [1, 3]], [[2, 2], [4, 0]]], 0.0, WIND).unsmoothed
     assert not leaf([[[3, 1], [1, 3]], [[2, 2], [4, 0]]], 0.5, WIND).unsmoothed
+    # a distribution without a row is uniform and counts as smoothed, those beside it are not
+    assert leaf([[[0, 0], [1, 3]], [[4, 0], [0, 0]]], 0.0, WIND).unsmoothed
+
+
+def test_a_posterior_is_drawn_for_each_value_of_a_hidden_parent() -> None:
+    row = Table(Schema((WIND.variable, RAIN.variable)), (np.array([1]), np.array([2])), 1)
+    posterior = leaf([[[30, 10], [1, 3]], [[2, 2], [4, 1]]], 1.0, WIND).posterior(Variable("play", "categorical"))
+    assert posterior.draw(row, ("wind",), 5, np.random.default_rng(0)).shape == (5, 2, 2)
+    assert posterior.draw(row, (), 5, np.random.default_rng(0)).shape == (5, 2)
+
+
+def test_a_class_prior_counts_a_whole_weight_of_one() -> None:
+    share = np.array([0.25, 0.75])
+    found = ClassPrior("play", share, share, 0.0).sources(None)  # type: ignore[arg-type]
+    assert [type(source) for source in found] == [Fraction, Fraction]
+
+
+def test_a_prior_that_leaves_the_others_nothing_shares_evenly() -> None:
+    assert with_share((1.0, 0.0, 0.0), 0, 0.5) == (0.5, 0.25, 0.25)
 
 
 def test_draws_that_are_zero_lie_on_both_sides() -> None:
