@@ -394,3 +394,182 @@ _names("years", "", lambda n: [n[0], *(str(2001 + j) for j in range(len(n) - 1))
        lambda n: [n[0], *(str(2001 + j) for j in range(len(n) - 1))])  # fmt: skip
 _names("numbers from 0", "may be a row", lambda n: [str(j) for j in range(len(n))],
        lambda n: [str(j) for j in range(len(n))])  # fmt: skip
+
+
+# ---- two messes and more at once, and rarer ones -----------------------------------------------------------------------
+
+
+@mess
+def an_export_of_excel(t: Plain) -> Made:
+    if not of_kind(t, "f"):
+        return None
+    rows = [[c.replace(".", ",") if k == "f" else c for c, k in zip(row, t.kinds, strict=True)] for row in t.rows]
+    text = "sep=;\r\n" + joined([t.names, *rows], ";", "\r\n") + ";" * (len(t.names) - 1) + "\r\n"
+    return text.encode("utf-8-sig"), t.names, t.rows, "decimal mark is a comma"
+
+
+@mess
+def a_report(t: Plain) -> Made:
+    if len(t.names) < 3:
+        return None
+    top = "Office of numbers\nDrawn up: 2024-01-05\n\n"
+    return top + whole(t) + "\n* estimated\n", t.names, t.rows, "footer"
+
+
+@mess
+def two_lines_of_names(t: Plain) -> Made:
+    if len(t.names) < 4:
+        return None
+    over = ["first", *[""] * (len(t.names) - 2), "last"]
+    return joined([over, t.names, *t.rows]), t.names, t.rows, "above the table"
+
+
+@mess
+def missing_in_three_ways(t: Plain) -> Made:
+    if not of_kind(t, "f"):
+        return None
+    j, words = of_kind(t, "f")[0], ("NA", "-", "")
+    shown = dressed(t, j, lambda i, c: words[i % 3] if i % 7 == 3 else c)
+    return joined([t.names, *shown]), t.names, dressed(t, j, lambda i, c: "" if i % 7 == 3 else c), "read as missing"
+
+
+@mess
+def euros_and_points(t: Plain) -> Made:
+    if not of_kind(t, "n"):
+        return None
+    j = of_kind(t, "n")[0]
+
+    def put(c: str) -> str:
+        return f"{int(c) * 1000 + 1234567:,}".replace(",", ".") + ",50 €"
+
+    rows = dressed(t, j, lambda _i, c: repr(int(c) * 1000 + 1234567.5))
+    return joined([t.names, *dressed(t, j, lambda _i, c: put(c))], ";"), t.names, rows, "decimal mark is a comma"
+
+
+@mess
+def tabs_between_quotes(t: Plain) -> Made:
+    text = "".join("\t".join(f'"{c}"' for c in row) + "\r\n" for row in [t.names, *t.rows])
+    return text.encode("utf-16"), t.names, t.rows, ""
+
+
+@mess
+def a_column_of_json(t: Plain) -> Made:
+    rows = [[*row, f'{{"a": {i}, "b": "x, y"}}'] for i, row in enumerate(t.rows)]
+    return joined([[*t.names, "more"], *rows]), [*t.names, "more"], rows, ""
+
+
+@mess
+def an_empty_column(t: Plain) -> Made:
+    rows = [[*row, ""] for row in t.rows]
+    return joined([[*t.names, "note"], *rows]), [*t.names, "note"], rows, "is empty"
+
+
+@mess
+def nearly_empty_column(t: Plain) -> Made:
+    rows = [[*row, "see below" if i == 20 else ""] for i, row in enumerate(t.rows)]
+    return joined([[*t.names, "note"], *rows]), [*t.names, "note"], rows, "empty cells"
+
+
+@mess
+def truth_values(t: Plain) -> Made:
+    rows = [[*row, ("TRUE", "FALSE")[i % 2]] for i, row in enumerate(t.rows)]
+    cells = [[*row, ("1", "0")[i % 2]] for i, row in enumerate(t.rows)]
+    return joined([[*t.names, "flag"], *rows]), [*t.names, "flag"], cells, "truth values"
+
+
+@mess
+def sql_output(t: Plain) -> Made:
+    if any("京" in c for row in t.rows for c in row):
+        return None
+    bar = "+" + "+".join("-" * 16 for _ in t.names) + "+\n"
+    lines = ["|" + "|".join(f" {c:<14} " for c in row) + "|\n" for row in [t.names, *t.rows]]
+    return bar + lines[0] + bar + "".join(lines[1:]) + bar, t.names, t.rows, "drawn with"
+
+
+@mess
+def blanks_for_missing(t: Plain) -> Made:
+    if not of_kind(t, "nf"):
+        return None
+    j = of_kind(t, "nf")[0]
+    shown = dressed(t, j, lambda i, c: "  " if i % 9 == 4 else c)
+    return joined([t.names, *shown]), t.names, dressed(t, j, lambda i, c: "" if i % 9 == 4 else c), "empty cells"
+
+
+@mess
+def words_with_commas(t: Plain) -> Made:
+    j = of_kind(t, "w")[0]
+    rows = dressed(t, j, lambda i, c: f"{c}, as told" if i % 4 == 1 else c)
+    return joined([t.names, *rows]), t.names, rows, ""
+
+
+@mess
+def chinese_commas(t: Plain) -> Made:
+    return whole(t, delimiter="，"), t.names, t.rows, "delimiter was guessed"
+
+
+@mess
+def blanks_between(t: Plain) -> Made:
+    if any(" " in c for row in [t.names, *t.rows] for c in row):
+        return None
+    return whole(t, delimiter=" "), t.names, t.rows, "delimiter was guessed"
+
+
+@mess
+def one_line_longer(t: Plain) -> Made:
+    shown = [[*row, "oops"] if i == 11 else row for i, row in enumerate(t.rows)]
+    cells = [[*row, "oops" if i == 11 else ""] for i, row in enumerate(t.rows)]
+    return joined([t.names, *shown]), [*t.names, "extra"], cells, "more fields"
+
+
+@mess
+def a_quote_never_closed(t: Plain) -> Made:
+    shown = [[f'"{row[0]}', *row[1:]] if i == 8 else row for i, row in enumerate(t.rows)]
+    return "".join(",".join(row) + "\n" for row in [t.names, *shown]), t.names, shown, "never closed"
+
+
+@mess
+def comments_between(t: Plain) -> Made:
+    if len(t.names) < 3:
+        return None
+    lines = whole(t).splitlines(keepends=True)
+    return "".join([*lines[:9], "# checked until here\n", *lines[9:]]), t.names, t.rows, "comments between"
+
+
+@mess
+def a_second_table(t: Plain) -> Made:
+    if len(t.names) < 3:
+        return None
+    return whole(t) + "\nkey,meaning\n1,one\n2,two\n3,three\n", t.names, t.rows, "second table"
+
+
+@mess
+def a_day_and_an_hour(t: Plain) -> Made:
+    rows = [[*row, f"2024-01-{1 + i % 28:02} 10:{i % 60:02}:00"] for i, row in enumerate(t.rows)]
+    cells = [[*row, f"{1 + i % 28:02}/01/2024"] for i, row in enumerate(t.rows)]
+    return joined([[*t.names, "when"], *rows]), [*t.names, "when"], cells, "dates"
+
+
+@mess
+def long_identifiers(t: Plain) -> Made:
+    rows = [[f"{10**17 + i}", *row] for i, row in enumerate(t.rows)]
+    return joined([["key", *t.names], *rows]), ["key", *t.names], rows, "lose digits"
+
+
+@mess
+def months_above(t: Plain) -> Made:
+    if "w" in t.kinds[1:] or len(t.names) < 3:
+        return None
+    names = ["site", *(f"2024-{j:02}" for j in range(1, len(t.names)))]
+    return joined([names, *t.rows]), names, t.rows, ""
+
+
+@mess
+def html_entities(t: Plain) -> Made:
+    rows = dressed(t, of_kind(t, "w")[0], lambda _i, c: f"{c} &amp; more")
+    return joined([t.names, *rows]), t.names, rows, ""
+
+
+@mess
+def typographic_quotes(t: Plain) -> Made:
+    text = "".join(",".join(f"“{c}”" for c in row) + "\n" for row in [t.names, *t.rows])
+    return text, t.names, t.rows, "quoted with"
