@@ -396,7 +396,7 @@ _names("numbers from 0", "may be a row", lambda n: [str(j) for j in range(len(n)
        lambda n: [str(j) for j in range(len(n))])  # fmt: skip
 
 
-# ---- two messes and more at once, and rarer ones -----------------------------------------------------------------------
+# ---- several at once, and rarer ones ----------------------------------------------------------------------
 
 
 @mess

@@ -606,6 +606,8 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
             score = _score(rows, dialect, all(fine for _, _, fine in parsed))
             if d == " " and steady and len(lines) > 2 and quote is None:
                 score *= 0.6  # another mark stands in every line as often: blanks are within its cells
+            if d == " " and lined_up and sum(map(len, rows)) < 2 * sum(row.count("") for row in rows):
+                score *= 0.6  # most of its cells would be empty: the blanks fill up columns
             if score > most * 1.001:
                 best, most = dialect, score
     return best

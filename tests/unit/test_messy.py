@@ -53,3 +53,9 @@ def test_messy_files_are_read_right_and_told() -> None:
     assert len(every) > 700
     right, told, failed = shares(every)
     assert right >= RIGHT and told >= TOLD, failed
+
+
+def test_two_columns_lined_up_far_apart_are_two() -> None:
+    rows = "".join(f"{3.25 if i % 5 == 0 else 11.25 + i:<14.2f}{'yes' if i % 3 else 'no'}\n" for i in range(60))
+    reading = read_table(f"{'dose':<14}cured\n{rows}".encode())
+    assert list(reading.frame.columns) == ["dose", "cured"] and reading.frame["dose"][59] == 70.25
