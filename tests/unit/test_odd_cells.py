@@ -33,7 +33,9 @@ from bayes_engine.errors import TableError, listen
 ESTIMATORS = [
     kind
     for kind in (getattr(bayes_engine, name) for name in bayes_engine.__all__)
-    if inspect.isclass(kind) and issubclass(kind, BaseEstimator)
+    if inspect.isclass(kind)
+    and issubclass(kind, BaseEstimator)
+    and kind is not bayes_engine.GenerativeClassifier  # what models are made from
 ]
 N = 8
 Y = ["a", "b"] * (N // 2)
