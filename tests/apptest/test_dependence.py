@@ -204,6 +204,7 @@ def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_
     assert dict(app.session_state["state"].view)["dependence_cut"] == "quantile"
 
 
+@pytest.mark.slow
 def test_the_other_tabs_cut_numbers_as_the_pairs_are() -> None:
     alpha = State(table="watermelon3a", language="en")
     app = opened("dependence", showing(alpha, dependence_tab="dial"))

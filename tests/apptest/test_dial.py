@@ -113,6 +113,7 @@ def test_smoothing_is_the_same_for_all_and_losses_do_not_refit(monkeypatch: pyte
     assert priced["TAN"]["risk"] != rows["TAN"]["risk"]
 
 
+@pytest.mark.slow
 def test_everything_learnt_anew_is_another_judgement() -> None:
     app = tab("dial")
     before = {row["model"]: row["log_loss"] for row in table_of(app, "parameters", "penalty")}
@@ -244,7 +245,7 @@ def test_a_class_of_one_row_has_no_answer() -> None:
     assert "nan" not in said(app)
 
 
-@pytest.mark.parametrize("shown_tab", ["dial", "pairs"])
+@pytest.mark.parametrize("shown_tab", ["dial", slowly("pairs")])
 def test_the_bar_of_several_models_never_goes_back(shown_tab: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
     bar = jobs.st.progress

@@ -60,7 +60,7 @@ def typed(app: AppTest, text: str | None) -> AppTest:
     ("knobs", "same"),
     [
         ((), {}),
-        ((("counting", "bernoulli"),), {"likelihood": "bernoulli"}),
+        slowly((("counting", "bernoulli"),), {"likelihood": "bernoulli"}),
         slowly((("terms", "pairs"),), {"ngrams": (1, 2)}),
         slowly((("terms", "characters"),), {"analyzer": "char", "ngrams": (1, 3)}),
         slowly((("counting", "once"),), {"presence": True}),

@@ -236,6 +236,7 @@ def what_thumbs_press_is_large_enough(phone: Page) -> None:
     looking.becomes(phone, lambda: [entry for entry in phone.evaluate(sizes) if min(entry[1:]) < THUMB], [])
 
 
+@pytest.mark.slow
 def test_the_chips_are_two_taps_away_and_a_link_puts_them_away(phone: Page, app: App) -> None:
     visit(phone, app.url)
     phone.get_by_test_id("stExpandSidebarButton").tap()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.runtime.state import State, encode
@@ -51,6 +52,7 @@ def test_a_state_is_clicked_and_every_bar_moves(page: Page, app) -> None:
     expect(cancer).to_have_accessible_name("lung cancer = yes: 0.055")
 
 
+@pytest.mark.slow
 def test_nodes_are_picked_in_the_drawing_and_the_trail_lights_up(page: Page, app) -> None:
     view = {"net": "watermelon", "net_part": "separation", "net_sep": True, "net_sep_a": 0, "net_sep_b": 1}
     page.goto(f"{app.url}/network?s={encode(showing(State(language='en'), **view))}")

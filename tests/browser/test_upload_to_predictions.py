@@ -53,6 +53,7 @@ def clinic() -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 def test_a_loss_moves_decision_regions_and_risk_and_back_undoes_it(page: Page, app) -> None:
     page.goto(app.url + "/decisions")
     settled(page)

@@ -269,6 +269,7 @@ def test_without_brotli_there_is_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
     assert front._coding({"headers": [(b"accept-encoding", b"br, gzip")]}, before.codings) == "gzip"
 
 
+@pytest.mark.slow
 def test_gzip_is_packed_tighter_where_libdeflate_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     script = max(front.Front(None).files.values(), key=lambda file: file.stat().st_size)  # type: ignore[arg-type]
     tight = front._pack(script, "gzip")
