@@ -54,7 +54,7 @@ def stories(draw: st.DrawFn) -> Story:
     X = pd.DataFrame(
         {
             "colour": rng.choice(["green", "dark", "pale"], n, p=[0.6, 0.3, 0.1]),
-            "sound": rng.choice([0, 1, 2], n).astype(object),
+            "sound": rng.choice(["0", "1", "2"], n),
             "density": rng.normal(0.6, 0.1, n),
             "mass": rng.normal(1000.0, 3.0, n),
         }
@@ -72,7 +72,7 @@ def asked(story: Story) -> pd.DataFrame:
     """The rows themselves, then rows with other values and holes, and one of which nothing is known."""
     strange = story.X.iloc[:6].reset_index(drop=True).astype(object)
     strange.loc[0, "colour"] = "pink"
-    strange.loc[1, "sound"] = 7
+    strange.loc[1, "sound"] = "7"
     strange.loc[2, ["colour", "density"]] = None
     strange.loc[3, :] = None
     strange["density"], strange["mass"] = strange["density"].astype(float), strange["mass"].astype(float)
