@@ -55,6 +55,6 @@ results.write_if_asked(result)
 rows.row_table(judged)
 rows.against_truth(judged)
 rows.bad_cells(judged)
-found = [note for note in judged.rows.notes if note not in (*absent, *doubts)]
-reading.reading_notes((*upload.reading.report, *found), upload, columns_taken.kept_where_the_names_are)
+of_rows = [note for note in judged.rows.notes if note not in (*absent, *doubts)]
+reading.reading_notes((*upload.reading.report, *of_rows), upload, columns_taken.kept_where_the_names_are)
 reading.reading_choices(upload, columns_taken.kept_where_the_names_are)

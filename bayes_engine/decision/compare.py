@@ -125,8 +125,8 @@ SCORES = ("accuracy", "balanced", "confidence", "log_loss", "brier", "ece")
 def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
     """One model's `accuracy`, `balanced`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and
     `ece`, as in `compare`."""
-    found = compare({"": held}, prior_of_use=prior_of_use, intervals=False).iloc[0]
-    return {k: float(v) for k, v in found.items() if k in SCORES}
+    reading = compare({"": held}, prior_of_use=prior_of_use, intervals=False).iloc[0]
+    return {k: float(v) for k, v in reading.items() if k in SCORES}
 
 
 def rows_held_impossible(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:

@@ -84,15 +84,15 @@ def log_proba(model: Any, X: Any) -> Array:
         return log_normalize(model.predict_joint_log_proba(X))
     if hasattr(model, "decision_function"):
         odds = np.asarray(model.decision_function(X), dtype=float)
-        told = log_normalize(np.column_stack([np.zeros(len(odds)), odds]) if odds.ndim == 1 else odds)
+        log_proba = log_normalize(np.column_stack([np.zeros(len(odds)), odds]) if odds.ndim == 1 else odds)
         p = model.predict_proba(X)
-        if told.shape == p.shape and np.allclose(exp(told), p, rtol=0.0, atol=1e-6):  # they are its log-odds
-            return told
+        if log_proba.shape == p.shape and np.allclose(exp(log_proba), p, rtol=0.0, atol=1e-6):  # they are its log-odds
+            return log_proba
     if not hasattr(model, "predict_log_proba"):
         return np.asarray(log(model.predict_proba(X)))
     with np.errstate(divide="ignore", invalid="ignore"):  # scikit-learn warns of log 0
-        told = np.asarray(model.predict_log_proba(X))
-    return np.where(np.isnan(told).any(axis=1, keepdims=True), -np.inf, told)
+        log_proba = np.asarray(model.predict_log_proba(X))
+    return np.where(np.isnan(log_proba).any(axis=1, keepdims=True), -np.inf, log_proba)
 
 
 def boundary_segments(

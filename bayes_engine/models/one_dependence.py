@@ -322,8 +322,7 @@ class SPODE(SemiNaive):
             own_weight = None if labels.weight is None else weight[rows]
             for some in slices(len(names), STARS):  # the tables of all at once would be d times those of the pairs
                 stars = {i: along[i](self.stats_) for i in range(some.start, some.stop)}
-                found = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
-                hits[some], gains[some] = found
+                hits[some], gains[some] = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])
             log_prior = self._prior_without(gone)

@@ -172,10 +172,10 @@ def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Na
         both = groups[a] + groups[b]
         cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
         cube = cube.reshape(-1, *(sizes[n] for n in both))
-        found = left.intersection(combinations(both, 2))
-        for pair in found:
+        shared = left.intersection(combinations(both, 2))
+        for pair in shared:
             tables[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
-        left -= found
+        left -= shared
     return tables
 
 

@@ -270,11 +270,11 @@ class _Climb:
             for c in stale:
                 self._renew(c)
             deltas = self._deltas()
-            by_operation = [at for at in np.split(np.arange(len(deltas)), 3) if (deltas[at] > -np.inf).any()]
+            by_operation = [moves for moves in np.split(np.arange(len(deltas)), 3) if (deltas[moves] > -np.inf).any()]
             if not by_operation:
                 break
-            at = by_operation[int(self.rng.integers(len(by_operation)))]
-            stale = self._take(_Choice(int(self.rng.choice(at[deltas[at] > -np.inf])), 0, []), deltas)
+            moves = by_operation[int(self.rng.integers(len(by_operation)))]
+            stale = self._take(_Choice(int(self.rng.choice(moves[deltas[moves] > -np.inf])), 0, []), deltas)
         self.not_own = len(self.taken)
         self._is_best()
 

@@ -112,8 +112,8 @@ class Role(Generic[T]):
 
     def wanted(self, state: State) -> Overrides:
         """How the state wants the file read; what a forged link may hold besides counts as not said."""
-        said = () if self.overrides is None else state.seen(self.overrides)
-        return tuple((name, value) for name, value in said if name in _FITS and _FITS[name](value))
+        overrides = () if self.overrides is None else state.seen(self.overrides)
+        return tuple((name, value) for name, value in overrides if name in _FITS and _FITS[name](value))
 
     def wanting(self, state: State, wanted: Overrides) -> State:
         """The state that wants the file read under these overrides."""

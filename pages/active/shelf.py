@@ -162,10 +162,10 @@ def told_apart(names: Iterable[str]) -> list[str]:
     >>> told_apart(["TAN", "TAN", "mine", "TAN"])
     ['TAN', 'TAN (2)', 'mine', 'TAN (3)']
     """
-    told: list[str] = []
+    apart: list[str] = []
     for name in names:
-        told.append(next(n for n in chain([name], (f"{name} ({k})" for k in count(2))) if n not in told))
-    return told
+        apart.append(next(n for n in chain([name], (f"{name} ({k})" for k in count(2))) if n not in apart))
+    return apart
 
 
 def names(table: active.FittableTable) -> list[str]:

@@ -23,8 +23,8 @@ def choose_axes(
     standing = dict(zip(words, shown, strict=True))
 
     def turned(state: State, axis: ViewKey[int], to: int) -> State:
-        then = {key: standing[axis] if at == to else at for key, at in standing.items()} | {axis: to}
-        return state.showing(*(key.to(at) for key, at in then.items()), *also)
+        then = {key: standing[axis] if position == to else position for key, position in standing.items()} | {axis: to}
+        return state.showing(*(key.to(position) for key, position in then.items()), *also)
 
     def choice(place: Any, axis: ViewKey[int]) -> None:
         place.selectbox(

@@ -33,20 +33,20 @@ def film_frame(draw: Callable[[], object], plays: ViewKey[bool], over: Callable[
     playing()
 
 
-def step_shown(at: ViewKey[int], last: int) -> int:
+def step_shown(step_key: ViewKey[int], last: int) -> int:
     """The step looked at; at first the last."""
-    step = current().seen(at)
+    step = current().seen(step_key)
     return step if 0 <= step <= last else last
 
 
-def film_bar(step: int, last: int, *, key: str, at: ViewKey[int], plays: ViewKey[bool], pace: float) -> None:
+def film_bar(step: int, last: int, *, key: str, step_key: ViewKey[int], plays: ViewKey[bool], pace: float) -> None:
     """The bar of a film at this step of 0 to `last`. The step that is chosen, −1 for the last, goes into the setting
     `at`, and whether it plays into `plays`; then a step takes `pace` seconds once it is drawn."""
 
     def stepped() -> None:
         chosen = read_message(key, "stepped", lambda edit: read_play(edit, last))
         if chosen is not None:
-            change(lambda s: s.showing(at.to(chosen[0]), plays.to(chosen[1])))
+            change(lambda s: s.showing(step_key.to(chosen[0]), plays.to(chosen[1])))
 
     words = bar_words() | {
         "rewind": _("To the beginning"),

@@ -225,8 +225,8 @@ def _repair(entry: Any) -> bool:
     the column before."""
     if not isinstance(entry, tuple) or len(entry) not in (3, 4):
         return False
-    what, position, value, *said = entry
-    if said and not (isinstance(said[0], tuple) and _column((0, *said[0]))):
+    what, position, value, *own = entry
+    if own and not (isinstance(own[0], tuple) and _column((0, *own[0]))):
         return False
     known = isinstance(what, str) and what in get_args(Mended)
     return known and type(position) is int and position >= -1 and type(value) in (int, float) and abs(value) <= 1e15

@@ -114,10 +114,10 @@ def straight(figure: go.Figure, low: float, colour: str, width: float) -> None:
     )  # fmt: skip
 
 
-def spot(figure: go.Figure, at: tuple[float, float], size: float, colour: str, dark: bool, symbol: str) -> None:
+def spot(figure: go.Figure, place: tuple[float, float], size: float, colour: str, dark: bool, symbol: str) -> None:
     """A mark with a rim of the ground's colour."""
     figure.add_scatter(
-        x=[at[0]], y=[at[1]], mode="markers", hoverinfo="skip",
+        x=[place[0]], y=[place[1]], mode="markers", hoverinfo="skip",
         marker={"size": size, "color": colour, "symbol": symbol, "line": {"color": GROUND[dark], "width": 2}},
     )  # fmt: skip
 

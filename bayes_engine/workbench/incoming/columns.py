@@ -57,11 +57,13 @@ def match_columns(
         bare if ours or bare in wanted else name for name, bare in ((name, unguarded(name)) for name in names)
     )
     near = names_alike(plain, wanted)
-    found = {name: name for name in wanted if name in set(plain)} | (near if alike else {})
-    said = {name: place for name, place in (chosen or {}).items() if name in wanted and place < len(plain)}
-    taken = {name: plain[place] for name, place in said.items() if place > MISSING_HERE}
-    found = {name: other for name, other in found.items() if name not in said and other not in taken.values()} | taken
-    return MatchedColumns(plain, ours, {name: found[name] for name in wanted if name in found}, near)
+    matches = {name: name for name in wanted if name in set(plain)} | (near if alike else {})
+    stated = {name: place for name, place in (chosen or {}).items() if name in wanted and place < len(plain)}
+    taken = {name: plain[place] for name, place in stated.items() if place > MISSING_HERE}
+    matches = {
+        name: other for name, other in matches.items() if name not in stated and other not in taken.values()
+    } | taken
+    return MatchedColumns(plain, ours, {name: matches[name] for name in wanted if name in matches}, near)
 
 
 def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:

@@ -100,13 +100,13 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def saved(within: Path) -> list[Saved]:
-    found = []
+    folders = []
     with suppress(OSError):
         for place in within.iterdir():
             if _SESSION.fullmatch(place.name):
                 with suppress(OSError):
-                    found.append(Saved(place.name, (place / FILE).stat().st_mtime))
-    return sorted(found, key=lambda s: s.when, reverse=True)
+                    folders.append(Saved(place.name, (place / FILE).stat().st_mtime))
+    return sorted(folders, key=lambda s: s.when, reverse=True)
 
 
 def load(session: str, within: Path, pages: Container[str]) -> Workspace:

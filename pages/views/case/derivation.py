@@ -338,14 +338,14 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
         for place, errata in _notes(one, working).items():
             if place[:2] == (position, k):
                 for erratum in errata:
-                    said = (
+                    sentence = (
                         _("The lecture notes on this example round: {printed} for {where}, unrounded {right}. {note}")
                         if erratum.rounded
                         else _(
                             "The lecture notes on this example print {printed} for {where}; right is {right}. {note}"
                         )
                     )
-                    st.caption("⚠ " * (not erratum.rounded) + said.format(
+                    st.caption("⚠ " * (not erratum.rounded) + sentence.format(
                         printed=md(erratum.printed), where=md(erratum.where), right=md(erratum.right),
                         note=md(erratum.text("note", current_language()), 400)))  # fmt: skip
     if isinstance(source, Fraction | Density) and (source.total if isinstance(source, Fraction) else source.n):

@@ -28,10 +28,10 @@ SHORT = 6
 def absent(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> tuple[Note, ...]:
     """What there is to say of the columns that the file does not have, from its header alone."""
     amount = table.amount_column if active.losses(table).by_amount is None else ""  # else it is an error, said so
-    found = matched(table, fitted, upload)
-    if not found.called.keys() & set(fitted.model.schema_.names):
+    matches = matched(table, fitted, upload)
+    if not matches.called.keys() & set(fitted.model.schema_.names):
         return ()  # the file is refused, which says so
-    return tuple(found.absent(fitted.model.schema_, amount))
+    return tuple(matches.absent(fitted.model.schema_, amount))
 
 
 def say(doubts: Iterable[Note]) -> None:
@@ -51,41 +51,41 @@ def choose(
     open_: bool,
 ) -> None:
     """For each of the model's columns that is in doubt, or was chosen before, which column of the file it is."""
-    found, said = matched(table, fitted, upload), dict(chosen(table)[1])
+    matches, stated = matched(table, fitted, upload), dict(chosen(table)[1])
     doubted = {doubt.column for doubt in doubts}
     here, per_unit = table.schema.position, active.losses(table).by_amount is None
     wanted = [*fitted.model.schema_.names, *([table.amount_column] if table.amount_column else [])]
-    asked = [name for name in wanted if found.called.get(name) != name or name in doubted or name in said]
+    asked = [name for name in wanted if matches.called.get(name) != name or name in doubted or name in stated]
     if not asked:
         return
     with st.expander(_("Which column of the file is which"), icon=":material/compare_arrows:", expanded=open_):
         cells = st.columns(3)
         for k, name in enumerate(asked[:MOST]):
-            own = found.called.get(name)
+            own = matches.called.get(name)
             if name != table.amount_column:
                 none = _("none: missing in every row")
             else:
                 none = _("none: losses per unit") if per_unit else _("none: no row is decided")
-            free = [j for j, other in enumerate(found.names) if other == own or other not in found.called.values()]
-            options = {MISSING_HERE: none, **{j: clean(found.names[j], 60) for j in free}}
+            free = [j for j, other in enumerate(matches.names) if other == own or other not in matches.called.values()]
+            options = {MISSING_HERE: none, **{j: clean(matches.names[j], 60) for j in free}}
             cells[k % 3].selectbox(
                 md(name, 60),
                 list(options),
                 format_func=options.__getitem__,
                 **control(
                     f"second_as_{here[name]}",
-                    MISSING_HERE if own is None else found.names.index(own),
-                    partial(_taken, at=here[name]),
+                    MISSING_HERE if own is None else matches.names.index(own),
+                    partial(_taken, position=here[name]),
                 ),
             )
         if asked[MOST:]:
             st.caption(_("and {n} more; give them the model's names in the file").format(n=len(asked) - MOST))
 
 
-def _taken(state: State, place: int, at: int) -> State:
+def _taken(state: State, place: int, position: int) -> State:
     """The state in which the table's column at a place is a column of the file; places count from 1 there, 0: none."""
-    rest = {column: other for column, other in state.seen(keys.SECOND_AS) if column != at}
-    return state.showing(keys.SECOND_AS.to(tuple(sorted({**rest, at: place + 1}.items()))))
+    rest = {column: other for column, other in state.seen(keys.SECOND_AS) if column != position}
+    return state.showing(keys.SECOND_AS.to(tuple(sorted({**rest, position: place + 1}.items()))))
 
 
 def kept_where_the_names_are(state: State, before: CellBlocks, after: CellBlocks) -> State:

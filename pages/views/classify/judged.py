@@ -83,16 +83,16 @@ def _scored_rows(
 
 def chosen(table: active.FittableTable) -> Taken:
     """Which columns of the file are taken for the model's otherwise than by their names, as the state has it."""
-    places = {at: place for at, place in current().seen(keys.SECOND_AS) if at < len(table.schema)}
-    said = tuple((table.schema.names[at], place - 1) for at, place in sorted(places.items()))
-    return current().seen(keys.SECOND_ALIKE), said
+    places = {position: place for position, place in current().seen(keys.SECOND_AS) if position < len(table.schema)}
+    stated = tuple((table.schema.names[position], place - 1) for position, place in sorted(places.items()))
+    return current().seen(keys.SECOND_ALIKE), stated
 
 
 def matched(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> MatchedColumns:
     """Which columns of the file are the model's."""
     wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
-    alike, said = chosen(table)
-    return match_columns(upload.reading.names, wanted, alike=alike, chosen=dict(said))
+    alike, stated = chosen(table)
+    return match_columns(upload.reading.names, wanted, alike=alike, chosen=dict(stated))
 
 
 def file_key(upload: Upload[CellBlocks]) -> str:

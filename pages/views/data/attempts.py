@@ -16,24 +16,24 @@ Where = Literal["column", "mend", "target"]
 """Among the columns, with the doctor, or at the choice of the target."""
 
 
-def try_edit(edit: Callable[[State], State], at: Where = "column") -> None:
+def try_edit(edit: Callable[[State], State], where: Where = "column") -> None:
     """For callbacks: change the state by an edit of the table, unless it raises."""
-    change(lambda state: edited_or_refused(state, edit, at))
+    change(lambda state: edited_or_refused(state, edit, where))
 
 
-def edited_or_refused(state: State, edit: Callable[[State], State], at: Where = "column") -> State:
+def edited_or_refused(state: State, edit: Callable[[State], State], where: Where = "column") -> State:
     """The state after an edit of the table; where that raises, the state as it was, and why is said."""
-    st.session_state[f"{at}_said"] = None
+    st.session_state[f"{where}_said"] = None
     try:
         return edit(state)
     except BayesEngineError as error:
-        st.session_state[f"{at}_said"] = (_judged(state), error.message)
+        st.session_state[f"{where}_said"] = (_judged(state), error.message)
         return state
 
 
-def why_refused(at: Where = "column") -> None:
+def why_refused(where: Where = "column") -> None:
     """Why the last edit there could not be, as long as nothing else was changed."""
-    refusal = st.session_state.get(f"{at}_said")
+    refusal = st.session_state.get(f"{where}_said")
     if refusal and refusal[0] == _judged(current()):
         st.error(_("That cannot be: {why}. Nothing was changed.").format(why=refusal[1].local(md)))
 

@@ -133,9 +133,9 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
         same = entry[:2] if repair.what in _OTHER_KIND else entry  # of two ways to read its dates the later one stands
         rest = tuple(r for r in state.repairs if r[: len(same)] != same)
         if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
-            said = [c[1:] for c in state.columns if c[0] == position]
-            said = [r[3] for r in state.repairs if r not in rest and len(r) > 3] or said
-            entry = (*entry, *said[:1])
+            stated = [c[1:] for c in state.columns if c[0] == position]
+            stated = [r[3] for r in state.repairs if r not in rest and len(r) > 3] or stated
+            entry = (*entry, *stated[:1])
             state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
         state = replace(state, repairs=(*rest, entry))
         if entry not in [own for own, _repair in active.in_use(state).repairs]:
@@ -148,8 +148,8 @@ def without_repair(state: State, entry: tuple[Any, ...]) -> State:
     """The state with one repair undone, and what was said of the column that it made: what was said before holds."""
     before, columns = active.in_use(state), state.columns
     if entry[0] in _OTHER_KIND:
-        said = [(entry[1], *own) for own in entry[3:]]
-        columns = tuple(sorted([c for c in columns if c[0] != entry[1]] + said))
+        stated = [(entry[1], *own) for own in entry[3:]]
+        columns = tuple(sorted([c for c in columns if c[0] != entry[1]] + stated))
     return _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
 
 

@@ -163,13 +163,13 @@ def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], plac
     active one if that is of the dial or the shelf is full, or added."""
 
     def edited(state: State) -> State:
-        models, at = active.shelf_of(table), shelf.active_place(table)
+        models, slot = active.shelf_of(table), shelf.active_place(table)
         there = [i for i, spec in enumerate(models) if _same(spec, specs[place])]
         if there:
             return replace(state, shelf=models, active=there[0])
         if _place(table, specs) is None and len(models) < shelf.MOST:
             return replace(state, shelf=(*models, specs[place]), active=len(models))
-        return replace(state, shelf=(*models[:at], specs[place], *models[at + 1 :]), active=at)
+        return replace(state, shelf=(*models[:slot], specs[place], *models[slot + 1 :]), active=slot)
 
     return edited
 
@@ -238,9 +238,9 @@ def _figure(
         if "point_index" in point:
             change(with_dial_model(table, specs, judged[int(point["point_index"])]))
 
-    at = judged.index(here) if here in judged else -1
+    active_at = judged.index(here) if here in judged else -1
     chart(
-        dial_figure([name_of(p) for p in judged], readings, active=at, dark=dark()),
+        dial_figure([name_of(p) for p in judged], readings, active=active_at, dark=dark()),
         key=f"dial_figure_{here}",
         alt=_("accuracy, log-loss, calibration, risk and MDL bill of each model"),
         on_pick=pick,

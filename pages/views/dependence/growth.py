@@ -69,7 +69,7 @@ def tree_growth(table: active.FittableTable, dependences: Dependences, chosen: P
 def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair) -> None:
     grown = dependences.growth
     step = step_shown(keys.TREE_STEP, _last(grown))
-    film_bar(step, _last(grown), key="tree_film", at=keys.TREE_STEP, plays=keys.TREE_PLAYS, pace=PACE)
+    film_bar(step, _last(grown), key="tree_film", step_key=keys.TREE_STEP, plays=keys.TREE_PLAYS, pace=PACE)
     st.markdown(_step_in_words(table, dependences, step))
     nodes, edges = _drawn(table, dependences, step)
     ends = _ends(table, chosen.edge, edges)
@@ -116,26 +116,26 @@ def _roots_differ(table: active.FittableTable, dependences: Dependences) -> None
     st.caption(sentence.format(alpha=dependences.model.alpha, n=len(names), name=name, low=low, high=high))
 
 
-def _step_in_words(table: active.FittableTable, found: Dependences, step: int) -> str:
-    grown = found.growth
+def _step_in_words(table: active.FittableTable, dependences: Dependences, step: int) -> str:
+    grown = dependences.growth
     if step == 0:
         return _("Every two columns are joined by an edge, its weight $I(x_i;x_j\\mid y)$; the heaviest come first.")
     if step <= len(grown.steps):
         now = grown.steps[step - 1]
-        told = {
+        fields = {
             "k": step,
             "edge": f"**{edge_name(table, now.edge)}**",
             "nats": number(now.weight),
             "way": edge_name(table, grown.cycle(step - 1)),
         }
-        said = (
+        sentence = (
             _("Step {k}: {edge}, {nats} nats, is taken.")
             if now.taken
             else _("Step {k}: {edge}, {nats} nats, is left out, for it would close a cycle with {way}.")
         )
-        return said.format(**told)
+        return sentence.format(**fields)
     if step == len(grown.steps) + 1:
-        said = (
+        sentence = (
             _("The tree is whole; the {n} lighter pairs add nothing to it. All edges now point away from {root}.")
             if len(grown.roots) == 1
             else _(
@@ -143,14 +143,14 @@ def _step_in_words(table: active.FittableTable, found: Dependences, step: int) -
                 "away from {root}."
             )
         )
-        return said.format(n=grown.left, parts=len(grown.roots), root=_root(table, found))
-    said = _("TAN: every column also depends on {y} (dotted), and all but {root} on one other column.")
+        return sentence.format(n=grown.left, parts=len(grown.roots), root=_root(table, dependences))
+    sentence = _("TAN: every column also depends on {y} (dotted), and all but {root} on one other column.")
     if len(grown.names) > ARCS:
-        said = _(
+        sentence = _(
             "TAN: every column also depends on {y} (dotted; drawn to {root} alone), and all but {root} on one other "
             "column."
         )
-    return said.format(y=f"**{column_name(table, table.target.name)}**", root=_root(table, found))
+    return sentence.format(y=f"**{column_name(table, table.target.name)}**", root=_root(table, dependences))
 
 
 def _root(table: active.FittableTable, dependences: Dependences) -> str:

@@ -334,11 +334,11 @@ def fill_cell(table: active.FittableTable, row: int, column: int, k: int, form: 
     true = float(x[row, column])
     x[row, column] = float("nan")
     frame = pd.DataFrame(x, columns=names)
-    with listen() as said:
+    with listen() as messages:
         model = GaussianMixture(k, covariance=form, n_init=3, random_state=0, max_iter=MAX_ITER)
         conditional = model.fit(frame).conditional(frame.iloc[[row]])
     own, known = frame[names[column]], None if true != true else true
-    return FilledCell(conditional, known, float(own.mean()), float(own.std(ddof=0)), tuple(said))
+    return FilledCell(conditional, known, float(own.mean()), float(own.std(ddof=0)), tuple(messages))
 
 
 def first_missing_cell(table: active.FittableTable) -> tuple[int, int]:

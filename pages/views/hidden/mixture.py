@@ -151,16 +151,16 @@ def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
 # what came of it ----------------------------------------------------------------------------------------------------
 
 
-def _end_in_words(table: active.FittableTable, run: MixtureRun, found: GaussianMixtureRun) -> None:
-    trace, last = found.trace, found.trace.last
+def _end_in_words(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
+    trace, last = climbed.trace, climbed.trace.last
     name = controls.objective_name(hard=run.hard, prior=run.prior)
     unit = {
         "objective": _("the objective per row"),
         "q": _("Q per row"),
         "parameters": _("every parameter, in standard deviations,"),
     }[run.stop]
-    if found.collapse:
-        controls.engine_message(found.collapse.message)
+    if climbed.collapse:
+        controls.engine_message(climbed.collapse.message)
         st.caption(
             _("The film ends at iteration {n}, the last before the collapse: the likelihood would climb for ever.")
             .format(n=trace.n_iter)
@@ -180,7 +180,7 @@ def _end_in_words(table: active.FittableTable, run: MixtureRun, found: GaussianM
         else _("not converged: {what} still changes by more than ε = {tol}")
     ).format(what=unit, tol=controls.power_of_ten(run.tol))
     st.markdown(_("{head} · {why}.").format(head=head, why=why))
-    for note in found.notes if trace.converged else ():
+    for note in climbed.notes if trace.converged else ():
         st.caption(":material/info: " + controls.whole_message(note))
     st.caption(
         _("Maximized is the {name}; it never falls.").format(name=name)
@@ -230,11 +230,11 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         tried = fits.other_starts(run)
         reached = [fits.reached(table, other) for other in tried]
-    alive = {at: value for at, value in enumerate(reached) if value is not None}
+    alive = {start: value for start, value in enumerate(reached) if value is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
         return
-    best, worst = max(alive, key=lambda at: alive[at]), min(alive, key=lambda at: alive[at])
+    best, worst = max(alive, key=lambda start: alive[start]), min(alive, key=lambda start: alive[start])
     bad, good, dots = st.columns([3, 3, 3], gap="medium")
     lost = len(reached) - len(alive)
     if len(alive) == 1:

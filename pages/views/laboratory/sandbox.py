@@ -150,12 +150,12 @@ def _cells(setup: Setup, sample: Sample) -> None:
                 )
 
 
-def _bound_to_cell(setup: Setup, at: int, key: str) -> dict[str, Any]:
+def _bound_to_cell(setup: Setup, cell: int, key: str) -> dict[str, Any]:
     def edit(state: State, value: float | None) -> State:
-        weights = (*setup.cells[:at], float(value or 0.0), *setup.cells[at + 1 :])
+        weights = (*setup.cells[:cell], float(value or 0.0), *setup.cells[cell + 1 :])
         return state.showing(keys.LAB_CELLS.to(weights))
 
-    return control(key, float(setup.cells[at]), edit)
+    return control(key, float(setup.cells[cell]), edit)
 
 
 # beneath --------------------------------------------------------------------------------------------------------------

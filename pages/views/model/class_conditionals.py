@@ -105,8 +105,8 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     if not texts:
         heads.append(Head("I(x; c)", _measure(fitted).format(nats=f"{entropy:.3f}"), width=92))
         most = max(entropy, 1e-9)
-        told = (bits[v.name] for v in listed)
-        shown.append([Bar("–", 0.0) if b is None else Bar(f"{b:.3f}", b / most) for b in told])
+        measured = (bits[v.name] for v in listed)
+        shown.append([Bar("–", 0.0) if b is None else Bar(f"{b:.3f}", b / most) for b in measured])
     if kept is not None:
         heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
         shown.append(["✓" if v.name in kept else "–" for v in listed])

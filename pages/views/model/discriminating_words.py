@@ -123,8 +123,8 @@ def word_looked_up(table: active.FittableTable, word_table: WordTable) -> Looked
         place, terms = asked
         if terms != len(word_table.terms) or place >= terms:
             return None
-        found = look_up(word_table, _frame(table), word_table.terms[place])
-        return LookedUp(word_table.terms[place], place, found.texts, found.of)
+        looked_up = look_up(word_table, _frame(table), word_table.terms[place])
+        return LookedUp(word_table.terms[place], place, looked_up.texts, looked_up.of)
     if not asked.strip():
         return None
     try:
@@ -138,21 +138,21 @@ def _frame(table: active.FittableTable) -> pd.DataFrame:
     return put(table.parts.X, {table.target.name: table.parts.y})
 
 
-def _word_in_words(table: active.FittableTable, found: WordTable, asked: LookedUp) -> str:
+def _word_in_words(table: active.FittableTable, word_table: WordTable, asked: LookedUp) -> str:
     """In how many texts of each class a word stands, and its probability there."""
     word = f"**{quoted(md(shown(asked.term)))}**"
     if asked.place < 0:
         return _("{word} stood in no training text: it is not in the vocabulary, and in a message it says nothing, "
                  "whatever the smoothing.").format(word=word)  # fmt: skip
     lines = []
-    for k, c in enumerate(found.classes):
-        source = found.source(k, asked.place)
+    for k, c in enumerate(word_table.classes):
+        source = word_table.source(k, asked.place)
         lines.append(_("in {n} of the {of} {name} texts, P(w | {name}) = {share}").format(
             n=asked.texts[k], of=asked.of[k], name=md(table.class_(c), 24),
             share=f"{md(fraction(source), 60)} = {number(source.value)}"))  # fmt: skip
-    weight = weights_of_evidence(found)[:, asked.place]
+    weight = weights_of_evidence(word_table)[:, asked.place]
     k = int(weight.argmax())
     strength = _("each time it stands there it speaks for {name} with {nats} nats").format(
-        name=md(table.class_(found.classes[k]), 24), nats=signed(float(weight[k]), 3))  # fmt: skip
+        name=md(table.class_(word_table.classes[k]), 24), nats=signed(float(weight[k]), 3))  # fmt: skip
     even = _("it speaks for no class")
     return f"{word}: " + "; ".join(lines[:DRAWN]) + "; " + (strength if weight[k] > 0 else even) + "."

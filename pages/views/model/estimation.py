@@ -84,7 +84,7 @@ def _prior(table: active.FittableTable, spec: Spec, position: int) -> None:
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
 
     def edit_own(value: Any) -> Callable[[State], State]:
-        kept = {at: v for at, v in own.items() if at != position}
+        kept = {other: v for other, v in own.items() if other != position}
         kept |= {} if value is None else {position: value}
         return shelf.edit_active_model(table, lambda old: shelf.with_knob(old, "alphas", tuple(sorted(kept.items()))))
 

@@ -54,7 +54,7 @@ def acting(table: active.FittableTable, spec: Spec) -> Acting:
     if spec.family not in active.NAIVE:
         cut = active.settings(spec).get("discretize") is not None
         return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
-    has = {active.likelihood_of(table, spec, at) for at in range(len(table.features))}
+    has = {active.likelihood_of(table, spec, index) for index in range(len(table.features))}
     return Acting(bool(has - {"gaussian", *DENSITIES}), numbers, "gaussian" in has)
 
 
@@ -326,8 +326,8 @@ def _threshold(table: active.FittableTable, spec: Spec) -> None:
 def _own_likelihoods(table: active.FittableTable, spec: Spec) -> None:
     """The columns with a likelihood of their own; one that is taken off has that of its kind again."""
     own = dict(active.setting(spec, "likelihoods"))
-    name_of = {at: clean(table.column(table.features.names[at]), 24) for at in own}
-    shown = {at: name_of[at] + _(": ") + words.likelihood(own[at]) for at in own}
+    name_of = {index: clean(table.column(table.features.names[index]), 24) for index in own}
+    shown = {index: name_of[index] + _(": ") + words.likelihood(own[index]) for index in own}
     st.multiselect(
         _("Likelihoods of their own"),
         list(shown),
@@ -337,7 +337,7 @@ def _own_likelihoods(table: active.FittableTable, spec: Spec) -> None:
             table,
             "likelihoods",
             list(shown),
-            lambda places: tuple((at, name) for at, name in sorted(own.items()) if at in places),
+            lambda places: tuple((index, name) for index, name in sorted(own.items()) if index in places),
         ),
     )
 

@@ -166,8 +166,8 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
         sources = [word_table.source(j, place[term]) for j in _span(word_table)]
         lines.append([shown(term), f"{bits:.4f}", *(f"{fraction(s)} = {number(s.value)}" for s in sources)])
 
-    def choose(at: int, column: int) -> None:
-        change(lambda s: s.showing(keys.CELL.to((at, column - 2 if column > 1 else k)), keys.LOOK.to("")))
+    def choose(index: int, column: int) -> None:
+        change(lambda s: s.showing(keys.CELL.to((index, column - 2 if column > 1 else k)), keys.LOOK.to("")))
 
     tables.word_table(
         [

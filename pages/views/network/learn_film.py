@@ -51,7 +51,7 @@ def _frame(
     step = step_shown(keys.LEARN_STEP, last)
     drawn, bill, climb = layout_columns(here)
     with drawn:
-        film_bar(step, last, key="learn_bar", at=keys.LEARN_STEP, plays=keys.LEARN_PLAYS, pace=PACE)
+        film_bar(step, last, key="learn_bar", step_key=keys.LEARN_STEP, plays=keys.LEARN_PLAYS, pace=PACE)
         st.markdown(_step_in_words(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)
         graph(

@@ -92,17 +92,17 @@ class Judged:
         return CurveStyle(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
 
 
-def _distinguishing_knobs(specs: tuple[Spec, ...], at: int, table: active.FittableTable) -> list[str]:
+def _distinguishing_knobs(specs: tuple[Spec, ...], position: int, table: active.FittableTable) -> list[str]:
     """The family of a model, and what tells it from the others of its family on the shelf; or its own name."""
-    spec = specs[at]
+    spec = specs[position]
     if spec.name:
         return [spec.name]
-    others = [s for i, s in enumerate(specs) if i != at and s.family == spec.family]
-    told = [words.family(spec.family)]
+    others = [s for i, s in enumerate(specs) if i != position and s.family == spec.family]
+    parts = [words.family(spec.family)]
     if spec.family == "naive-bayes" and any(s.preset != spec.preset for s in others):
-        told.append(words.preset(spec.preset))
+        parts.append(words.preset(spec.preset))
     knobs = [k for k in spec.knobs if any(k not in s.knobs for s in others)]
-    return told + [words.option(name, value, table) for name, value in knobs[:1]]
+    return parts + [words.option(name, value, table) for name, value in knobs[:1]]
 
 
 def judge(table: active.FittableTable) -> Judged:

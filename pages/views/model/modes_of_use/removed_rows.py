@@ -86,14 +86,14 @@ def _each(
 
 def removed_rows(table: active.FittableTable) -> tuple[int, ...]:
     """The rows that are away, by their places among the table's rows; one row at least stays."""
-    known = [at for at in current().seen(keys.AWAY) if at < len(table.parts.X)]
+    known = [index for index in current().seen(keys.AWAY) if index < len(table.parts.X)]
     return tuple(dict.fromkeys(known))[: min(MOST, len(table.parts.X) - 1)]
 
 
 def _choose(table: active.FittableTable, away: tuple[int, ...]) -> None:
     parts = table.parts
     here = current().seen_among(keys.AWAY_ROW, range(len(parts.X)), current().row)
-    place = {int(row) + 1: at for at, row in enumerate(parts.rows)}
+    place = {int(row) + 1: index for index, row in enumerate(parts.rows)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(
             _("Row"),
@@ -119,13 +119,13 @@ def _choose(table: active.FittableTable, away: tuple[int, ...]) -> None:
             icon=":material/add:",
             key="away_back",
             disabled=here not in away,
-            **on_click(lambda s: s.showing(keys.AWAY.to(tuple(at for at in away if at != here)))),
+            **on_click(lambda s: s.showing(keys.AWAY.to(tuple(index for index in away if index != here)))),
         )
     rows = list(dict.fromkeys([here, *away]))
     whole = put(parts.X.iloc[rows], {parts.target.name: parts.y.iloc[rows]})
-    numbers = [int(parts.rows[at]) + 1 for at in rows]
+    numbers = [int(parts.rows[index]) + 1 for index in rows]
     shown = with_screen_names(table, whole.set_axis(numbers, axis=0)).T
-    state = [_("away") if at in away else _("counted") for at in rows]
+    state = [_("away") if index in away else _("counted") for index in rows]
     listed = pd.DataFrame([state, *shown.astype(object).to_numpy().tolist()], columns=[str(n) for n in numbers])
     listed.insert(0, "name", ["", *(clean(name, 40) for name in shown.index)])
     st.dataframe(
