@@ -208,11 +208,12 @@ def choose_model(table: active.FittableTable) -> Spec:
             disabled=len(specs) == 1,
             **on_click(lambda s: remove_model(table, s)),
         )
-        st.text_input(
+        renaming = st.popover(_("Rename"), icon=":material/edit:", key="shelf_rename", on_change="rerun")
+    if renaming.open:  # else a first visit would load a field for text too
+        renaming.text_input(
             _("Name"),
             max_chars=NAMED - 4,
             placeholder=called[here],
-            width=220,
             help=_("What the active model is called here, in comparisons and as a file; empty: by what it is."),
             **control("shelf_name", specs[here].name, lambda s, name: named(table, s, name)),
         )

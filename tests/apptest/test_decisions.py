@@ -56,7 +56,7 @@ def test_the_browser_gets_the_held_out_rows_as_they_are() -> None:
 @pytest.mark.parametrize("page", ["start", "decisions"])
 @pytest.mark.parametrize(
     ("table", "sliced", "posterior"),
-    [("play-tennis", True, 0.7353), ("watermelon3", False, 0.9987), slowly("three-attributes", False, 0.7273)],
+    [("play-tennis", True, 0.7353), ("watermelon3", False, 0.9987), slowly("three-attributes", False, 0.64)],
 )
 def test_one_case_has_one_posterior_on_the_plane_and_in_the_headline(
     page: str, table: str, sliced: bool, posterior: float
@@ -65,7 +65,7 @@ def test_one_case_has_one_posterior_on_the_plane_and_in_the_headline(
     app = opened(page, showing(State(table=table, language="en"), sliced=sliced))
     shown = sent_to(app, "bayes_plane")
     assert max(shown["case"]["posterior"]) == pytest.approx(posterior, abs=5e-5)
-    assert any(f" = {posterior}, because of" in m.value for m in app.main.markdown)
+    assert any(f" = {posterior:.4f}, because of" in m.value for m in app.main.markdown)
     assert ("alone" in shown["held"], bool(shown["alone"])) == (not sliced, not sliced)
 
 
