@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -129,8 +128,8 @@ class Dirichlet:
 Alpha = float | str | Dirichlet | Mapping[str, float | str | Dirichlet]
 """What a parameter called alpha takes: a number (Lidstone's α), a word, a Dirichlet, or one of these by column, "*"
 being all others (1 where it is not given)."""
-ClassPriors = Literal["empirical", "laplace", "uniform"] | Dirichlet | Mapping[Any, float]
-"""What a parameter called priors takes."""
+ClassPriors = Literal["empirical", "laplace", "uniform"] | Dirichlet | Mapping[Any, float] | Sequence[float] | Array
+"""What a parameter called priors takes; numbers without labels stand in the order of `classes_`."""
 WORDS: Mapping[str, Dirichlet] = MappingProxyType(
     {"none": Dirichlet.none(), "laplace": Dirichlet.laplace(), "jeffreys": Dirichlet.jeffreys()}
 )
@@ -243,15 +242,15 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     """P(c) (..., C) from class weights (..., C).
 
     "empirical" |D_c|/|D| (eq. 7.16; without a single row uniform), "laplace" (|D_c|+1)/(|D|+K) (eq. 7.19), a
-    Dirichlet, "uniform" 1/K, or {label: p}, which the `class_prior_` of another model may be.
-    Raises ParameterError for a word that is none of these, a label that is no class, a missing one, a p outside [0, 1],
-    a sum that is not 1, or a Dirichlet of more than a million times the rows.
+    Dirichlet, "uniform" 1/K, {label: p}, or one number for each class, as `class_prior_` of another model.
+    Raises ParameterError for a word that is none of these, a label that is no class, a missing one, more or fewer
+    numbers than classes, a p outside [0, 1], a sum that is not 1, or a Dirichlet of more than a million times the rows.
 
     >>> class_prior("laplace", np.array([8.0, 9.0]), ["no", "yes"]).round(4).tolist()
     [0.4737, 0.5263]
     """
     k = weight.shape[-1]
-    if isinstance(priors, Mapping | ClassShares):
+    if isinstance(priors, Mapping | list | tuple | np.ndarray):
         return np.broadcast_to(given_prior(priors, classes), weight.shape)
     if isinstance(priors, Dirichlet) or (isinstance(priors, str) and priors in ("empirical", "laplace")):
         if isinstance(priors, Dirichlet) and priors.amount > 1e6 * max(n := float(weight.sum(axis=-1).max()), 1.0):
@@ -264,7 +263,8 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     if isinstance(priors, str) and priors == "uniform":
         return np.full(weight.shape, 1.0 / k)
     raise ParameterError(
-        "priors={value} is none of 'empirical', 'laplace', 'uniform' or a mapping from class label to probability",
+        "priors={value} is none of 'empirical', 'laplace', 'uniform', a mapping from class label to probability, or "
+        "one number for each class",
         value=repr(priors),
     )
 
@@ -279,25 +279,20 @@ def added_to_class(priors: Any, k: int) -> float:
     return prior.per_level((k,)) if isinstance(prior, Dirichlet) else 0.0
 
 
-def by_place(shares: Any, classes: Sequence[Any]) -> dict[Any, Any]:
-    """A prior by label, of one number for each class in the order of `classes`. Raises ParameterError where there are
-    more or fewer.
+def given_prior(priors: Any, classes: Sequence[Any]) -> Array:
+    """(C,) a stated prior in the order of `classes`: a mapping is matched by label, of anything else each number stands
+    for the class in its place. Raises ParameterError as `class_prior` does.
 
-    >>> by_place([0.75, 0.25], ["no", "yes"])
-    {'no': 0.75, 'yes': 0.25}
+    >>> [given_prior(p, ["no", "yes"]).tolist() for p in ({"yes": 0.25, "no": 0.75}, [0.75, 0.25])]
+    [[0.75, 0.25], [0.75, 0.25]]
     """
-    if len(shares) != len(classes):
-        raise ParameterError(
-            "Number of priors must match number of classes: {n} priors, {k} classes", n=len(shares), k=len(classes)
-        )
-    return dict(zip(classes, shares, strict=True))
-
-
-def given_prior(priors: Mapping[Any, Any] | ClassShares, classes: Sequence[Any]) -> Array:
-    """(C,) a stated prior in the order of `classes`, matched by label. Raises ParameterError as `class_prior` does."""
     known = list(classes)
-    if isinstance(priors, ClassShares):
-        priors = by_place(priors.tolist(), priors.labels)
+    if not isinstance(priors, Mapping):
+        if len(priors) != len(known):
+            raise ParameterError(
+                "Number of priors must match number of classes: {n} priors, {k} classes", n=len(priors), k=len(known)
+            )
+        priors = dict(zip(known, priors, strict=True))
     for label in priors:
         if label not in known:
             raise ParameterError(
@@ -323,62 +318,6 @@ def given_prior(priors: Mapping[Any, Any] | ClassShares, classes: Sequence[Any])
     if abs(sum(values) - 1.0) > 1e-9:
         raise ParameterError("priors sum to {total:.12g}, not 1", total=sum(values))
     return np.array(values)
-
-
-class ClassShares(np.ndarray[Any, np.dtype[np.float64]]):
-    """(C,) the prior of each class, in the order of the classes. It was a dict once: a label as its key still finds its
-    class, with a DeprecationWarning, and is refused where it could be a place as well.
-
-    >>> ClassShares.of([0.25, 0.75], ("no", "yes")).tolist()
-    [0.25, 0.75]
-    """
-
-    labels: tuple[Any, ...] = ()
-
-    @classmethod
-    def of(cls, shares: Any, labels: Sequence[Any]) -> ClassShares:
-        """The `shares` (C,) of the classes with these labels."""
-        new = np.array(shares, dtype=float).view(cls)
-        new.labels = tuple(labels)
-        return new
-
-    def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, str | int | float | np.generic) or key not in self.labels:
-            return super().__getitem__(key)
-        place = self.labels.index(key)
-        if not isinstance(key, int | np.integer):
-            _by_label()
-        elif key != place:
-            raise ParameterError(
-                "class_prior_[{key}] could be a place or a class; take prior_by_class[{key}], or class_prior_.tolist()",
-                key=int(key),
-            )
-        return super().__getitem__(place)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tolist())
-
-    def keys(self) -> list[Any]:
-        """The labels, as a dict has them."""
-        _by_label()
-        return list(self.labels)
-
-    def values(self) -> list[float]:
-        """The shares, as a dict has them."""
-        _by_label()
-        return [float(share) for share in self.tolist()]
-
-    def items(self) -> list[tuple[Any, float]]:
-        """Label and share of each class, as a dict has them."""
-        return list(zip(self.keys(), self.tolist(), strict=True))
-
-
-def _by_label() -> None:
-    warnings.warn(
-        "class_prior_ holds numbers in the order of classes_ now; prior_by_class has them by label",
-        DeprecationWarning,
-        stacklevel=3,
-    )
 
 
 def with_share(prior: Sequence[float], k: int, p: float) -> tuple[float, ...]:

@@ -27,7 +27,7 @@ from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.target import class_array, encode_target
-from bayes_engine.priors import ClassShares, added_to_class, by_place, class_prior
+from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
@@ -67,8 +67,6 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     likelihoods: Any = None
     takes_text: ClassVar[bool] = False
     """Whether a column may be a text."""
-    priors_by_place: ClassVar[bool] = False
-    """Whether the priors may be numbers in the order of `classes_`, as scikit-learn has them."""
 
     # what a model says ------------------------------------------------------------------------------------------
 
@@ -97,11 +95,15 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
         """P(c) (..., C) from class weights (..., C)."""
         rule = self._prior_rule
-        if isinstance(rule, pd.Series) and set(rule.index) == set(classes):
-            rule = rule.to_dict()
-        elif self.priors_by_place and not isinstance(rule, ClassShares):
-            rule = by_place(rule, classes) if isinstance(rule, list) or getattr(rule, "ndim", 0) == 1 else rule
+        if isinstance(rule, pd.Series):
+            rule = rule.to_dict() if set(rule.index) == set(classes) else rule.to_numpy()
         return class_prior("empirical" if rule is None else rule, weight, classes)
+
+    @property
+    def _prior_given(self) -> bool:
+        """Whether the class prior is another than the frequencies of the rows."""
+        rule = self._prior_rule
+        return not (rule is None or (isinstance(rule, str) and rule == "empirical"))
 
     # fitting ----------------------------------------------------------------------------------------------------
 
@@ -318,13 +320,13 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     @property
     def prior_by_class(self) -> dict[Any, float]:
         """The model's own prior by class label."""
-        check_is_fitted(self, "stats_")
-        return dict(zip(self.target_.levels, self._prior(self.stats_).p.tolist(), strict=True))
+        return dict(zip(self.target_.levels, self.class_prior_.tolist(), strict=True))
 
     @property
-    def class_prior_(self) -> Any:
-        """(C,) the probability of each class, in the order of `classes_`."""
-        return ClassShares.of(self._prior(self.stats_).p, self.target_.levels)
+    def class_prior_(self) -> Array:
+        """(C,) the model's own prior, in the order of `classes_`."""
+        check_is_fitted(self, "stats_")
+        return self._prior(self.stats_).p
 
     # plumbing ---------------------------------------------------------------------------------------------------
 

@@ -59,7 +59,6 @@ class MatrixClassifier(GenerativeClassifier):
     unseen = "error"
     schema = None
     factor_: Any
-    priors_by_place: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = False
     """Whether CSR matrices are taken too."""
     not_negative: ClassVar[bool] = False
@@ -216,11 +215,6 @@ class GaussianNB(MatrixClassifier):
                 names=Listing(still),
             )
         return PriorAndColumns((self._prior(stats), GaussianColumns(tuple(parts))))
-
-    @property
-    def class_prior_(self) -> Any:
-        """(C,) the probability of each class, in the order of `classes_`."""
-        return self._prior(self.stats_).p
 
     @property
     def theta_(self) -> Array:

@@ -89,7 +89,6 @@ class GaussianDiscriminant(GenerativeClassifier):
     """
 
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
-    priors_by_place: ClassVar[bool] = True
     missing = "marginalize"
     unseen = "ignore"
     priors: Priors = None
@@ -175,9 +174,8 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     @property
     def priors_(self) -> Array:
-        """(C,) the prior, in the order of `classes_`."""
-        check_is_fitted(self, "stats_")
-        return self._prior(self.stats_).p
+        """(C,) `class_prior_`, by scikit-learn's name."""
+        return self.class_prior_
 
     @property
     def shrinkage_(self) -> dict[Any, float]:

@@ -81,7 +81,8 @@ class NaiveBayes(GenerativeClassifier):
         (m-estimate, equivalent sample size) | one of these by column, {"colour": 2.0, "*": "jeffreys"}, "*" being all
         others.
     smoothing : "all" | "zero-only" | "none": everywhere; only for an (attribute, class) pair with a zero; nowhere.
-    priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
+    priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p} | one number for each class in the order of
+        `classes_`, see `bayes_engine.priors.class_prior`.
     variance : "mle" (ddof 0) | "unbiased" (ddof 1).
     tied_variance : one variance for all classes: Gaussian discriminant analysis with a diagonal Σ.
     var_floor : the least variance, as a share of the column's own.

@@ -107,7 +107,7 @@ class BayesianNetworkClassifier(SemiNaive):
             return DAG((target, *columns), [*below, *tan.tree_])
         discrete = [v.name for v in stats.schema if v.discrete and self._domain(stats, v).size]
         # a stated class prior leaves no room for parents of the class
-        forbidden = () if self._prior_rule == "empirical" else tuple((name, target) for name in discrete)
+        forbidden = tuple((name, target) for name in discrete) if self._prior_given else ()
         self.search_ = search(
             FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete"),
             self.criterion,
@@ -128,7 +128,7 @@ class BayesianNetworkClassifier(SemiNaive):
                     name=name,
                     child=graph.children[name][0],
                 )
-        if graph.parents[target] and self._prior_rule != "empirical":
+        if graph.parents[target] and self._prior_given:
             raise ParameterError(
                 "the class has parents here, so P(class | parents) is estimated and priors={value} has no place; take "
                 "priors='empirical', and a prior of use where the model is applied",
@@ -218,14 +218,14 @@ class BayesianNetworkClassifier(SemiNaive):
         return np.zeros((len(gone.own), len(self.classes_)))
 
     @property
-    def prior_by_class(self) -> dict[Any, float]:
-        """The model's own P(c): where the class has parents, its marginal in the network."""
+    def class_prior_(self) -> Array:
+        """(C,) the model's own P(c): where the class has parents, its marginal in the network."""
         if self.factor_.above is None:
-            return super().prior_by_class
+            return super().class_prior_
         network = self.network_
-        hidden = np.full((1, len(network.cpts)), -1)
-        p = junction_tree(network).marginals(hidden, targets=[self.target_.name]).p[self.target_.name][0]
-        return dict(zip(self.target_.levels, p.tolist(), strict=True))
+        hidden = np.full((1, len(network.cpts)), HIDDEN)
+        name = self.target_.name
+        return np.asarray(junction_tree(network).marginals(hidden, targets=[name]).p[name][0])
 
     @property
     def network_(self) -> Network:

@@ -77,7 +77,8 @@ class SemiNaive(GenerativeClassifier):
     2 GB of memory or half an hour (`cost`):
 
     alpha : pseudo-count of every level of a conditional table (eq. 7.20), or another prior: as in `NaiveBayes`.
-    priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
+    priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p} | one number for each class in the order of
+        `classes_`, see `bayes_engine.priors.class_prior`.
     discretize : "mdlp" (Fayyad & Irani 1993) | "equal-width" | "quantile": columns of numbers as intervals, cut by the
         rows of the fit | None: a Gaussian in each cell of a discrete parent, smoothed by α rows like its class's.
     bins : how many, for the second and third.
@@ -552,11 +553,6 @@ class AODE(SemiNaive):
     def _of_class(self, k: int) -> float:
         """What is added to each of k classes."""
         return dirichlet(self.alpha).per_level((k,))
-
-    @property
-    def _prior_given(self) -> bool:
-        """Whether the class prior is another than the rows' own."""
-        return not (isinstance(self.priors, str) and self.priors == "empirical")
 
 
 # statistics by place --------------------------------------------------------------------------------------------------

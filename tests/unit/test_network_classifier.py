@@ -143,6 +143,7 @@ def test_the_prior_of_a_class_with_parents_is_its_marginal() -> None:
     model, _ = fitted("watermelon2", structure=MELON_ARCS)
     want = enumerated(model.network_, "好瓜", {})
     assert list(model.prior_by_class.values()) == pytest.approx(want.tolist(), abs=1e-12)
+    assert model.class_prior_.tolist() == list(model.prior_by_class.values())
     assert prior_step(model).factors == pytest.approx(want.tolist(), abs=1e-12)
 
 

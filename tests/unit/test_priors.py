@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
+from bayes_engine import AODE, TAN, GaussianNB, LinearDiscriminantAnalysis
 from bayes_engine.errors import ParameterError
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.priors import ClassShares, checked_alpha, class_prior, pseudo_counts
+from bayes_engine.priors import checked_alpha, class_prior, pseudo_counts
 
 
 @pytest.mark.parametrize(
@@ -66,8 +69,9 @@ def test_NF23_priors_are_matched_by_label() -> None:
             "priors name a class 'c' that is not in the target; the classes are a, b",
             id="NF22-unknown",
         ),
-        pytest.param("flat", "priors='flat' is none of 'empirical', 'laplace', 'uniform' or a mapping", id="NF22-word"),
-        pytest.param([0.5, 0.5], r"priors=\[0.5, 0.5\] is none of", id="NF23-list"),
+        pytest.param("flat", "priors='flat' is none of 'empirical', 'laplace', 'uniform', a mapping", id="NF22-word"),
+        pytest.param([1.0], "Number of priors must match number of classes: 1 priors, 2 classes", id="NF23-list"),
+        pytest.param(np.array([0.5, 0.6]), "priors sum to 1.1, not 1", id="NF23-array"),
         pytest.param(None, "priors=None is none of", id="NF22-nothing"),
     ],
 )
@@ -76,29 +80,15 @@ def test_priors_refused(priors: Any, text: str) -> None:
         class_prior(priors, np.ones(2), "ab")
 
 
-def test_a_class_prior_has_places_and_its_old_labels_are_told() -> None:
-    fitted = NaiveBayes().fit([[1.0], [2.0], [4.0], [3.0]], list("aabb"))
-    shares = fitted.class_prior_
-    np.testing.assert_array_equal(shares, [0.5, 0.5])
-    assert shares[0] == shares[1] == 0.5 and (shares * 2).labels == ()
-    with pytest.warns(DeprecationWarning, match="prior_by_class has them by label"):
-        assert shares["b"] == 0.5
-    with pytest.warns(DeprecationWarning, match="prior_by_class"):
-        assert dict(shares.items()) == dict(zip(shares.keys(), shares.values(), strict=True)) == fitted.prior_by_class
-    assert (
-        NaiveBayes(priors=shares).fit([[1.0], [2.0], [4.0], [5.0], [6.0]], list("bbbaa")).prior_by_class
-        == fitted.prior_by_class
-    )
-    with pytest.raises(IndexError):
-        shares["c"]
-
-
-def test_a_label_that_could_be_a_place_is_refused() -> None:
-    shares = ClassShares.of([0.2, 0.8], (1, 2))
-    with pytest.raises(ParameterError, match=r"could be a place or a class; take prior_by_class\[1\]"):
-        shares[1]
-    assert shares[0] == 0.2 and shares[-1] == 0.8 and list(shares) == [0.2, 0.8]
-    assert ClassShares.of([0.2, 0.8], (0, 1))[1] == 0.8
+@pytest.mark.parametrize("model", [NaiveBayes(), TAN(), AODE(), GaussianNB(), LinearDiscriminantAnalysis()])
+def test_a_class_prior_is_an_array_in_the_order_of_the_classes(model: Any) -> None:
+    X, y = [[1.0], [2.0], [4.0], [3.0], [5.0]], [2, 2, 1, 1, 1]  # labels that could be places
+    prior = clone(model).fit(X, y).class_prior_
+    assert type(prior) is np.ndarray and model.fit(X, y).prior_by_class == dict(zip((1, 2), prior, strict=True))
+    assert prior[1] == pytest.approx(0.4, abs=0.03)  # AODE's is smoothed
+    for stated in (prior, prior.tolist(), tuple(prior), pd.Series(prior), pd.Series(prior[::-1], index=["v", "u"])):
+        again = clone(model).set_params(priors=stated).fit(X, ["v", "v", "u", "u", "u"])
+        np.testing.assert_array_equal(again.class_prior_, prior)
 
 
 # alpha ----------------------------------------------------------------------------------------------------------------
