@@ -21,7 +21,8 @@ from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid, Records
 from bayes_engine.table.notes import Note, Offer, lines_of, listed, note, offer
-from bayes_engine.table.numbers import INVISIBLE, LOOK_ALIKE, MISSING_AMONG_NUMBERS, is_number, pointed
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number, pointed
+from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""

@@ -41,7 +41,6 @@ from bayes_engine.table.notes import (
 )
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
-    INVISIBLE,
     LONGEST,
     MISSING_AMONG_NUMBERS,
     Mark,
@@ -52,6 +51,7 @@ from bayes_engine.table.numbers import (
     scaled,
     telephone_among,
 )
+from bayes_engine.table.spellings import INVISIBLE
 
 ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
 """What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""

@@ -7,7 +7,6 @@ and dates are read, what a float64 loses of them, why it stays text, what is tak
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -20,8 +19,6 @@ from bayes_engine.language import Listing, Message
 from bayes_engine.table.dates import DATE, Dates
 from bayes_engine.table.numbers import (
     CODE,
-    INVISIBLE,
-    LOOK_ALIKE,
     PHONE,
     PLAIN_CHARACTERS,
     Mark,
@@ -33,6 +30,7 @@ from bayes_engine.table.numbers import (
     scaled,
     usual_unit,
 )
+from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, spelling
 
 Severity = Literal["info", "warning"]
 
@@ -333,7 +331,7 @@ def _alike(name: str, spelled: list[str], bare: list[str], kept: Mapping[str, in
     folded: dict[str, list[str]] = {}
     for s, b in zip(spelled, bare, strict=True):
         if b in kept:
-            folded.setdefault(unicodedata.normalize("NFKC", INVISIBLE.sub("", b)).strip().casefold(), []).append(s)
+            folded.setdefault(spelling(INVISIBLE.sub("", b)), []).append(s)
     notes = []
     alike = [group for group in folded.values() if len(group) > 1]
     if alike and len(folded) < len(bare):

@@ -54,10 +54,6 @@ _DRESSED = re.compile(
     rf"(?P<after>[%％元]|{_MONEY})?\s*+(?P<close>\))?"
 )
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
-INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-"""Characters that nobody sees and that mean nothing in any script."""
-LOOK_ALIKE = str.maketrans("асеіјорѕухԁһԛԝνορυικαтвмнк", "aceijopsyxdhqwvopuikatbmhk")
-"""Small Cyrillic and Greek letters that look like Latin ones."""
 CODE = re.compile(r"\d+[eE]\d{1,2}")
 """A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
 PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from bayes_engine.logspace import Array
 from bayes_engine.table.convert import ConvertedColumn, convert_column
 from bayes_engine.table.notes import Note, altered
-from bayes_engine.table.numbers import INFINITE, INVISIBLE, MISSING_AMONG_NUMBERS, Mark, is_number
+from bayes_engine.table.numbers import INFINITE, MISSING_AMONG_NUMBERS, Mark, is_number
+from bayes_engine.table.spellings import INVISIBLE
 
 
 class Style(NamedTuple):

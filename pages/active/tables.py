@@ -223,6 +223,7 @@ _OF_KIND: Mapping[str, Callable[[Variable], bool]] = {
     "drop-duplicates": lambda v: True,
     "drop-rare": lambda v: v.discrete,
     "merge-spellings": lambda v: v.discrete,
+    "merge-look-alikes": lambda v: v.discrete,
     "infinite-missing": lambda v: v.numeric,
     "value-missing": lambda v: v.numeric,
     "outliers-missing": lambda v: v.numeric,
@@ -230,7 +231,7 @@ _OF_KIND: Mapping[str, Callable[[Variable], bool]] = {
     "days": lambda v: not v.numeric or v.kind == "count",
 }
 """The columns that a repair can be done to."""
-OF_LEVELS = ("merge-spellings", "drop-rare")
+OF_LEVELS = ("merge-spellings", "merge-look-alikes", "drop-rare")
 """Repairs that are done to the levels as a person has set them; the others come before all changes of columns."""
 OF_ROWS = "drop-duplicates"
 """The repair that drops rows."""

@@ -453,7 +453,7 @@ def everything(i: int) -> tuple[object, ...]:
         dose,
         far,
         -999 if i % 20 == 4 else 170 + i % 13,
-        ("Oslo", "oslo", "Rome")[i % 3],
+        ("Oslo", "oslo", "Rome", "Rom\u0435")[i % 4],
         mark,
         1 + i % 4,
     )
@@ -465,7 +465,8 @@ def test_mended_and_undone_the_table_is_as_it_was(held: Callable[[str], State]):
     lines = [",".join(map(str, row)) for row in (*rows, *rows[:4])]
     state = held("\n".join(["x,when,dose,far,height,city,mark,code,y", *lines, "inf,,1,,,,,,pos", "1e300,,,,,,,,neg"]))
     read = columns.with_role(columns.with_kind(state, 2, "categorical"), 1, "feature")
-    every = {"days", "text-missing", "outliers-missing", "value-missing", "merge-spellings", "drop-rare", "SetRole"}
+    every = {"days", "text-missing", "outliers-missing", "value-missing", "merge-spellings", "merge-look-alikes",
+             "drop-rare", "SetRole"}  # fmt: skip
     for before in (state, columns.with_levels(read, 5, ("Rome", "oslo", "Oslo"))):
         here, tried = active.in_use(before), set()
         offered = [mend for finding in examine(here.frame, here.schema).open() for mend in finding.mends]
@@ -488,7 +489,8 @@ def test_mended_and_undone_the_table_is_as_it_was(held: Callable[[str], State]):
 
 MENDS = (Repair("days", "when", 1.0), Repair("days", "when", 2.0), Repair("text-missing", "dose"),
          Repair("outliers-missing", "far"), Repair("value-missing", "height", -999.0), Repair("infinite-missing", "x"),
-         Repair("merge-spellings", "city"), Repair("drop-rare", "y"), Repair("drop-duplicates"))  # fmt: skip
+         Repair("merge-spellings", "city"), Repair("merge-look-alikes", "city"), Repair("drop-rare", "y"),
+         Repair("drop-duplicates"))  # fmt: skip
 
 
 @cache

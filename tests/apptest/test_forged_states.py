@@ -28,8 +28,8 @@ ODD = (
 """What a value is exchanged for."""
 KINDS = ("categorical", "binary", "continuous", "count", "text", "date", "identifier", "constant", "empty", "")
 ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount", "")
-REPAIRS = ("drop-duplicates", "drop-rare", "merge-spellings", "infinite-missing", "value-missing", "outliers-missing",
-           "text-missing", "days")  # fmt: skip
+REPAIRS = ("drop-duplicates", "drop-rare", "merge-spellings", "merge-look-alikes", "infinite-missing", "value-missing",
+           "outliers-missing", "text-missing", "days")  # fmt: skip
 TABLES = ("watermelon3", "watermelon3a", "watermelon2", "iris", "play-tennis", "loan", "penguins", "spam-words")
 
 

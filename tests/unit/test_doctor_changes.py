@@ -11,22 +11,23 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.doctor import classes, columns, pairs
 from bayes_engine.workbench.doctor.changes import LISTED, changes
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
 from bayes_engine.workbench.doctor.finding import Finding, Repair
-from bayes_engine.workbench.doctor.repair import repaired
+from bayes_engine.workbench.doctor.repair import repaired, treatments
 from tests.conftest import examples
 
-CHECKS = (columns.infinite, columns.spellings, columns.mixed_types, columns.dates, columns.sentinels, columns.outliers,
-          classes.sizes, pairs.duplicate_rows)  # fmt: skip
+CHECKS = (columns.infinite, columns.spellings, columns.look_alikes, columns.mixed_types, columns.dates,
+          columns.sentinels, columns.outliers, classes.sizes, pairs.duplicate_rows)  # fmt: skip
 SPOKEN: dict[str, Callable[[Finding, pd.DataFrame], int]] = {
     "infinite-missing": lambda f, table: int(f.message.params["n"]),
     "value-missing": lambda f, table: int(f.message.params["n"]),
     "outliers-missing": lambda f, table: int(f.message.params["n"]),
     "text-missing": lambda f, table: int(f.message.params["n"]),
-    "merge-spellings": lambda f, table: sum(n for _level, n in f.evidence) - _most(f),
+    "merge-spellings": lambda f, table: sum(n for _level, n in f.evidence) - _most(f, columns.same_spelling),
+    "merge-look-alikes": lambda f, table: sum(n for _level, n in f.evidence) - _most(f, columns.same_look),
     "days": lambda f, table: int(table[f.columns[0]].notna().sum()),  # every date becomes a number
     "drop-rare": lambda f, table: sum(n for _label, n in f.evidence[1:]),
     "drop-duplicates": lambda f, table: int(f.message.params["n"]),
@@ -34,9 +35,9 @@ SPOKEN: dict[str, Callable[[Finding, pd.DataFrame], int]] = {
 """How many cells, or rows, a finding speaks of, by what mends it."""
 
 
-def _most(finding: Finding) -> int:
+def _most(finding: Finding, grouped: Callable[[tuple[Any, ...]], dict[str, list[str]]]) -> int:
     """The cells of the most frequent spellings, which stay."""
-    groups = columns.same_spelling(tuple(label.params["level"] for label, _n in finding.evidence))
+    groups = grouped(tuple(label.params["level"] for label, _n in finding.evidence))
     counts = {label.params["level"]: n for label, n in finding.evidence}
     return sum(max(counts[level] for level in group) for group in groups.values())
 
@@ -61,7 +62,7 @@ def tables(draw: some.DrawFn) -> pd.DataFrame:
         "far": pd.Series(put(random.normal(size=n).astype(object), [1e3, 1e5, np.inf, 1e300])).astype(float),
         "dose": put(np.array([str(v) for v in numbers], dtype=object), ["n/k", "inf", "5 mg", None]),
         "when": put(written, ["soon", "30.02.2023", None, " 2023-05-06 "]),
-        "city": put(city, ["rome", " Oslo", "ＯＳＬＯ", None]),
+        "city": put(city, ["rome", " Oslo", "ＯＳＬＯ", "Rom\u0435", "Òslo", "Bo\u200bnn", None]),
         "y": put(np.array(["a", "b"], dtype=object)[random.integers(0, 2, n)], ["A", "c", None]),
         "w": np.ones(n),
     })  # fmt: skip
@@ -122,7 +123,7 @@ def test_every_repair_has_been_tried() -> None:
             "far": [*random.normal(size=59), 1e4],
             "dose": [*random.normal(size=59).astype(str), "n/k"],
             "when": [f"2023-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(60)],
-            "city": ["Rome", "Oslo", "oslo"] * 20,
+            "city": ["Rome", "Oslo", "oslo", "Rom\u0435"] * 15,
             "y": [*"ab" * 29, "a", "c"],
             "w": 1.0,
         })  # fmt: skip
@@ -138,6 +139,32 @@ def test_rare_classes_are_left_out_but_not_a_slip_of_the_pen() -> None:
     after, kinds = repaired(frame, schema, [Repair("drop-rare", "y")])
     assert np.flatnonzero(after["y"].isna()).tolist() == [116, 117]
     assert set(kinds["y"].levels) == {"a", "b", "B"}
+
+
+def test_levels_that_look_alike_become_one_and_no_others() -> None:
+    """A Cyrillic letter, an accent, a character nobody sees; case alone is another mend's."""
+    cities = ["Berlin"] * 30 + ["B\u0435rlin", "Bérlin", "Ber\u200blin"] + ["Oslo"] * 20 + ["oslo"] * 7
+    frame = pd.DataFrame({"city": cities, "y": ["a", "b"] * 30})
+    schema = Schema.infer(frame).with_role("y", "target")
+    [(finding, mend)] = [pair for pair in found(frame, schema) if pair[0].code == "look-alikes"]
+    assert str(finding.message).startswith("3 levels of 'city' look like others, such as 'Berlin' and 'Ber\u200blin'")
+    assert [str(label) for label, _n in finding.evidence if "U+" in str(label)] == [
+        "'Ber\u200blin', with U+200B", "'Bérlin', with U+00E9", "'B\u0435rlin', with U+0435"]  # fmt: skip
+    after, kinds = repaired(frame, schema, [mend])
+    assert kinds["city"].levels == ("Berlin", "Oslo", "oslo")
+    assert after["city"].value_counts().to_dict() == {"Berlin": 33, "Oslo": 20, "oslo": 7}
+
+
+def test_a_second_file_s_look_alikes_are_merged_as_the_table_s_were() -> None:
+    levels = ("Berlin", "Oslo", "oslo", "Rome")
+    schema = Schema((Variable("city", "categorical", levels),))
+    frame = pd.DataFrame({"city": [*levels]})
+    file = pd.Series(["B\u0435rlin", "BERLIN", "Ósló", "rome"])
+    for mends in ([Repair("merge-look-alikes", "city")],
+                  [Repair("merge-look-alikes", "city"), Repair("merge-spellings", "city")]):  # fmt: skip
+        texts = treatments(frame, schema, mends)[0]["city"].texts
+        assert texts is not None
+        assert texts(file).tolist() == ["Berlin", "Berlin", "Ósló", "Rome"]  # Oslo and oslo are two levels still
 
 
 @pytest.mark.parametrize("what", ["sentinel", "outliers", "duplicate-rows"])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import information
 from bayes_engine.table.dates import DATE, EachDate, read_each
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.spellings import look, spelling
 from bayes_engine.workbench.doctor.examined_table import (
     SAMPLE,
     TOO_LARGE,
@@ -39,6 +39,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetKnob,
     SetLikelihood,
     SetRole,
+    Severity,
 )
 from bayes_engine.workbench.doctor.outliers import FAR, FEW, all_outlying, outlying, robust, sentinel
 
@@ -191,37 +192,82 @@ def constants(examined: ExaminedTable) -> Iterator[Finding]:
 
 def spellings(examined: ExaminedTable) -> Iterator[Finding]:
     """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters."""
+    for v, alike, counts in _alike(examined, same_spelling):
+        message = Message("{n} level(s) of '{column}' differ from others only in case, blanks or the width of letters, "
+                          "such as '{level}' and '{other_level}'.", _facts(v, alike))  # fmt: skip
+        shown = tuple((Message("'{level}'", {"level": level}), counts[level]) for g in alike for level in g)
+        yield Finding("spellings", _slip(alike, counts), (v.name,), message, shown,
+                      (Repair("merge-spellings", v.name),))  # fmt: skip
+
+
+def look_alikes(examined: ExaminedTable) -> Iterator[Finding]:
+    """Levels that look like others, but have accents, characters that nobody sees, or letters of another script."""
+    for v, alike, counts in _alike(examined, same_look):
+        message = Message("{n} level(s) of '{column}' look like others, such as '{level}' and '{other_level}', but "
+                          "differ in accents, in invisible characters or in letters of another script.",
+                          _facts(v, alike))  # fmt: skip
+        shown = tuple((_with_codes(level, set.intersection(*map(set, g))), counts[level]) for g in alike for level in g)
+        yield Finding("look-alikes", _slip(alike, counts), (v.name,), message, shown,
+                      (Repair("merge-look-alikes", v.name),))  # fmt: skip
+
+
+def _alike(
+    examined: ExaminedTable, grouped: Callable[[tuple[Any, ...]], dict[str, list[str]]]
+) -> Iterator[tuple[Variable, list[list[str]], dict[str, int]]]:
+    """The columns in which several levels that occur are one by what they are `grouped` by, these levels, and in how
+    many rows each stands."""
     for v in steps(examined.schema):
         if v.discrete and v.cuts is None and v.role in ("feature", "target"):
-            counts = examined.whole[v.name].value_counts()
-            alike = [g for g in same_spelling(v.levels).values() if sum(counts.get(level, 0) > 0 for level in g) > 1]
-            if alike:
-                shown = tuple(
-                    (Message("'{level}'", {"level": str(s)}), int(counts.get(s, 0))) for g in alike for s in g
-                )
-                rarest = max(min(counts.get(s, 0) for s in g) / max(counts.get(s, 0) for s in g) for g in alike)
-                yield Finding(
-                    "spellings", "note" if rarest >= SLIP else "warning", (v.name,),
-                    Message("{n} level(s) of '{column}' differ from others only in case, blanks or the width of "
-                            "letters, such as '{level}' and '{other_level}'.",
-                            {"n": sum(len(g) - 1 for g in alike), "column": v.name, "level": str(alike[0][0]),
-                             "other_level": str(alike[0][1])}),
-                    shown, (Repair("merge-spellings", v.name),),
-                )  # fmt: skip
+            met = examined.whole[v.name].value_counts()
+            counts: dict[Any, int] = {level: int(met.get(level, 0)) for level in v.levels}
+            if alike := [g for g in grouped(v.levels).values() if sum(counts[level] > 0 for level in g) > 1]:
+                yield v, alike, counts
 
 
-def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
+def _facts(v: Variable, alike: list[list[str]]) -> dict[str, Any]:
+    one, *others = alike[0]
+    other = next((level for level in others if spelling(level) != spelling(one)), others[0])
+    return {"n": sum(len(g) - 1 for g in alike), "column": v.name, "level": one, "other_level": other}
+
+
+def _slip(alike: list[list[str]], counts: dict[str, int]) -> Severity:
+    """How serious it is that levels are written in several ways: less where each way is frequent."""
+    rarest = min(min(counts[level] for level in g) / max(counts[level] for level in g) for g in alike)
+    return "note" if rarest >= SLIP else "warning"
+
+
+def _with_codes(level: str, common: set[str]) -> Message:
+    """A level with the codes of those of its characters that the others have not and that ASCII has not."""
+    own = [f"U+{ord(c):04X}" for c in dict.fromkeys(level) if c not in common and not c.isascii()]
+    if not own:
+        return Message("'{level}'", {"level": level})
+    return Message("'{level}', with {characters}", {"level": level, "characters": Listing(own)})
+
+
+def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[str]]:
     """The levels that are text, by what is left of them without case, width and superfluous blanks.
 
     >>> same_spelling(("yes", " Yes", "no"))
     {'yes': ['yes', ' Yes'], 'no': ['no']}
     """
-    spellings: dict[str, list[Any]] = {}
+    spellings: dict[str, list[str]] = {}
     for level in levels:
         if isinstance(level, str):
-            folded = " ".join(unicodedata.normalize("NFKC", level).casefold().split())
-            spellings.setdefault(folded, []).append(level)
+            spellings.setdefault(spelling(level), []).append(level)
     return spellings
+
+
+def same_look(levels: tuple[Any, ...]) -> dict[str, list[str]]:
+    """The levels that look like others whose spelling is not theirs, by how they look.
+
+    >>> same_look(("Malmo", "Malmö", "Oslo", "oslo"))
+    {'malmo': ['Malmo', 'Malmö']}
+    """
+    looks: dict[str, list[str]] = {}
+    for level in levels:
+        if isinstance(level, str):
+            looks.setdefault(look(level), []).append(level)
+    return {shape: group for shape, group in looks.items() if len(set(map(spelling, group))) > 1}
 
 
 def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:

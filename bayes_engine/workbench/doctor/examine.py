@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
     classes.sizes,
     columns.mixed_types,
     columns.spellings,
+    columns.look_alikes,
     columns.dates,
     columns.texts,
     columns.constants,

@@ -16,9 +16,9 @@ FLOOR = 1e-4
 """The least floor of a variance, as a share of the column's own, that answers a tiny one: a hundredth of its sd."""
 Code = Literal[
     "infinite", "identifier", "leak", "copy-of-target", "single-row-class", "rare-class", "imbalance",
-    "constant", "nearly-constant", "duplicate-column", "duplicate-rows", "spellings", "mixed-types", "date", "text",
-    "high-cardinality", "codes", "missing", "missing-tells", "sentinel", "outliers", "zero-cells", "tiny-variance",
-    "collinear", "skew", "heavy-tails", "not-normal", "covariances", "dependence",
+    "constant", "nearly-constant", "duplicate-column", "duplicate-rows", "spellings", "look-alikes", "mixed-types",
+    "date", "text", "high-cardinality", "codes", "missing", "missing-tells", "sentinel", "outliers", "zero-cells",
+    "tiny-variance", "collinear", "skew", "heavy-tails", "not-normal", "covariances", "dependence",
 ]  # fmt: skip
 
 
@@ -84,8 +84,8 @@ class ReadText:
 
 
 Mended = Literal[
-    "drop-duplicates", "drop-rare", "merge-spellings", "infinite-missing", "value-missing", "outliers-missing",
-    "text-missing", "days",
+    "drop-duplicates", "drop-rare", "merge-spellings", "merge-look-alikes", "infinite-missing", "value-missing",
+    "outliers-missing", "text-missing", "days",
 ]  # fmt: skip
 """What a `Repair` can do."""
 
@@ -102,8 +102,9 @@ class Repair:
 
     `what`: "drop-duplicates" (of equal rows the first stays), "drop-rare" (rows of classes with too few rows lose their
     class and so are left out), "merge-spellings" (levels that differ only in case, blanks and width become the most
-    frequent of them), "infinite-missing", "value-missing" (the number `value`), "outliers-missing", "text-missing"
-    (what is no number, in a column of numbers), "days" (a date becomes the days since the first).
+    frequent of them), "merge-look-alikes" (so do those that differ in accents, in letters of another script that look
+    the same, or in invisible characters), "infinite-missing", "value-missing" (the number `value`), "outliers-missing",
+    "text-missing" (what is no number, in a column of numbers), "days" (a date becomes the days since the first).
     """
 
     what: Mended
@@ -151,6 +152,8 @@ def label(mend: Mend) -> Message:
             return Message("Leave out the rows of these classes")
         case Repair("merge-spellings", column):
             return Message("Make one level of the spellings in '{column}'", {"column": column})
+        case Repair("merge-look-alikes", column):
+            return Message("Make one level of what looks alike in '{column}'", {"column": column})
         case Repair("value-missing", column, value):
             return Message("{value:.12g} in '{column}' means missing", {"column": column, "value": value})
         case Repair("days", column, value) if value == DAY_FIRST:

@@ -3,6 +3,7 @@ for the cells of another file that its model classifies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -14,8 +15,9 @@ from bayes_engine.errors import TableError
 from bayes_engine.table.dates import read_each
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema, middle
+from bayes_engine.table.spellings import look, spelling
 from bayes_engine.workbench.doctor.classes import rare_classes
-from bayes_engine.workbench.doctor.columns import as_written, compact_days, each_date, same_spelling
+from bayes_engine.workbench.doctor.columns import as_written, compact_days, each_date, same_look, same_spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, as_numbers
 from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, Repair
 from bayes_engine.workbench.doctor.outliers import all_outlying
@@ -51,10 +53,11 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         rare = {level for level, few in zip(variable.levels, rare_classes(variable.levels, rows), strict=True) if few}
         kept = replace(variable, levels=tuple(v for v in variable.levels if v not in rare))
         return put(frame, {name: column.mask(column.isin(rare))}), schema.with_variable(kept)
-    if repair.what == "merge-spellings":
+    if repair.what in ("merge-spellings", "merge-look-alikes"):
         counts = column.value_counts()
         usual: dict[Any, Any] = {}
-        for group in same_spelling(variable.levels).values():
+        grouped = same_spelling if repair.what == "merge-spellings" else same_look
+        for group in grouped(variable.levels).values():
             best = max(group, key=lambda level: counts.get(level, 0))
             usual |= {level: best for level in group if level != best}
         cells = pd.Series([usual.get(v, v) if isinstance(v, str) else v for v in column], column.index, dtype=object)
@@ -131,7 +134,9 @@ def treatments(
     for repair in repairs:
         own = by_column.get(repair.column, Treatment())
         if repair.what == "merge-spellings":
-            own = own._replace(texts=_merging(schema[repair.column].levels))
+            own = own._replace(texts=_merging(schema[repair.column].levels, spelling, own.texts))
+        elif repair.what == "merge-look-alikes":
+            own = own._replace(texts=_merging(schema[repair.column].levels, look, own.texts))
         elif repair.what == "days":
             texts, first = _counting(before[repair.column], repair, repair.column in month_first)
             own = own._replace(texts=texts, first=first)
@@ -148,13 +153,18 @@ def treatments(
     return by_column, tuple(left)
 
 
-def _merging(levels: tuple[object, ...]) -> Callable[[pd.Series], pd.Series]:
-    meant = {folded: group[0] for folded, group in same_spelling(levels).items()}
+def _merging(
+    levels: tuple[object, ...], folded: Callable[[str], str], before: Callable[[pd.Series], pd.Series] | None
+) -> Callable[[pd.Series], pd.Series]:
+    """What was done `before`, and then texts that are the only level with what they are `folded` to as this level."""
+    texts = {level: folded(level) for level in levels if isinstance(level, str)}
+    times = Counter(texts.values())
+    meant = {fold: level for level, fold in texts.items() if times[fold] == 1}
 
     def level(text: str) -> str:
-        return text if text in levels else next((str(meant[f]) for f in same_spelling((text,)) if f in meant), text)
+        return text if text in texts else meant.get(folded(text), text)
 
-    return lambda column: column.map(level)
+    return lambda column: (column if before is None else before(column)).map(level)
 
 
 def _counting(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from bayes_engine.table.guard import unguarded, written_here
 from bayes_engine.table.notes import Note, note
 from bayes_engine.table.schema import Schema
+from bayes_engine.table.spellings import spelling
 
 MISSING_HERE = -1
 """The place of a column that a person says the file has not."""
@@ -85,4 +85,4 @@ def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
 
 
 def _folded(name: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    return spelling(name).replace(" ", "")

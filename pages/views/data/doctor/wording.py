@@ -40,6 +40,7 @@ def title(code: finding.Code) -> str:
         "duplicate-column": _("duplicated column"),
         "duplicate-rows": _("duplicated rows"),
         "spellings": _("spellings"),
+        "look-alikes": _("levels that look alike"),
         "mixed-types": _("numbers and text mixed"),
         "date": _("dates"),
         "text": _("texts"),
@@ -122,6 +123,8 @@ def button(table: active.TableInUse, mends: Sequence[finding.Mend]) -> str:
     assert isinstance(first, finding.Repair)
     if first.what == "merge-spellings":
         return _("Make one level of the spellings in {n} columns").format(n=n)
+    if first.what == "merge-look-alikes":
+        return _("Make one level of what looks alike in {n} columns").format(n=n)
     if first.what == "value-missing":
         return _("These numbers mean missing in {n} columns").format(n=n)
     if first.what == "days" and first.value == finding.DAY_FIRST:
@@ -191,6 +194,7 @@ def mend_help(mend: finding.Mend) -> str:
         "drop-duplicates": _("Of rows equal in all that is read of them the first stays."),
         "drop-rare": _("The rows of these classes lose their class and are left out of every fit."),
         "merge-spellings": _("The most frequent spelling stands for all; a second file is read alike."),
+        "merge-look-alikes": _("The most frequent of them stands for all; a second file is read alike."),
         "infinite-missing": _("The cells count as missing, here and in a second file."),
         "value-missing": _("Cells with this number count as missing, here and in a second file."),
         "outliers-missing": _("These cells count as missing; the rows of a second file keep theirs."),
@@ -207,6 +211,7 @@ def repair_on_chip(table: active.TableInUse, repair: finding.Repair) -> str:
         "drop-duplicates": _("equal rows once"),
         "drop-rare": _("{column}: rare classes left out"),
         "merge-spellings": _("{column}: spellings merged"),
+        "merge-look-alikes": _("{column}: look-alikes merged"),
         "infinite-missing": _("{column}: infinite cells missing"),
         "value-missing": _("{column}: {value} means missing"),
         "outliers-missing": _("{column}: far cells missing"),

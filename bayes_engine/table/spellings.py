@@ -1,0 +1,32 @@
+"""Texts that a person reads as one: what is left of them without case, width and blanks; and how they look."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+"""Characters that nobody sees and that mean nothing in any script."""
+LOOK_ALIKE = str.maketrans("асеіјорѕухԁһԛԝνορυικαтвмнк", "aceijopsyxdhqwvopuikatbmhk")
+"""Small Cyrillic and Greek letters that look like Latin ones."""
+_ACCENTS = re.compile("(?<=[a-zα-ω])[\u0300-\u036f]+")
+
+
+def spelling(text: str) -> str:
+    """A text without case, width and superfluous blanks.
+
+    >>> spelling(" Ｙes"), spelling("New  York")
+    ('yes', 'new york')
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def look(text: str) -> str:
+    """A text as it looks: its spelling without invisible characters, with Latin letters for those of other scripts that
+    look the same, and without the accents of Latin and Greek letters (й is no и, nor が a か).
+
+    >>> look("B\\u0435rlin") == look("berlin"), look("Zürich"), look("мой") == look("мои")
+    (True, 'zurich', False)
+    """
+    plain = unicodedata.normalize("NFKD", spelling(INVISIBLE.sub("", text))).translate(LOOK_ALIKE)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", plain))
