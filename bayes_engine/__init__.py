@@ -60,8 +60,8 @@ from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.costs import costs
 from bayes_engine.models.discretizer import MDLPDiscretizer
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.fisher import FisherDiscriminant
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_engine.models.fisher import criterion
+from bayes_engine.models.discriminant_directions import criterion
 
 
 class ScatterMatrices(NamedTuple):

@@ -42,7 +42,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     A subclass states the two verbs `_count` and `_estimate`. What else it may override, each said where it stands:
 
-    - what it is: `estimation_parameters`, `structural`, `takes_text`, and as class attributes the parameters it fixes;
+    - what it is: `estimation_parameters`, `structural`, `takes_text`, `numeric`, and as class attributes the
+      parameters it fixes;
     - what a first fit chooses from the rows: `_choose`;
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
@@ -67,6 +68,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     likelihoods: Any = None
     takes_text: ClassVar[bool] = False
     """Whether a column may be a text."""
+    numeric: ClassVar[bool] = False
+    """Whether all columns are numbers, without a missing cell in the rows of a fit."""
 
     # what a model says ------------------------------------------------------------------------------------------
 
@@ -509,9 +512,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = not self.numeric
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

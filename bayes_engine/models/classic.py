@@ -59,6 +59,7 @@ class MatrixClassifier(GenerativeClassifier):
     unseen = "error"
     schema = None
     factor_: Any
+    numeric: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = False
     """Whether CSR matrices are taken too."""
     not_negative: ClassVar[bool] = False
@@ -140,9 +141,6 @@ class MatrixClassifier(GenerativeClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        tags.input_tags.string = False
-        tags.input_tags.categorical = False
         tags.input_tags.sparse = self.takes_sparse
         tags.input_tags.positive_only = self.not_negative
         tags.classifier_tags.poor_score = self.takes_sparse

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.progress import steps, tick, ticking

@@ -2,13 +2,13 @@
 scikit-learn's LDA has no trace-ratio objective, and learns from rows, not from statistics that merge.
 
 Zhou Zhihua, Machine Learning, sec. 3.4 (his "LDA"); a transformer and a rule, not a density: Gaussian discriminant
-analysis is in `bayes_engine.models.gaussian`.
+analysis is in `bayes_engine.models.discriminant_analysis`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,56 +17,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.ledger import class_position
 from bayes_engine.logspace import Array
-from bayes_engine.models.gaussian import (
-    LinearDiscriminantAnalysis,
-    Shrinkage,
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, Shrinkage
+from bayes_engine.models.discriminant_directions import (
     checked_components,
+    criterion,
     discriminant_directions,
     signed,
+    trace_ratio,
 )
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.schema import Schema
 
 OBJECTIVES = ("ratio-trace", "trace-ratio")
-MAX_ITER, TOL = 200, 1e-12
-
-
-def criterion(w: Array, within: Array, between: Array) -> Array:
-    """J(w) = wᵀS_b w / wᵀS_w w (Zhou, eq. 3.35, the generalized Rayleigh quotient), for directions w (..., d)."""
-    above, below = (np.einsum("...i,ij,...j->...", w, S, w) for S in (between, within))
-    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.inf), where=below > 0))
-
-
-class PrincipalAxes(NamedTuple):
-    """`axes` (d, d), one a column, and the `variance` (d,) along each, largest first."""
-
-    axes: Array
-    variance: Array
-
-
-def principal_axes(X: Any, weight: Any = None) -> PrincipalAxes:
-    """The principal components of X (n, d), each row counting as `weight` (n,) rows, which know nothing of classes:
-    eigenvectors of S_t/n, the largest entry of each positive."""
-    rows = np.asarray(X, dtype=float)
-    share = np.full(len(rows), 1.0 / len(rows)) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
-    centred = rows - share @ rows
-    values, vectors = np.linalg.eigh((centred.T * share) @ centred)
-    return PrincipalAxes(signed(vectors[:, ::-1]), np.maximum(values[::-1], 0.0))
-
-
-def trace_ratio(within: Array, between: Array, k: int) -> tuple[Array, tuple[float, ...]]:
-    """W (d, k) with WᵀW = I that maximizes tr(WᵀS_bW)/tr(WᵀS_wW), and that ratio at every step: W from the k largest
-    eigenvalues of S_b − λS_w, λ the ratio of the last W (Wang et al., CVPR 2007). The ratio never falls."""
-    trace: list[float] = []
-    ratio = 0.0
-    for _ in range(MAX_ITER):
-        W = np.linalg.eigh(between - ratio * within)[1][:, ::-1][:, :k]
-        ratio = float(np.trace(W.T @ between @ W) / np.trace(W.T @ within @ W))
-        trace.append(ratio)
-        if len(trace) > 1 and trace[-1] - trace[-2] <= TOL * trace[-1]:
-            break
-    return signed(W), tuple(trace)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -133,7 +96,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         return merged._settle(self.gaussian_.merge(other.gaussian_))
 
     def _settle(self, model: LinearDiscriminantAnalysis) -> Self:
-        factor, n = model._linear, model.stats_.class_weight.sum()
+        factor, n = model._gaussian, model.stats_.class_weight.sum()
         columns, root = factor.columns, factor.root
         present = int((model.stats_.class_weight > 0).sum())
         spread = np.ix_(columns, columns)

@@ -80,6 +80,19 @@ class Scatter(Deviations):
         apart = self.mean - self.centre
         return np.asarray((apart.T * self.weight) @ apart)
 
+    @property
+    def means(self) -> Array:
+        """(C, d) the class means as offsets from the pivot; a class without rows has the mean of all."""
+        return np.where(self.weight[:, None] > 0, self.mean, self.centre)
+
+    def of_columns(self, columns: NDArray[np.intp]) -> Scatter:
+        """That of some of the columns, by their places."""
+        if len(columns) == len(self.names):
+            return self
+        names = tuple(self.names[j] for j in columns)
+        both = np.ix_(np.arange(len(self.weight)), columns, columns)
+        return replace(self, names=names, pivot=self.pivot[columns], mean=self.mean[:, columns], m2=self.m2[both])
+
     def among(self, classes: NDArray[np.intp], n_classes: int) -> Scatter:
         """The same among more classes, the old ones standing at the places `classes`."""
         weight, mean, m2 = (widen(a, (classes, n_classes)) for a in (self.weight, self.mean, self.m2))

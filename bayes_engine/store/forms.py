@@ -25,8 +25,8 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier, Isotonic, Platt, Temperature
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.discretizer import MDLPDiscretizer
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.fisher import FisherDiscriminant
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.lazy import LazyNaiveBayes, StoredRows
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.mixture import GaussianMixture

@@ -16,7 +16,7 @@ from bayes_engine.language import Listing, Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
 from bayes_engine.models.network_classifier import FIXED, SEARCHED, BayesianNetworkClassifier

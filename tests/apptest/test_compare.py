@@ -14,8 +14,8 @@ from bayes_engine.decision.curves import best_point, error_costs, one_against_re
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.calibrated import calibrate
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.discriminative import discriminative_counterpart
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
 from pages.runtime.state import Spec, State

@@ -14,7 +14,7 @@ import pytest
 from sklearn import discriminant_analysis as peer
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
 ROWS, COLUMNS, CLASSES = 1_000_000, 30, 3
 

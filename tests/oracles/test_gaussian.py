@@ -24,9 +24,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine.covariance import ledoit_wolf_amounts, oas_amounts
 from bayes_engine.errors import ParameterError
-from bayes_engine.models import gaussian
+from bayes_engine.models import discriminant_analysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.fisher import FisherDiscriminant
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import scatter
@@ -190,7 +190,7 @@ def test_in_a_pipeline_and_a_grid() -> None:
 @pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"])
 def test_a_list_of_priors_is_scikit_learn_s(name: str) -> None:
     X, y = load_iris(return_X_y=True)
-    model, theirs = getattr(gaussian, name), getattr(peer, name)
+    model, theirs = getattr(discriminant_analysis, name), getattr(peer, name)
     for priors in ([0.05, 0.9, 0.05], np.array([0.2, 0.3, 0.5])):
         expected = theirs(priors=priors).fit(X, y).predict_proba(X)
         ours = model(priors=priors, variance=SVD_DIVIDES).fit(X, y)

@@ -34,8 +34,8 @@ from bayes_engine.logspace import log, log_normalize, normalize
 from bayes_engine.models import calibrated
 from bayes_engine.models.calibrated import METHODS, CalibratedClassifier, calibrate, calibrator
 from bayes_engine.models.classic import ComplementNB, MultinomialNB
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.discriminative import as_numbers, discriminative_counterpart
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN
 from bayes_engine.progress import watching

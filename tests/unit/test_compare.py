@@ -16,7 +16,7 @@ from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
 from bayes_engine.workbench.derivation.conditionals import model_size

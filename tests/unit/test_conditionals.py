@@ -14,7 +14,7 @@ from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
 from bayes_engine.factors.sources import Given
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.workbench.derivation.conditionals import (
     GaussianConditionals,

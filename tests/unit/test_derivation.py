@@ -20,7 +20,7 @@ from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.sources import Fraction, Linear, Shift, Term
 from bayes_engine.language import set_language
 from bayes_engine.ledger import Ledger, Status
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Variable

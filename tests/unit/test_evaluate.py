@@ -21,7 +21,7 @@ from bayes_engine.decision.evaluate import HeldOut, _alike, estimated_risk, held
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, ParameterError, TableError, listen
 from bayes_engine.language import Message
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime.cache import extra_bytes
 

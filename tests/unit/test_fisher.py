@@ -10,8 +10,9 @@ from sklearn.decomposition import PCA
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError
-from bayes_engine.models.fisher import FisherDiscriminant, criterion, principal_axes
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
+from bayes_engine.models.discriminant_directions import criterion, principal_axes
+from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.stats.assumptions import box_m, mardia
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter, scatter

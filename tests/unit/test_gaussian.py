@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 from bayes_engine.covariance import inverse_root, pooled, shrunk
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.table.schema import Schema, Variable
 from tests.answered import receive, score
 

@@ -14,7 +14,7 @@ from scipy.stats import ncx2, norm
 from bayes_engine import FisherDiscriminant, LinearDiscriminantAnalysis, load_dataset
 from bayes_engine.decision.two_gaussians import Quadric, TwoGaussians, boundaries, error_rate, two_gaussians
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.models.fisher import principal_axes
+from bayes_engine.models.discriminant_directions import principal_axes
 from bayes_engine.models.projection import (
     NumericRows,
     assumptions,

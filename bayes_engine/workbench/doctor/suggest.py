@@ -12,7 +12,7 @@ from bayes_engine.decision.evaluate import TINY
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.models.one_dependence import AODE, SPODE, TAN
 from bayes_engine.progress import tick

@@ -9,11 +9,11 @@ The Elements of Statistical Learning, 2nd ed., sec. 4.3.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
 from bayes_engine.covariance import (
-    ILL_CONDITIONED,
-    InverseRoot,
     checked_shrinkage,
-    collinear,
     inverse_root,
     ledoit_wolf_amounts,
-    listed,
     oas_amounts,
     pooled,
     refuse_constant,
@@ -43,9 +39,11 @@ from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.language import Word
 from bayes_engine.ledger import Ledger, Status, class_position
 from bayes_engine.logspace import Array, log, normalize
-from bayes_engine.models import gaussian_left_out as left_out
-from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_constant
-from bayes_engine.priors import checked_word
+from bayes_engine.models import discriminant_left_out as left_out
+from bayes_engine.models.base import GenerativeClassifier, warn_of_constant
+from bayes_engine.models.discriminant_covariance import check_covariance, floored_covariance, rounding_variance
+from bayes_engine.models.discriminant_directions import checked_components, discriminant_directions
+from bayes_engine.priors import ClassPriors, checked_word
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
@@ -58,11 +56,6 @@ from bayes_engine.table.schema import Schema, Variable
 TIED = 1e-11
 """Scores nearer than this are left to `decide`, whose rule for ties is the one rule."""
 
-COVARIANCES = ("full", "diagonal")
-
-FLOOR = 1e-9
-"""The variance within classes, as a share of that between them, in a direction in which no class has any."""
-
 
 @cache
 def _pools() -> ThreadpoolController:
@@ -74,30 +67,35 @@ def one_thread() -> Any:
     return _pools().limit(limits=1, user_api="blas")
 
 
-Priors = Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] | Sequence[float] | None
 Shrinkage = Literal["auto", "oas"] | float | None
-
-
-# the models -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianDiscriminant(GenerativeClassifier):
     """What LDA and QDA share: complete numeric rows counted as one scatter a class, shrinkage, priors.
 
-    A model states `_gaussian`, its factor. Hook beside those of `GenerativeClassifier`: `_check` of the parameters.
+    A model states `_form`, its factor, and `_covariance`, the factor's. Hooks beside those of `GenerativeClassifier`:
+    `_check` of the parameters, and `pooling`, Friedman's λ.
     """
 
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
     missing = "marginalize"
     unseen = "ignore"
-    priors: Priors = None
+    priors: ClassPriors | None = None
     shrinkage: Shrinkage = None
     covariance: Literal["full", "diagonal"] = "full"
     variance: Literal["mle", "unbiased"] = "mle"
     schema: Schema | None = None
     solver: str = "svd"
     factor_: Discriminant = field(init=False)
+    pooling: float = field(init=False, default=1.0)
+    numeric: ClassVar[bool] = True
+    _form: ClassVar[type[LinearFactor | QuadraticFactor]]
+
+    @abstractmethod
+    def _covariance(self, counted: Scatter, levels: tuple[Any, ...]) -> Array:
+        """The covariance, or that of every class, from the scatter of the columns in use. Raises TableError where it
+        has no inverse."""
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         for variable in X.schema:
@@ -123,25 +121,24 @@ class GaussianDiscriminant(GenerativeClassifier):
             self.ledoit_wolf_ = dict(zip(stats.target.levels, amounts.tolist(), strict=True))
         return stats
 
-    @abstractmethod
-    def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> LinearFactor | QuadraticFactor:
-        """The factor over the columns `active`."""
-
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         self._check()
         if stats.scatter is None:
             raise ParameterError("these statistics hold no scatter matrices; fit from the rows")
         prior = self._prior(stats)
-        pivot, centre = stats.scatter.pivot, stats.scatter.centre
-        n, total = stats.class_weight.sum(), np.diagonal(stats.scatter.within + stats.scatter.between)
-        constant = total <= n * (1e-14 * (np.abs(pivot) + np.abs(centre))) ** 2
+        total = np.diagonal(stats.scatter.within + stats.scatter.between)
+        constant = total <= stats.class_weight.sum() * rounding_variance(stats.scatter)
         refuse_constant(stats.schema.names, constant)
         warn_of_constant(np.array(stats.schema.names, dtype=object)[constant])
+        active = np.flatnonzero(~constant)
+        used = stats.scatter.of_columns(active)
         with one_thread():
-            gaussian = self._gaussian(stats, np.flatnonzero(~constant))
+            covariance = self._covariance(used, stats.target.levels)
+            apart = used.means - used.centre
+            gaussian = self._form(used.names, active, stats.target.name, used.pivot + used.centre, apart, covariance)
         return Discriminant((prior, gaussian))
 
-    def _amounts(self, counted: Scatter, stats: SufficientStatistics) -> tuple[Array, Literal["diagonal", "spherical"]]:
+    def _amounts(self, counted: Scatter, levels: tuple[Any, ...]) -> tuple[Array, Literal["diagonal", "spherical"]]:
         """(C,) how far each class's scatter is shrunk, and to what."""
         shrinkage = checked_shrinkage(self.shrinkage)
         if shrinkage == "oas":
@@ -153,18 +150,21 @@ class GaussianDiscriminant(GenerativeClassifier):
                     "shrinkage='auto' (Ledoit-Wolf) takes its amount from the rows of a first fit, and there are only "
                     "statistics here; fit from the rows, or take shrinkage='oas'"
                 )
-            later = counted.weight @ [known.get(c, 0.0) for c in stats.target.levels] / counted.weight.sum()
-            return np.array([known.get(c, later) for c in stats.target.levels]), "diagonal"
+            later = counted.weight @ [known.get(c, 0.0) for c in levels] / counted.weight.sum()
+            return np.array([known.get(c, later) for c in levels]), "diagonal"
         return np.full(len(counted.weight), shrinkage or 0.0), "spherical"
 
-    def _covariances(self, stats: SufficientStatistics, active: NDArray[np.intp], share: float) -> Array:
-        """(C, k, k) covariances of the columns `active`, shrunk, and pooled by Friedman's `share`."""
-        assert stats.scatter is not None
-        used = _some(stats.scatter, active)
-        m2 = shrunk(used.m2, *self._amounts(used, stats))
+    def _covariances(self, counted: Scatter, levels: tuple[Any, ...]) -> Array:
+        """(C, d, d) the covariances of a scatter, shrunk and pooled."""
+        m2 = shrunk(counted.m2, *self._amounts(counted, levels))
         if self.covariance == "diagonal":
             m2 = shrunk(m2, np.ones(len(m2)), "diagonal")
-        return pooled(used.weight, m2, share, self._ddof)
+        return pooled(counted.weight, m2, float(self.pooling), self._ddof)
+
+    @property
+    def _gaussian(self) -> Any:
+        check_is_fitted(self, "stats_")
+        return self.factor_.gaussian
 
     @property
     def _scatter(self) -> Scatter:
@@ -180,13 +180,13 @@ class GaussianDiscriminant(GenerativeClassifier):
     @property
     def shrinkage_(self) -> dict[Any, float]:
         """How far each class's covariance is shrunk, from 0 to 1."""
-        used = _some(self._scatter, self.factor_.gaussian.columns)
-        return dict(zip(self.target_.levels, self._amounts(used, self.stats_)[0].tolist(), strict=True))
+        levels, used = self.target_.levels, self._scatter.of_columns(self._gaussian.columns)
+        return dict(zip(levels, self._amounts(used, levels)[0].tolist(), strict=True))
 
     @property
     def means_(self) -> Array:
         """(C, d) the class means."""
-        return np.asarray(_means(self._scatter) + self._scatter.pivot)
+        return np.asarray(self._scatter.means + self._scatter.pivot)
 
     @property
     def xbar_(self) -> Array:
@@ -217,6 +217,12 @@ class GaussianDiscriminant(GenerativeClassifier):
             decision = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist())))
             index[rest] = decision.position
         return np.asarray(self.classes_.take(index))
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the covariances are the scatter's own, of all columns: then leave-one-out has a closed form."""
+        whole = len(self._gaussian.columns) == len(self.schema_)
+        return whole and not self.shrinkage and self.covariance == "full"
 
     def _removals(self, gone: LeftOutRows) -> left_out.Removals:
         """What goes with each row that is left out."""
@@ -262,7 +268,7 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     def _check(self) -> None:
         checked_shrinkage(self.shrinkage)
-        for name, allowed in (("covariance", COVARIANCES), ("variance", ("mle", "unbiased"))):
+        for name, allowed in (("covariance", ("full", "diagonal")), ("variance", ("mle", "unbiased"))):
             checked_word(name, getattr(self, name), allowed)
         if self.solver != "svd":
             raise ParameterError(
@@ -270,13 +276,6 @@ class GaussianDiscriminant(GenerativeClassifier):
                 "and 'eigen' let the priors into the covariance and give others. Leave solver out",
                 value=repr(self.solver),
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False  # what fit says; predict integrates a missing cell out
-        tags.input_tags.string = False
-        tags.input_tags.categorical = False
-        return tags
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -319,42 +318,32 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     n_components: int | None = None
 
-    def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> LinearFactor:
-        assert stats.scatter is not None
-        used = _some(stats.scatter, active)
-        covariance = floored_covariance(self._covariances(stats, active, 1.0)[0], used)
-        centre = used.centre
-        return LinearFactor(
-            used.names, active, stats.target.name, used.pivot + centre, _means(used) - centre, covariance
-        )
+    _form = LinearFactor
 
-    @property
-    def _linear(self) -> LinearFactor:
-        check_is_fitted(self, "stats_")
-        return cast(LinearFactor, self.factor_.gaussian)
+    def _covariance(self, counted: Scatter, levels: tuple[Any, ...]) -> Array:
+        return floored_covariance(self._covariances(counted, levels)[0], counted)
 
     @property
     def condition_(self) -> float:
         """The condition number of the correlations within classes: a unit more or less changes nothing."""
-        return self._linear.root.condition
+        return float(self._gaussian.root.condition)
 
     @property
     def covariance_(self) -> Array:
         """(d, d) Σ, shrunk where it is."""
-        check_is_fitted(self, "stats_")
-        return np.asarray(self._covariances(self.stats_, np.arange(self.n_features_in_), 1.0)[0])
+        return np.asarray(self._covariances(self._scatter, self.target_.levels)[0])
 
     @property
     def coef_(self) -> Array:
         """(C, d) w_c = Σ⁻¹(μ_c − x̄); for two classes (1, d) their difference. A column set aside has 0."""
         weights = np.zeros((len(self.classes_), self.n_features_in_))
-        weights[:, self._linear.columns] = self._linear.weights
+        weights[:, self._gaussian.columns] = self._gaussian.weights
         return np.asarray(weights if len(weights) != 2 else weights[1:] - weights[:1])
 
     @property
     def intercept_(self) -> Array:
         """(C,), or (1,) for two classes: what `decision_function` is at the origin."""
-        f = self._linear
+        f = self._gaussian
         at_zero = log(self.priors_) - (f.weights * (0.5 * f.apart + f.centre)).sum(axis=1)
         return np.asarray(at_zero if len(at_zero) != 2 else at_zero[1:] - at_zero[:1])
 
@@ -368,7 +357,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         >>> w.tolist(), b
         ([4.0], -12.0)
         """
-        f, p = self._linear, log(self.priors_)
+        f, p = self._gaussian, log(self.priors_)
         i, j = (class_position(label, self.classes_.tolist()) for label in (for_, against))
         w = np.zeros(self.n_features_in_)
         w[f.columns] = f.weights[i] - f.weights[j]
@@ -386,8 +375,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._directions()[1]
 
     def _directions(self) -> tuple[Array, Array]:
-        f = self._linear
-        between = _some(self._scatter, f.columns).between / self.stats_.class_weight.sum()
+        f = self._gaussian
+        between = self._scatter.of_columns(f.columns).between / self.stats_.class_weight.sum()
         directions, values = discriminant_directions(f.root, between)
         kept = self._n_features_out
         W = np.zeros((self.n_features_in_, kept))
@@ -396,10 +385,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_features_out(self) -> int:
-        most = min(len(self.classes_) - 1, self._linear.root.rank)
-        if self.n_components is None:
-            return most
-        return checked_components(self.n_components, most)
+        most = min(len(self.classes_) - 1, int(self._gaussian.root.rank))
+        return most if self.n_components is None else checked_components(self.n_components, most)
 
     def transform(self, X: Any) -> Array:
         """(n, n_components) the rows in the discriminant coordinates, (x − x̄)ᵀ `scalings_`; the classes are spheres of
@@ -415,10 +402,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.asarray(values - self.xbar_)
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        f, d = self._linear, len(self.schema_)
-        plain = not self.shrinkage and self.covariance == "full" and len(f.columns) == d
-        within = inverse_root(self._scatter.within) if plain else f.root
-        if not plain or within.rank < d:
+        within = inverse_root(self._scatter.within) if self._plain else None
+        if within is None or within.rank < len(self.schema_):
             return super()._leave_one_out(X, labels)
         weight, gone = self.stats_.class_weight, LeftOutRows.of(X, labels)
         joint, undone = left_out.linear_left_out(
@@ -460,6 +445,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
 
     pooling: float = 0.0
     reg_param: float = 0.0
+    _form = QuadraticFactor
 
     def _check(self) -> None:
         super()._check()
@@ -473,60 +459,23 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share <= 1.0:
             raise ParameterError("pooling={value} is no share from 0 (QDA) to 1 (LDA)", value=repr(share))
 
-    def _gaussian(self, stats: SufficientStatistics, active: NDArray[np.intp]) -> QuadraticFactor:
-        assert stats.scatter is not None
-        used = _some(stats.scatter, active)
-        covariance = self._covariances(stats, active, float(self.pooling))
-        whole = (used.within + used.between) / used.weight.sum()
-        covariance[used.weight == 0] = whole
-        centre = used.centre
-        for c, (label, weight) in enumerate(zip(stats.target.levels, used.weight, strict=True)):
-            self._check_class(str(label), float(weight), covariance[c], whole, used)
-        return QuadraticFactor(
-            used.names, active, stats.target.name, used.pivot + centre, _means(used) - centre, covariance
-        )
-
-    def _check_class(self, label: str, weight: float, covariance: Array, whole: Array, used: Scatter) -> None:
-        none = np.diagonal(covariance) <= used_rounding(used) + 1e-26 * np.diagonal(whole)
-        if none.any():
-            names = tuple(np.array(used.names, dtype=object)[none].tolist())
-            condition = float("inf")
-        else:
-            root = inverse_root(covariance)
-            names, condition = collinear(root.flat, used.names), root.condition
-        if names:
-            raise TableError(
-                "class '{label}' ({weight:g} row(s), {d} columns) has no spread of its own in some direction of the "
-                "columns {names}: its covariance cannot be inverted. Take shrinkage='auto' or pooling > 0, leave out "
-                "a column that others determine, or use LinearDiscriminantAnalysis",
-                label=label,
-                weight=weight,
-                d=len(used.names),
-                names=listed(names),
-            )
-        if condition > ILL_CONDITIONED:
-            warn(
-                "class '{label}': the covariance is nearly singular, with the condition number {condition:.3g}; leave "
-                "out a column that others nearly determine, or take shrinkage='auto'",
-                label=label,
-                condition=condition,
-            )
-
-    @property
-    def _quadratic(self) -> QuadraticFactor:
-        check_is_fitted(self, "stats_")
-        return cast(QuadraticFactor, self.factor_.gaussian)
+    def _covariance(self, counted: Scatter, levels: tuple[Any, ...]) -> Array:
+        covariance = self._covariances(counted, levels)
+        whole = (counted.within + counted.between) / counted.weight.sum()
+        covariance[counted.weight == 0] = whole
+        for label, weight, own in zip(levels, counted.weight.tolist(), covariance, strict=True):
+            check_covariance(str(label), weight, own, whole, counted)
+        return covariance
 
     @property
     def covariance_(self) -> Array:
         """(C, d, d) the covariances, shrunk and pooled where they are."""
-        check_is_fitted(self, "stats_")
-        return self._covariances(self.stats_, np.arange(self.n_features_in_), float(self.pooling))
+        return self._covariances(self._scatter, self.target_.levels)
 
     @property
     def condition_(self) -> dict[Any, float]:
         """By class, the condition number of its correlations."""
-        roots = self._quadratic.roots
+        roots = self._gaussian.roots
         return dict(zip(self.target_.levels, (root.condition for root in roots), strict=True))
 
     def explain(self, X: Any, given: Collection[str] | None = None, order: Sequence[str] | None = None) -> Ledger:
@@ -552,15 +501,14 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
                 names=", ".join(self.schema_.names),
             )
         table = self._encode(X)
-        split = self._quadratic.chain(table if given is None else table.hiding(given), order)
+        split = self._gaussian.chain(table if given is None else table.hiding(given), order)
         return replace(ledger, rows=(ledger.rows[0], *split))
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        plain = not self.shrinkage and self.pooling == 0 and self.covariance == "full"
-        if not plain or len(self._quadratic.columns) < len(self.schema_):
+        if not self._plain or self.pooling:
             return super()._leave_one_out(X, labels)
         weight, m2 = self.stats_.class_weight, self._scatter.m2
-        roots = [inverse_root(m2[c]) if weight[c] else root for c, root in enumerate(self._quadratic.roots)]
+        roots = [inverse_root(m2[c]) if weight[c] else root for c, root in enumerate(self._gaussian.roots)]
         degrees = np.where(weight == 0, 1.0, weight - self._ddof)
         gone = LeftOutRows.of(X, labels)
         joint, undone = left_out.quadratic_left_out(
@@ -573,9 +521,6 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         return joint
 
 
-# parts ----------------------------------------------------------------------------------------------------------------
-
-
 def _leading(scores: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """(n,) the class with the largest of the `scores` (C, n), and whether it is one alone."""
     kind = code_dtype(len(scores))
@@ -584,117 +529,6 @@ def _leading(scores: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     near = (scores >= least).view(np.uint8)
     index = sum((near[c] * kind(c) for c in range(2, len(scores))), start=near[1].astype(kind))
     return index, near.sum(axis=0, dtype=kind) == 1
-
-
-def _some(counted: Scatter, columns: NDArray[np.intp]) -> Scatter:
-    """The scatter of some of the columns."""
-    if len(columns) == len(counted.names):
-        return counted
-    names = tuple(counted.names[j] for j in columns)
-    both = np.ix_(np.arange(len(counted.weight)), columns, columns)
-    return Scatter(names, counted.pivot[columns], counted.weight, counted.mean[:, columns], counted.m2[both])
-
-
-def _means(counted: Scatter) -> Array:
-    """(C, d) the class means as offsets from the pivot; a class without rows has the overall mean."""
-    return np.where(counted.weight[:, None] > 0, counted.mean, counted.centre)
-
-
-def used_rounding(counted: Scatter) -> Array:
-    """(d,) the variance that is nothing but the rounding of values of this size."""
-    return np.asarray((1e-14 * (np.abs(counted.pivot) + np.abs(counted.centre))) ** 2)
-
-
-def floored_covariance(covariance: Array, counted: Scatter) -> Array:
-    """Σ (d, d) with something in every direction in which the classes differ.
-
-    In a direction without spread within classes: where the classes agree there, nothing is to be told apart, and the
-    span of Σ is enough (collinear columns). Where they differ, Σ gets FLOOR × their variance in that direction, as the
-    variance floor of naive Bayes; unless there are too few rows for this to mean anything, which is refused.
-
-    Warns in both cases, and where Σ is nearly singular, with the condition number; raises TableError in the last.
-    """
-    n, d = float(counted.weight.sum()), len(counted.names)
-    present = int((counted.weight > 0).sum())
-    between = counted.between / n
-    variance = np.diagonal(covariance)
-    bare = variance <= used_rounding(counted)
-    mended = np.where(bare[:, None] | bare, 0.0, covariance)
-    mended[bare, bare] = np.diagonal(FLOOR * between)[bare]
-    root = inverse_root(mended)
-    sd = np.sqrt(np.diagonal(mended))
-    apart = np.einsum("jk,ji,ik->k", root.flat, between / np.outer(sd, sd), root.flat)
-    rounding = 100.0 * d * np.finfo(float).eps * (d + float((np.diagonal(between) / sd**2)[~bare].sum()))
-    differ = apart > rounding
-    names = collinear(np.hstack([root.flat[:, differ], np.eye(d)[:, bare]]), counted.names)
-    if names and n - present < d:
-        raise TableError(
-            "the classes differ in a direction of the columns {names} in which no class has any spread ({n:g} rows, "
-            "{d} columns): there is no density to compare. Take shrinkage='auto', more rows, or fewer columns",
-            names=listed(names),
-            n=n,
-            d=d,
-        )
-    if names:
-        warn(
-            "in a direction of the columns {names} the classes differ and no class has any spread; the variance there "
-            "is {floor:g} of the variance between the classes",
-            names=listed(names),
-            floor=FLOOR,
-        )
-        axes = sd[:, None] * root.flat[:, differ]
-        mended = mended + FLOOR * (axes * apart[differ]) @ axes.T
-        root = inverse_root(mended)
-    if root.flat.size:
-        warn(
-            "the columns {names} determine one another within the classes (condition number {condition:.3g} or more): "
-            "only the {rank} directions with spread are used",
-            names=listed(collinear(root.flat, counted.names)),
-            condition=root.condition,
-            rank=root.rank,
-        )
-    elif root.condition > ILL_CONDITIONED and not names:
-        warn(
-            "the covariance within classes is nearly singular, with the condition number {condition:.3g}; leave out a "
-            "column that others nearly determine, or take shrinkage='auto'",
-            condition=root.condition,
-        )
-    return mended
-
-
-def discriminant_directions(root: InverseRoot, between: Array) -> tuple[Array, Array]:
-    """W (d, r) with S_b W = Σ W Λ and WᵀΣW = I, and the eigenvalues (r,), largest first; the largest entry of each
-    direction is positive."""
-    values, vectors = np.linalg.eigh(root.whiten.T @ between @ root.whiten)
-    order = np.argsort(values)[::-1]
-    return signed(root.whiten @ vectors[:, order]), np.maximum(values[order], 0.0)
-
-
-def signed(W: Array) -> Array:
-    """Each column with its largest entry positive.
-
-    >>> signed(np.array([[1.0, 1.0], [-2.0, 3.0]])).tolist()
-    [[-1.0, 1.0], [2.0, 3.0]]
-    """
-    if not W.size:
-        return W
-    largest = W[np.abs(W).argmax(axis=0), np.arange(W.shape[1])]
-    return np.asarray(W * np.where(largest < 0, -1.0, 1.0))
-
-
-def checked_components(n_components: Any, most: int) -> int:
-    """A number of directions. Raises ParameterError where it is not a whole number from 1 to `most`."""
-    if (
-        isinstance(n_components, bool)
-        or not isinstance(n_components, int | np.integer)
-        or not 1 <= n_components <= most
-    ):
-        raise ParameterError(
-            "n_components={value}; there are 1 to {most} directions (one less than classes, and no more than columns)",
-            value=repr(n_components),
-            most=most,
-        )
-    return int(n_components)
 
 
 def _refuse_cell(schema: Schema, values: Array, pivot: Array) -> None:
