@@ -41,6 +41,7 @@ from bayes_engine.workbench.derivation.derive import (
 from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
 from bayes_engine.workbench.derivation.log_odds import log_odds_terms, odds_needed
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, misprints
+from bayes_engine.workbench.derivation.mistakes import FilledIn
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
 from bayes_engine.workbench.figures.contributions import BIT, ClassStyle, verdict, waterfall
 from tests.conftest import crossed
@@ -365,6 +366,93 @@ def test_hints_name_the_slip(working: Working, melons: Parts) -> None:
     assert said(8, 1, f"{slip:.4f}").startswith("That is the density with the squared deviations divided by n.")
     laplace = derive(fitted(melons, "laplace"), melons.X.iloc[[0]], classes=CLASSES)
     assert said(1, 0, "3/8", laplace).startswith("That is the plain share. Here 1 is added to the count, and 3 (3")
+
+
+# mistakes by name -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sheet(working: Working, melons: Parts) -> FilledIn:
+    return FilledIn(working, fitted(melons), melons.X.iloc[[0]], load_dataset("watermelon3").info.errata)
+
+
+FACTOR, JOINT, POSTERIOR = "factor", "joint", "posterior"
+PRINTED_EARLY = (
+    "Early rounding. The printed number is a product of rounded factors; from unrounded ones it is 6.858e-05."
+)
+RECALCULATED = (
+    "Early rounding. The density value is right, but it was computed from unrounded numbers: with the printed "
+)
+ON_EVERY_COUNT = "That is what adding 1 to every count gives, the class prior's too"
+ON_ZEROS = "That is what adding 1 gives where a class has no row"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "judgement", "named"),
+    [
+        ("6/8", (5, 0, FACTOR), "wrong", "A misprint of the source: 6/8 = 0.750. Five of the eight good melons"),
+        ("0.063", (None, 0, JOINT), "wrong", "A misprint of the source: 0.063. It follows from 5/8"),
+        ("0.06285", (None, 0, JOINT), "wrong", "A misprint of the source: 0.063."),
+        ("1.574", (7, 0, FACTOR), "wrong", "That is what a misprint of the source gives, 0.547 for μ(密度|好瓜=是)."),
+        ("1.963", (7, 0, FACTOR), "right", RECALCULATED + "0.574 and 0.129 a calculator gives 1.963."),
+        ("6.80e-05", (None, 1, JOINT), "right", PRINTED_EARLY),
+        ("0.0529", (None, 0, JOINT), "right", "Early rounding: right, if every number on the way"),
+        ("0.33", (1, 1, FACTOR), "wrong", "The right number, rounded to two digits: give three."),
+        ("7.09e-05", (None, 1, JOINT), "wrong", "Early rounding: that is what two digits on the way give."),
+        ("(5+1)/(8+3)", (5, 0, FACTOR), "wrong", "That is (5+1)/(8+3), with Laplace's correction. Here nothing is"),
+        ("9/19", (0, 0, FACTOR), "wrong", "That is (8+1)/(17+2), with Laplace's correction."),
+        ("0.025631", (None, 0, JOINT), "wrong", ON_EVERY_COUNT),
+        ("7.7224e-05", (None, 1, JOINT), "wrong", ON_EVERY_COUNT),
+        ("0.996996", (None, 0, POSTERIOR), "wrong", ON_EVERY_COUNT),
+        ("0.0281349", (None, 0, JOINT), "wrong", ON_ZEROS),
+        ("0.997568", (None, 0, POSTERIOR), "wrong", ON_ZEROS),
+        ("0.044552", (None, 0, JOINT), "wrong", "That is what squared deviations divided by n give."),
+        ("4.3659e-05", (None, 1, JOINT), "wrong", "That is what squared deviations divided by n give."),
+        ("0.9", (None, 0, JOINT), "wrong", "Multiply all factors of this column"),
+        ("0.9", (None, 0, POSTERIOR), "wrong", "Divide this column's joint"),
+        ("two", (None, 0, POSTERIOR), "unreadable", "Divide this column's joint"),
+    ],
+)
+def test_a_known_mistake_is_named(
+    sheet: FilledIn, text: str, place: tuple[int | None, int, str], judgement: str, named: str
+) -> None:
+    """The numbers are the lecture notes' own, and those of their corrected digest."""
+    checked = sheet.checked(text, WorkingPlace(*place))
+    assert (checked.mark, str(checked.note)[: len(named)]) == (judgement, named)
+
+
+@pytest.mark.parametrize("text", ["5/8", "0.625", "1.959", "0.052", "0.052379", "0.0524", "6.8584e-05", "0.9987", " "])
+def test_what_is_right_has_no_mistake(sheet: FilledIn, text: str) -> None:
+    steps = range(len(sheet.working.steps))
+    places = [*(WorkingPlace(i, 0, FACTOR) for i in steps)]
+    places += [WorkingPlace(None, k, part) for k in (0, 1) for part in (JOINT, POSTERIOR)]
+    answers = [sheet.checked(text, place) for place in places]
+    assert {c.note for c in answers if c.mark in ("right", "blank")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("preset", "text", "named"),
+    [
+        ("zero-only", "3/112", ON_EVERY_COUNT),
+        ("laplace", "1/40", ON_ZEROS),
+        ("textbook", "3/112", ON_EVERY_COUNT),
+        ("laplace", "0", "That is what the plain shares give. Here pseudo-counts are added."),
+    ],
+)
+def test_of_three_ways_to_smooth_the_wrong_one_is_named(preset: str, text: str, named: str) -> None:
+    parts = parts_of("three-attributes")
+    case = pd.DataFrame({"A1": [1], "A2": [0], "A3": [0]}).astype(parts.X.dtypes.to_dict())
+    model = fitted(parts, preset)
+    derived = derive(model, case, classes=sorted(model.classes_, reverse=True))
+    assert str(FilledIn(derived, model, case).checked(text, WorkingPlace(None, 0, JOINT)).note).startswith(named)
+
+
+def test_with_a_prior_of_use_smoothing_is_named_too(melons: Parts) -> None:
+    model, case, use = fitted(melons), melons.X.iloc[[0]], {"是": 0.2, "否": 0.8}
+    derived = derive(model, case, classes=CLASSES, prior_of_use=use)
+    repaired = derive(fitted(melons, "zero-only"), case, classes=CLASSES, prior_of_use=use)
+    checked = FilledIn(derived, model, case).checked(f"{repaired.joint[0]:.5f}", WorkingPlace(None, 0, JOINT))
+    assert str(checked.note).startswith(ON_ZEROS)
 
 
 # exercises ------------------------------------------------------------------------------------------------------

@@ -1,21 +1,21 @@
-"""A person's own working, checked: the number as typed, its judgement to three digits, a hint where it is wrong."""
+"""A person's own working: the number as typed, its judgement to three digits, what to count where it is wrong."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
-from bayes_engine.factors.sources import Fraction, Parametric, Power
+from bayes_engine.factors.sources import Fraction, Parametric, Power, Source
 from bayes_engine.factors.text import Words
 from bayes_engine.language import Message
-from bayes_engine.workbench.derivation.derive import Working
-from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames, cell_of, given_of, shown, where
+from bayes_engine.workbench.derivation.derive import Working, WorkingStep
+from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames, cell_of, fraction, given_of, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 
@@ -25,9 +25,6 @@ _SUM = re.compile(rf"{_TERM}(?:[+-]{_DECIMAL})*+")
 _POWER = re.compile(r"[*x×·](?:10)(?:\^|\*\*)?([-+]?\d+)")
 LONGEST = 40
 """A longer text is no number."""
-OF_JOINT = Message("Multiply all factors of this column, the class prior among them.")
-OF_POSTERIOR = Message("Divide this column's joint by the sum of the joints of all classes.")
-"""What to do for a joint, and for a posterior."""
 
 
 def read_number(text: str) -> float | None:
@@ -87,115 +84,175 @@ def mark(text: str, *right: float) -> Mark:
 
 
 def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_IN_FILE) -> Message:
-    """What to look at when the factor of step i and class k is wrong: the slip it looks like, else what to count."""
-    step, source = working.steps[i], working.steps[i].sources[k]
-    target, value = names.column(working.target), read_number(text)
-    params: dict[str, Any] = {
-        "target": target,
-        "label": where(step, names.level(working.target, working.classes[k]), names),
-        "column": names.column(step.row.child) if step.variable is not None else "",  # a prior is of no column
-        "value": shown(step, names),
-    }
+    """What to look at when the factor of step i and class k is wrong: the mistake it looks like, else what to count."""
+    value = read_number(text)
     if value is None:
         return Message("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5.")
-    if isinstance(source, Power):
-        return Message(
-            "Take the factor as it would be without a weight; then to the power of the column's weight, {weight}.",
-            {"weight": f"{source.weight:.6g}"},
-        )
-    if isinstance(source, Fraction):
-        extra = {"added": f"{source.added:g}", "extra": f"{source.pseudo_total:g}", "levels": source.levels}
-        if step.alike or (step.row.kind == "prior" and step.given):
-            cells = ", ".join(r.spaced for r in given_of(step, names))
-            all_of = Message("the rows of every class with {cells}", {"cells": cells}) if cells else Message("all rows")
-            cell = f"{target} = {names.level(working.target, working.classes[k])}"
-            own = {"among": all_of, "cell": cell_of(step, names).spaced if step.alike else cell}
+    asked = _Asked(working, working.steps[i], k, value, names)
+    match asked.source:
+        case Power(weight=weight):
             return Message(
-                "Take {among}; count those with {cell} and add {added}; divide by their number plus {extra}.",
-                own | extra,
+                "Take the factor as it would be without a weight; then to the power of the column's weight, {weight}.",
+                {"weight": f"{weight:.6g}"},
             )
-        if step.joint and source.pseudo_total and source.total and same(value, source.count / source.total):
+        case Fraction() as source:
+            return _share_mistaken(asked, source) or _count(asked, source)
+        case Density() as source:
+            return _density(asked, source)
+        case Rate() as source:
+            return Message(
+                "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by "
+                "their number plus {added}, is the rate λ; then λ^x e^−λ/x! at x = {value}.",
+                asked.words | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
+            )
+        case Parametric() as source:
+            return Message(
+                "Take the values of {column} in the rows with {target} = {label} and estimate {parameters} from them; "
+                "then the probability of {value}.",
+                asked.words | {"parameters": ", ".join(q.symbol for q in source.estimated)},
+            )
+        case KernelEstimate(bandwidth=bandwidth):
+            return Message(
+                "Take the values of {column} in the rows with {target} = {label}: at {value}, the mean of the normal "
+                "densities about each of them, with the standard deviation h = {bandwidth}.",
+                asked.words | {"bandwidth": f"{bandwidth:.6g}"},
+            )
+        case Words():
+            return Message(
+                "Multiply, over the words of {column}, the probability of each in the rows with {target} = {label}; "
+                "for words that are asked only if they are there, those that are absent count too.",
+                asked.words,
+            )
+    return Message("This number was set, not counted: look at the model's settings.")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The factor of a step and a class that was filled in with a `value`."""
+
+    working: Working
+    step: WorkingStep
+    k: int
+    value: float
+    names: DisplayNames
+
+    @property
+    def source(self) -> Source:
+        return self.step.sources[self.k]
+
+    @property
+    def class_name(self) -> str:
+        return self.names.level(self.working.target, self.working.classes[self.k])
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What the sentences name."""
+        step = self.step
+        return {
+            "target": self.names.column(self.working.target),
+            "label": where(step, self.class_name, self.names),
+            "column": self.names.column(step.row.child) if step.variable is not None else "",  # a prior is of no column
+            "value": shown(step, self.names),
+        }
+
+
+def _share_mistaken(asked: _Asked, source: Fraction) -> Message | None:
+    """What a wrong share looks like: smoothed where it is not, not smoothed where it is, or turned round."""
+    step, value, total = asked.step, asked.value, source.total
+    if not source.pseudo_total and same(value, (laplace := replace(source, added=1.0, uneven=None)).value):
+        return Message(
+            "That is {fraction}, with Laplace's correction. Here nothing is added.", {"fraction": fraction(laplace)}
+        )
+    if source.pseudo_total and total and same(value, source.count / total):
+        extra = _added(source)
+        if step.joint:
             return Message(
                 "That is the plain share. Here {added} is added to the count, and {extra} ({levels} pairs of a class "
                 "and a value) to the total.",
                 extra,
             )
-        if source.pseudo_total and source.total and same(value, source.count / source.total):
-            return Message(
-                "That is the plain share. Here {added} is added to the count, and {extra} ({levels} levels) to the "
-                "total.",
-                extra,
-            )
-        if step.joint:
-            return Message(
-                "Count the rows with {target} = {label} and {column} = {value}, and add {added}; divide by the number "
-                "of rows where {column} is known plus {extra}.",
-                params | extra,
-            )
-        if not step.row.parents:
-            return Message("Count the rows with {target} = {label}; divide by all rows.", params)
-        other_way = sum(s.count for s in step.sources if isinstance(s, Fraction))
-        if other_way and not step.given and same(value, source.count / other_way):
-            return Message(
-                "That is the share of {label} among the rows with {value}. Turn it round: among the rows with "
-                "{target} = {label}, the share that has {column} = {value}.",
-                params,
-            )
-        if source.pseudo_total:
-            return Message(
-                "Take the rows with {target} = {label}; count those with {column} = {value} and add {added}; divide by "
-                "their number plus {extra}.",
-                params | extra,
-            )
         return Message(
-            "Take the rows with {target} = {label}; of these, count the ones with {column} = {value}; divide.", params
+            "That is the plain share. Here {added} is added to the count, and {extra} ({levels} levels) to the total.",
+            extra,
         )
-    if isinstance(source, Density):
-        other_ddof = 1 - source.ddof
-        if source.pseudo_counts is not None:
-            return Message(
-                "Take the values of {column} in the rows with {target} = {label}, and {added} pseudo-observations with "
-                "the mean and the variance of the whole class: their mean and variance, its root; then the normal "
-                "density at {value}.",
-                params | {"added": f"{source.pseudo_counts.rows:g}"},
-            )
-        if source.stands_in:
-            params["label"] = names.level(working.target, working.classes[k])
-        if source.n > max(source.ddof, other_ddof) and not source.replaced:
-            swapped = replace(source, ddof=other_ddof, variance=source.m2 / (source.n - other_ddof))
-            if same(value, swapped.value) and not same(source.value, swapped.value):
-                return Message(
-                    "That is the density with the squared deviations divided by {wrong}. Here they are divided by "
-                    "{right}.",
-                    {"wrong": "n" if other_ddof == 0 else "n−1", "right": "n" if source.ddof == 0 else "n−1"},
-                )
+    other_way = sum(s.count for s in step.sources if isinstance(s, Fraction))
+    turned = step.row.parents and not (step.joint or step.alike or step.given or step.row.kind == "prior")
+    if turned and other_way and same(value, source.count / other_way):
         return Message(
-            "Take the values of {column} in the rows with {target} = {label}: their mean, the sum of the squared "
-            "deviations divided by {degrees}, its root; then the normal density at {value}.",
-            params | {"degrees": "n" if source.ddof == 0 else "n−1"},
+            "That is the share of {label} among the rows with {value}. Turn it round: among the rows with "
+            "{target} = {label}, the share that has {column} = {value}.",
+            asked.words,
         )
-    if isinstance(source, Rate):
+    return None
+
+
+def _added(source: Fraction) -> dict[str, Any]:
+    return {"added": f"{source.added:g}", "extra": f"{source.pseudo_total:g}", "levels": source.levels}
+
+
+def _count(asked: _Asked, source: Fraction) -> Message:
+    """What to count for a share."""
+    step, names, words, extra = asked.step, asked.names, asked.words, _added(source)
+    if step.alike or (step.row.kind == "prior" and step.given):
+        cells = ", ".join(r.spaced for r in given_of(step, names))
+        all_of = Message("the rows of every class with {cells}", {"cells": cells}) if cells else Message("all rows")
+        cell = cell_of(step, names).spaced if step.alike else f"{words['target']} = {asked.class_name}"
         return Message(
-            "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by their "
-            "number plus {added}, is the rate λ; then λ^x e^−λ/x! at x = {value}.",
-            params | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
+            "Take {among}; count those with {cell} and add {added}; divide by their number plus {extra}.",
+            {"among": all_of, "cell": cell, **extra},
         )
-    if isinstance(source, Parametric):
+    if step.joint:
         return Message(
-            "Take the values of {column} in the rows with {target} = {label} and estimate {parameters} from them; then "
-            "the probability of {value}.",
-            params | {"parameters": ", ".join(q.symbol for q in source.estimated)},
+            "Count the rows with {target} = {label} and {column} = {value}, and add {added}; divide by the number "
+            "of rows where {column} is known plus {extra}.",
+            words | extra,
         )
-    if isinstance(source, KernelEstimate):
+    if not step.row.parents:
+        return Message("Count the rows with {target} = {label}; divide by all rows.", words)
+    if source.pseudo_total:
         return Message(
-            "Take the values of {column} in the rows with {target} = {label}: at {value}, the mean of the normal "
-            "densities about each of them, with the standard deviation h = {bandwidth}.",
-            params | {"bandwidth": f"{source.bandwidth:.6g}"},
+            "Take the rows with {target} = {label}; count those with {column} = {value} and add {added}; divide by "
+            "their number plus {extra}.",
+            words | extra,
         )
-    if isinstance(source, Words):
+    return Message(
+        "Take the rows with {target} = {label}; of these, count the ones with {column} = {value}; divide.", words
+    )
+
+
+def _density(asked: _Asked, source: Density) -> Message:
+    """What to look at in a normal density, or that n and n−1 were confused."""
+    words = asked.words
+    if source.pseudo_counts is not None:
         return Message(
-            "Multiply, over the words of {column}, the probability of each in the rows with {target} = {label}; for "
-            "words that are asked only if they are there, those that are absent count too.",
-            params,
+            "Take the values of {column} in the rows with {target} = {label}, and {added} pseudo-observations with "
+            "the mean and the variance of the whole class: their mean and variance, its root; then the normal "
+            "density at {value}.",
+            words | {"added": f"{source.pseudo_counts.rows:g}"},
         )
-    return Message("This number was set, not counted: look at the model's settings.")
+    if source.stands_in:
+        words["label"] = asked.class_name
+    swapped = other_variance(source)
+    if swapped and same(asked.value, swapped.value) and not same(source.value, swapped.value):
+        return Message(
+            "That is the density with the squared deviations divided by {wrong}. Here they are divided by {right}.",
+            {"wrong": _DEGREES[swapped.ddof], "right": _DEGREES[source.ddof]},
+        )
+    return Message(
+        "Take the values of {column} in the rows with {target} = {label}: their mean, the sum of the squared "
+        "deviations divided by {degrees}, its root; then the normal density at {value}.",
+        words | {"degrees": _DEGREES[source.ddof]},
+    )
+
+
+_DEGREES = {0: "n", 1: "n−1"}
+"""What squared deviations are divided by."""
+
+
+def other_variance(source: Density) -> Density | None:
+    """The density with its squared deviations divided by n where they are by n−1, and the other way round; None where
+    its variance is no such quotient."""
+    ddof = 1 - source.ddof
+    if source.n <= 1 or source.replaced or source.pseudo_counts is not None:
+        return None
+    return replace(source, ddof=ddof, variance=source.m2 / (source.n - ddof))

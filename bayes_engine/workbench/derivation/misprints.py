@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -14,7 +15,8 @@ _NUMBER = re.compile(r"\d+(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
 
 
 class WorkingPlace(NamedTuple):
-    """A number of a working: of class `k`, in step `step` (None: the joint); `part` is the factor itself, or "mean"."""
+    """A number of a working: of class `k`, in step `step` its "factor" or the "mean" in it, without one (None) the
+    "joint" or the "posterior"."""
 
     step: int | None
     k: int
@@ -53,7 +55,13 @@ def agrees(value: float, right: str) -> bool:
         return False
     last = numbers[-1]
     digits, form = len(last[1] or ""), "f" if last[2] is None else "e"
-    return float(f"{value:.{digits}{form}}") == float(last[0])
+    return float(f"{value:.{digits}{form}}") == last_number(right)
+
+
+def last_number(text: str) -> float:
+    """The last number of an erratum's text, NaN where it has none: 0.75 of «6/8 = 0.750»."""
+    numbers = [m[0] for m in _NUMBER.finditer(text)]
+    return float(numbers[-1]) if numbers else math.nan
 
 
 def _numbers(working: Working) -> list[tuple[WorkingPlace, float]]:

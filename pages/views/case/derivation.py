@@ -131,7 +131,8 @@ def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
     spec = one.fitted.spec
     plain_naive = spec.family == "naive-bayes" and not spec.knobs
     rule = f"{words.preset_help(spec.preset)} " if plain_naive else f"{md(shelf.title(spec, one.table), 200)} · "
-    st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough.") if filling else
+    st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough. Known mistakes are named.")
+                             if filling else
                              _("The terms are logarithms, in nats: they add up. A click on one says what it is.")
                              if working.additive else
                              _("A click on a number opens what it was counted from.")))  # fmt: skip
@@ -256,17 +257,21 @@ def _totals(
     line(_("posterior"), share, render.posterior)
 
 
+def errata(one: CaseInUse) -> tuple[Erratum, ...]:
+    """The misprints of the table's source; an exercise has none."""
+    return one.table.info.errata if one.table.info and not one.seed else ()
+
+
 def _notes(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]]:
-    """The misprints of the source, by the number they speak of; an exercise has none."""
+    """The misprints of the source, by the number they speak of."""
     misprinted: dict[WorkingPlace, list[Erratum]] = {}
-    if one.table.info and not one.seed:
-        for place, erratum in misprints(working, one.table.info.errata):
-            misprinted.setdefault(place, []).append(erratum)
+    for place, erratum in misprints(working, errata(one)):
+        misprinted.setdefault(place, []).append(erratum)
     return misprinted
 
 
-def _badges(errata: Sequence[Erratum]) -> None:
-    for erratum in errata:
+def _badges(misprinted: Sequence[Erratum]) -> None:
+    for erratum in misprinted:
         label = _("rounded: {printed}") if erratum.rounded else _("misprint: {printed}")
         st.badge(label.format(printed=md(erratum.printed, 40)), icon=":material/edit_note:",
                  color="gray" if erratum.rounded else "orange",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import Message, _
+from bayes_engine.language import _
 from bayes_engine.workbench.derivation import render
-from bayes_engine.workbench.derivation.check import LONGEST, OF_JOINT, OF_POSTERIOR, hint, mark
-from bayes_engine.workbench.derivation.derive import Working, rounded
+from bayes_engine.workbench.derivation.check import LONGEST
+from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.misprints import WorkingPlace
+from bayes_engine.workbench.derivation.mistakes import FilledIn
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -30,41 +33,31 @@ from pages.views.case.editor import CaseInUse
 
 
 def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
-    """The same table with blanks: each answer is checked as it is entered, against the exact number and the one that
-    comes of rounding to three digits on the way."""
-    hand = rounded(exact)
-    answers, columns = _answers(current()), shown_classes(exact)
+    """The same table with blanks: each answer is checked as it is entered, and a known mistake named."""
+    sheet = FilledIn(exact, one.model, one.case, derivation.errata(one))
+    columns, classes = shown_classes(exact), exact.classes
     marks: dict[str, str] = {}
     with st.container(key="factors"):
         class_heads(one, exact, columns)
         for i, step in enumerate(exact.steps):
-            wrong: list[Message] = []
             cells = cells_of_line(columns)
             derivation.title(cells[0], one, step)
-            for cell, k in zip(cells[1:], columns, strict=True):
-                if not step.counted:  # the sum over what is not known is no count: it is given
-                    cell.markdown(render.factor(exact, step, k))
-                    continue
-                name = render.name_of(step, exact.classes[k], exact.target, one.table)
-                key = f"f{i}_{k}"
-                marks[key] = _blank(cell, key, name, answers, step.factors[k], hand.steps[i].factors[k])
-                if marks[key] in ("wrong", "unreadable"):
-                    wrong.append(hint(exact, i, k, answers[key], one.table))
-            _hints(wrong)
+            if step.counted:
+                names = {k: render.name_of(step, classes[k], exact.target, one.table) for k in columns}
+                places = [Blank(f"f{i}_{k}", names[k], WorkingPlace(i, k, "factor")) for k in columns]
+                marks |= _blanks(cells[1:], places, sheet, one)
+                continue
+            for cell, k in zip(cells[1:], columns, strict=True):  # the sum over what is not known is no count: given
+                cell.markdown(render.factor(exact, step, k))
         left_out(one, exact)
-        lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
-        lines = [("j", _("joint"), exact.joint, hand.joint, OF_JOINT)]
+        lines = [("joint", _("joint"))]
         if exact.position >= 0 and not is_one_of_several(one):
-            lines.append(("p", _("posterior"), exact.posterior, hand.posterior, OF_POSTERIOR))
-        for kind, title, right, also, help_ in lines:
-            cells, wrong = cells_of_line(columns), []
+            lines.append(("posterior", _("posterior")))
+        for part, title in lines:
+            cells = cells_of_line(columns)
             cells[0].markdown(f"**{title}**")
-            for cell, k in zip(cells[1:], columns, strict=True):
-                key = f"{kind}_{k}"
-                marks[key] = _blank(cell, key, f"{title} {k + 1}", answers, right[k], also[k])
-                if marks[key] in ("wrong", "unreadable"):
-                    wrong = [help_]
-            _hints(wrong)
+            places = [Blank(f"{part[0]}_{k}", f"{title} {k + 1}", WorkingPlace(None, k, part)) for k in columns]
+            marks |= _blanks(cells[1:], places, sheet, one)
     _colour_marks(marks)
     done = list(marks.values()).count("right")
     st.progress(done / len(marks), text=_("{done} of {n} steps right").format(done=done, n=len(marks)))
@@ -91,29 +84,38 @@ def _colour_marks(marks: dict[str, str]) -> None:
     st.html(private.style(" ".join(rules)))
 
 
-def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> str:
-    """One blank: its mark."""
-    text = answers.get(key, "")
-    given_mark = mark(text, *right)
+class Blank(NamedTuple):
+    """A number to be filled in: the key of its answer, its name, and its place in the working."""
 
-    def entered(state: State, value: str | None) -> State:
-        kept = _answers(state) | {key: value or ""}
-        return state.showing(keys.ANSWERS.to(tuple(sorted((k, v) for k, v in kept.items() if v))))
-
-    cell.text_input(
-        md(name, 80),
-        label_visibility="collapsed",
-        placeholder="?",
-        icon=MARKS.get(given_mark),
-        max_chars=LONGEST,
-        **control(f"fill_{key}", text, entered),
-    )
-    return given_mark
+    key: str
+    name: str
+    place: WorkingPlace
 
 
-def _hints(wrong: Sequence[Message]) -> None:
-    for message in dict.fromkeys(m.local(md) for m in wrong):
-        st.caption(f":material/lightbulb: {message}")
+def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one: CaseInUse) -> dict[str, str]:
+    """A line of blanks, what is to be said of their answers, and their marks by key."""
+    answers, notes = _answers(current()), list[str]()
+    marks: dict[str, str] = {}
+    for cell, (key, name, place) in zip(cells, blanks, strict=True):
+        text = answers.get(key, "")
+        marks[key], note = sheet.checked(text, place, one.table)
+        notes += [note.local(md)] if note else []
+        cell.text_input(
+            md(name, 80),
+            label_visibility="collapsed",
+            placeholder="?",
+            icon=MARKS.get(marks[key]),
+            max_chars=LONGEST,
+            **control(f"fill_{key}", text, partial(_entered, key=key)),
+        )
+    for sentence in dict.fromkeys(notes):
+        st.caption(f":material/lightbulb: {sentence}")
+    return marks
+
+
+def _entered(state: State, value: str | None, key: str) -> State:
+    kept = _answers(state) | {key: value or ""}
+    return state.showing(keys.ANSWERS.to(tuple(sorted((k, v) for k, v in kept.items() if v))))
 
 
 def rows_to_count(one: CaseInUse) -> None:
