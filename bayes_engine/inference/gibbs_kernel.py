@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,7 @@ from bayes_engine.logspace import Array, log_sum, normalize
 from bayes_engine.priors import checked_word
 
 Scan = Literal["sequential", "textbook", "random"]
-SCANS: tuple[Scan, ...] = ("sequential", "textbook", "random")
 Start = Literal["weighted", "forward", "consistent"]
-STARTS: tuple[Start, ...] = ("weighted", "forward", "consistent")
 Blocks = Sequence[Sequence[str]] | Literal["tied"] | None
 
 TOGETHER = 64
@@ -161,7 +159,7 @@ def compile_gibbs(
 
     Raises ParameterError where a block holds a node that is not hidden, or needs a table beyond LARGEST.
     """
-    checked_word("scan", scan, SCANS)
+    checked_word("scan", scan, get_args(Scan))
     evidence = checked_evidence(network, evidence)
     families = sliced(network, evidence)
     unseen = [j for j in range(len(network.cpts)) if evidence[j] == HIDDEN]
@@ -200,7 +198,7 @@ def start(kernel: TransitionKernel, rng: np.random.Generator, chains: int, how: 
 
     Raises ParameterError where no possible state is found.
     """
-    checked_word("start", how, STARTS)
+    checked_word("start", how, get_args(Start))
     if chains < 1:
         raise ParameterError("the number of chains is {n}; it must be 1 or more", n=chains)
     x = np.ones((len(kernel.hidden) + 1, chains), dtype=np.float32)

@@ -18,7 +18,7 @@ from scipy.special import chdtrc
 
 from bayes_engine.logspace import Array, log
 from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.structure.graph import breadth_first
+from bayes_engine.structure.graph import breadth_first, by_node
 
 TIE = 1e-9
 """Two weights that differ by less than this share of the larger are one weight; the names decide."""
@@ -168,10 +168,7 @@ def directed(names: Sequence[str], edges: Sequence[Edge], root: str) -> tuple[Ed
     >>> directed("abc", [("b", "c"), ("a", "b")], "c")
     (('c', 'b'), ('b', 'a'))
     """
-    near: dict[str, list[str]] = {name: [] for name in names}
-    for a, b in edges:
-        near[a].append(b)
-        near[b].append(a)
+    near = by_node(names, [pair for a, b in edges for pair in ((a, b), (b, a))])
     reached: dict[str, str | None] = {}
     for start in (root, *names):
         if start not in reached:

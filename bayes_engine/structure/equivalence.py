@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.graph import DAG, Arc, check_ends
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,7 @@ class PDAG:
         nodes = tuple(nodes)
         position = {name: i for i, name in enumerate(nodes)}
         arcs, edges = set(compelled), set(reversible)
-        for a, b in sorted(arcs | edges):
-            for name in (a, b):
-                if name not in position:
-                    raise ParameterError("the arc {a} → {b} names '{name}', which is no node", a=a, b=b, name=name)
+        check_ends(arcs | edges, position)
         edges = {(min(e, key=position.__getitem__), max(e, key=position.__getitem__)) for e in edges}
         joined = [frozenset(pair) for pair in (*arcs, *edges)]
         for a, b in sorted(arcs | edges):

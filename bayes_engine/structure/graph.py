@@ -7,7 +7,7 @@ agree (Pearl 1988, Probabilistic Reasoning in Intelligent Systems, ch. 3; Zhou, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,17 +59,13 @@ class DAG:
     arcs: tuple[Arc, ...] = ()
 
     def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = ()) -> None:
-        nodes = tuple(nodes)
-        position = {name: i for i, name in enumerate(nodes)}
-        if len(position) < len(nodes):
-            double = next(name for name in nodes if nodes.count(name) > 1)
+        object.__setattr__(self, "nodes", tuple(nodes))
+        position = self.position
+        if len(position) < len(self.nodes):
+            double = next(name for name in self.nodes if self.nodes.count(name) > 1)
             raise ParameterError("the node '{name}' stands twice in the graph", name=double)
         distinct = set(map(_arc, arcs))
-        for a, b in sorted(distinct):
-            for name in (a, b):
-                if name not in position:
-                    raise ParameterError("the arc {a} → {b} names '{name}', which is no node", a=a, b=b, name=name)
-        object.__setattr__(self, "nodes", nodes)
+        check_ends(distinct, position)
         object.__setattr__(self, "arcs", tuple(sorted(distinct, key=lambda arc: (position[arc[1]], position[arc[0]]))))
         if (cycle := self._cycle()) is not None:
             raise ParameterError("the arcs close a cycle: {cycle}", cycle=" → ".join(cycle))
@@ -77,18 +73,12 @@ class DAG:
     @cached_property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
         """The parents of every node, in the order of the nodes."""
-        parents_of: dict[str, list[str]] = {name: [] for name in self.nodes}
-        for a, b in self.arcs:
-            parents_of[b].append(a)
-        return {name: tuple(above) for name, above in parents_of.items()}
+        return by_node(self.nodes, ((b, a) for a, b in self.arcs))
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
         """The children of every node, in the order of the nodes."""
-        children_of: dict[str, list[str]] = {name: [] for name in self.nodes}
-        for a, b in self.arcs:  # by child, so the children come in order
-            children_of[a].append(b)
-        return {name: tuple(below) for name, below in children_of.items()}
+        return by_node(self.nodes, self.arcs)  # these stand by child, so the children come in order
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -106,17 +96,8 @@ class DAG:
         """A shortest closed path, first node repeated at the end; None where there is none."""
         done = set(self.order)
         left = [name for name in self.nodes if name not in done]
-        paths = [path for name in left if (path := self._path(name, name)) is not None]
-        return min(paths, key=len, default=None)
-
-    def _path(self, start: str, end: str) -> tuple[str, ...] | None:
-        """A shortest directed path of at least one arc."""
-        before: dict[str, str | None] = {}
-        for name, previous in breadth_first(self.children[start], self.children.__getitem__):
-            before[name] = previous
-            if name == end:
-                return (start, *way_to(end, before))
-        return None
+        back = (shortest_way(self.children[name], self.children.__getitem__, {name}.__contains__) for name in left)
+        return min(((way[-1], *way) for way in back if way), key=len, default=None)
 
     def ancestors(self, names: Collection[str]) -> frozenset[str]:
         """These nodes and everything above them."""
@@ -191,6 +172,18 @@ class DAG:
                 raise ParameterError("the graph has no node '{name}'", name=name)
 
 
+def by_node(nodes: Iterable[str], pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """For each node the second names of the pairs in which it is the first, in their order.
+
+    >>> by_node("ab", [("a", "b"), ("a", "c")])
+    {'a': ('b', 'c'), 'b': ()}
+    """
+    partners: dict[str, list[str]] = {name: [] for name in nodes}
+    for name, partner in pairs:
+        partners[name].append(partner)
+    return {name: tuple(others) for name, others in partners.items()}
+
+
 def breadth_first(starts: Iterable[N], step: Callable[[N], Iterable[N]]) -> Iterator[tuple[N, N | None]]:
     """Everything that is reached from `starts`, the nearest first, each with what it was reached from.
 
@@ -207,12 +200,29 @@ def breadth_first(starts: Iterable[N], step: Callable[[N], Iterable[N]]) -> Iter
                 queue.append(further)
 
 
-def way_to(end: N, before: Mapping[N, N | None]) -> list[N]:
-    """From where `breadth_first` started to this node."""
-    way = [end]
-    while (previous := before[way[-1]]) is not None:
-        way.append(previous)
-    return way[::-1]
+def shortest_way(starts: Iterable[N], step: Callable[[N], Iterable[N]], is_end: Callable[[N], bool]) -> list[N] | None:
+    """From one of the `starts` to the first node that is an end; None where none is reached.
+
+    >>> shortest_way([1], lambda n: (n + 1, 2 * n), lambda n: n > 6)
+    [1, 2, 4, 8]
+    """
+    before: dict[N, N | None] = {}
+    for node, previous in breadth_first(starts, step):
+        before[node] = previous
+        if is_end(node):
+            way = [node]
+            while (previous := before[way[-1]]) is not None:
+                way.append(previous)
+            return way[::-1]
+    return None
+
+
+def check_ends(arcs: Iterable[Arc], nodes: Container[str]) -> None:
+    """Raises ParameterError where an arc leads from or to what is none of the nodes."""
+    for a, b in sorted(arcs):
+        for name in (a, b):
+            if name not in nodes:
+                raise ParameterError("the arc {a} → {b} names '{name}', which is no node", a=a, b=b, name=name)
 
 
 def given_arcs(structure: object) -> tuple[Arc, ...]:

@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import OPERATIONS, Move, ScoreName, Scorer, decomposed_score, members, scorer_of
+from bayes_engine.structure.scores import Move, Operation, ScoreName, Scorer, decomposed_score, members, scorer_of
 from bayes_engine.structure.search_trace import (
     Candidate,
     SearchControl,
@@ -369,7 +369,7 @@ class _Climb:
 
     def _named(self, index: int) -> Move:
         operation, p, c = self._move(index)
-        return Move(OPERATIONS[operation], self.names[p], self.names[c])
+        return Move(get_args(Operation)[operation], self.names[p], self.names[c])
 
     def _key(self) -> bytes:
         return np.packbits(self.arcs).tobytes()

@@ -21,20 +21,20 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import gammaln
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array, log
+from bayes_engine.priors import checked_word
 from bayes_engine.stats.family_counts import FamilyCounts, Joint
 from bayes_engine.structure.graph import DAG, Arc
 
 ScoreName = Literal["log-likelihood", "aic", "bic", "mdl", "k2", "bdeu"]
-SCORES: tuple[ScoreName, ...] = ("log-likelihood", "aic", "bic", "mdl", "k2", "bdeu")
+SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
 Operation = Literal["add", "delete", "reverse"]
-OPERATIONS: tuple[Operation, ...] = ("add", "delete", "reverse")
 
 TIE = 1e-10
 """Two graphs whose scores differ by less than this share of the score of the graph without arcs are equally good."""
@@ -168,8 +168,7 @@ def mdl_price(n: float) -> float:
 
 
 class Scorer:
-    """Scores of families over one table, each set of columns summed once. `name` is one of SCORES; `sample_size` is
-    BDeu's equivalent sample size.
+    """Scores of families over one table, each set of columns summed once; `sample_size` is BDeu's.
 
     >>> scorer = Scorer(FamilyCounts.of({"rain": list("nnyy"), "wet": list("nyyy")}), "bic")
     >>> family = scorer.family("wet", ("rain",))
@@ -178,9 +177,7 @@ class Scorer:
     """
 
     def __init__(self, counts: FamilyCounts, name: ScoreName = "bic", *, sample_size: float = 1.0) -> None:
-        if name not in SCORES:
-            known = ", ".join(f"'{known}'" for known in SCORES)
-            raise ParameterError("score='{value}' is not one of {known}", value=str(name), known=known)
+        checked_word("score", name, SCORES)
         if not (math.isfinite(sample_size) and sample_size > 0):
             raise ParameterError("an equivalent sample size of {value} is no number above 0", value=float(sample_size))
         self.counts = counts

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.priors import checked_word
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.chow_liu import Edge, conditional_information, directed, spanning_tree
 from bayes_engine.structure.constraints import Constraints
@@ -20,7 +21,7 @@ from bayes_engine.structure.search_trace import Method, SearchControl, SearchRes
 __all__ = ["METHODS", "Method", "SearchOptions", "SearchResult", "search"]
 
 T = TypeVar("T")
-METHODS: tuple[Method, ...] = ("hill-climb", "k2", "exact", "tree", "naive", "tan", "given")
+METHODS: tuple[Method, ...] = get_args(Method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +67,7 @@ def search(
     """
     scorer = scorer_of(counts, score, options.sample_size)
     constraints = options.bounded()
-    if method not in METHODS:
-        known = ", ".join(f"'{name}'" for name in METHODS)
-        raise ParameterError("method='{value}' is not one of {known}", value=str(method), known=known)
+    checked_word("method", method, METHODS)
     if method == "hill-climb":
         return hill_climb(
             counts, scorer, start=options.start, constraints=constraints, settings=options, control=options

@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.structure.graph import DAG, JunctionKind, breadth_first, way_to
+from bayes_engine.structure.graph import DAG, JunctionKind, breadth_first, shortest_way
 
 State = tuple[str, bool]
 """A node, and whether the walk came along its arc."""
@@ -182,9 +182,5 @@ def _open_path(graph: DAG, a: str, b: str, z: frozenset[str]) -> tuple[str, ...]
         down = name not in z
         return [(p, False) for p in graph.parents[name] if up] + [(c, True) for c in graph.children[name] if down]
 
-    before: dict[State, State | None] = {}
-    for state, previous in breadth_first([(a, False)], steps):  # as if from below: up and down are both free
-        before[state] = previous
-        if state[0] == b:
-            return tuple(name for name, _downward in way_to(state, before))
-    return None
+    way = shortest_way([(a, False)], steps, lambda state: state[0] == b)  # as if from below: up and down are both free
+    return None if way is None else tuple(name for name, _downward in way)

@@ -143,7 +143,7 @@ def test_bits_and_rows_count_alike() -> None:
 
 
 def test_scores_by_name_and_size() -> None:
-    with pytest.raises(ParameterError, match="score='bde' is not one of 'log-likelihood'"):
+    with pytest.raises(ParameterError, match="score='bde' is none of 'log-likelihood'"):
         Scorer(counted(), "bde")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="equivalent sample size"):
         Scorer(counted(), "bdeu", sample_size=0.0)

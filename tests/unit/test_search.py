@@ -236,7 +236,7 @@ def test_the_door_says_what_is_lacking() -> None:
     for method, name in (("k2", "order"), ("naive", "target"), ("tan", "target"), ("given", "start")):
         with pytest.raises(ParameterError, match=f"method='{method}' needs {name}="):
             search(COUNTS, method=method)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="method='greedy' is not one of"):
+    with pytest.raises(ParameterError, match="method='greedy' is none of"):
         search(COUNTS, method="greedy")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="more than max_parents=1"):
         search(COUNTS, method="tan", options=SearchOptions(target="x0", max_parents=1))
