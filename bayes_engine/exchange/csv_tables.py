@@ -9,7 +9,7 @@ import io
 import itertools
 from pathlib import Path
 
-from bayes_engine.errors import ReadError
+from bayes_engine.errors import ParameterError, ReadError
 from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, probability, text_of, words
 from bayes_engine.factors.network import Network
 
@@ -30,6 +30,8 @@ def edges_csv(network: Network) -> str:
 def write_csv(network: Network) -> str:
     """All tables; `read_csv` gives the network back, its levels as words.
 
+    Raises ParameterError for a name that comes back as another, or where two levels of a node are the same word.
+
     >>> from bayes_engine.exchange.bif import read_bif
     >>> rain = read_bif("variable rain { type discrete [ 2 ] { no, yes }; } probability ( rain ) { table 0.8 0.2; }")
     >>> print(write_csv(rain))
@@ -41,7 +43,13 @@ def write_csv(network: Network) -> str:
     most = max((len(cpt.parents) for cpt in network.cpts), default=0)
     rows: list[tuple[object, ...]] = [(*_HEAD, *(f"{w} {k + 1}" for k in range(most) for w in ("parent", "its level")))]
     for cpt in network.cpts:
-        words(cpt.variable)
+        for name in (cpt.name, *words(cpt.variable)):
+            if name != name.strip() or not name or "\r" in name:
+                raise ParameterError(
+                    "a CSV file cannot hold the name '{name}': nothing, blanks at its ends or a carriage return; write "
+                    "BIF instead",
+                    name=name,
+                )
         for indices in itertools.product(*(range(s) for s in cpt.p.shape)):
             given = [x for v, k in zip(cpt.parents, indices, strict=False) for x in (v.name, v.levels[k])]
             rows.append((cpt.name, cpt.variable.levels[indices[-1]], repr(float(cpt.p[indices])), *given))

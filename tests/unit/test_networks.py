@@ -15,9 +15,10 @@ from bayes_engine.errors import BayesEngineError, ParameterError, ReadError
 from bayes_engine.exchange import read_bif, write_bif
 from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
 from bayes_engine.factors.cpt_edits import bad_rows, normalized, numbers_of, with_tables
-from bayes_engine.factors.network import Network
+from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.beliefs import JointBelief, joint_belief, node_beliefs
 from bayes_engine.inference.irreducibility import stuck_network
+from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.network import joint_table
 
 
@@ -201,6 +202,14 @@ def test_a_network_comes_back_from_its_csv(name: str) -> None:
     network = load_network(name).network
     assert write_bif(read_csv(write_csv(network).encode())) == write_bif(network)
     assert len(edges_csv(network).splitlines()) == len(network.graph.arcs) + 1
+
+
+@pytest.mark.parametrize("name", ["", " rain", "rain\t", "a\rb"])
+def test_a_name_that_would_come_back_as_another_is_not_written_into_a_csv(name: str) -> None:
+    levels = Variable("rain", "categorical", (name, "rain"))
+    for variable in (levels, Variable(name, "categorical", ("no", "yes"))):
+        with pytest.raises(ParameterError, match="a CSV file cannot hold the name"):
+            write_csv(Network([CPT(variable, (), [0.25, 0.75])]))
 
 
 @pytest.mark.parametrize(("text", "fault"), [
