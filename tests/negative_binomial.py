@@ -119,9 +119,6 @@ class BetaPosterior:
     def interval(self, level: float = 0.95) -> Interval:
         return beta_interval(self.a, self.b, level)
 
-    def known(self, X: Table) -> bool:
-        return not np.isnan(X[self.variable.name][0])
-
     def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
         x = float(X[self.variable.name][0])
         both = np.stack([log_gamma(self.a, n, rng), log_gamma(self.b, n, rng)])

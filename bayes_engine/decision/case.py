@@ -26,7 +26,8 @@ from bayes_engine.decision.answer_distributions import (
 )
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.columns import TermColumns
-from bayes_engine.factors.leaf import HIDDEN, Leaf, MixtureDensity
+from bayes_engine.factors.leaf import Leaf, MixtureDensity
+from bayes_engine.factors.network import HIDDEN
 from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.inference.directed import integrating
 from bayes_engine.ledger import JOINT, Ledger

@@ -102,20 +102,10 @@ class ConditionalPrior(Leaf):
     def part_of(self, column: str) -> None:
         return None
 
-    @property
-    def axes(self) -> tuple[Domain, ...]:
-        """The columns of the table in the order of its axes."""
-        return self.parents
-
-    @cached_property
-    def totals(self) -> Array:
-        """(S_p, …) n_s."""
-        return np.asarray(self.counts.sum(axis=0))
-
     @cached_property
     def log_cpt(self) -> Array:
         """(C, S_p, …) log conditional probabilities."""
-        return self._estimated(self.counts, self.totals)
+        return self._estimated(self.counts, self.counts.sum(axis=0))
 
     @cached_property
     def lookup(self) -> Array:
@@ -132,11 +122,11 @@ class ConditionalPrior(Leaf):
         return np.ones(X.n, dtype=bool)
 
     def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
-        terms = cells_of(self.lookup, self.axes, hidden, X)
+        terms = cells_of(self.lookup, self.parents, hidden, X)
         if left is None or hidden:
             return terms
-        places = [d.places(X) for d in self.axes]
-        inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
+        places = [d.places(X) for d in self.parents]
+        inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.parents, strict=True)])
         cell = tuple(p[inside] for p in places)
         own, w = left.own[inside], left.weight[inside]
         counts = np.moveaxis(self.counts, 0, -1)[cell]
@@ -201,9 +191,6 @@ class ClassPosterior(DirichletPosterior):
         alpha = np.broadcast_to(alone, shape).copy()
         alpha[(slice(None), *(slice(0, d.size) for d in self.parents))] = self.alpha
         return alpha, alpha.sum(axis=-1, keepdims=True) - alpha
-
-    def known(self, X: Table) -> bool:
-        return True
 
     def log_ratio(self, X: Table, i: int, j: int) -> tuple[float, float]:
         """Mean and variance of log P(c_i) − log P(c_j): that of two independent gamma variates, whose sum cancels."""

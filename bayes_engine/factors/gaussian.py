@@ -16,7 +16,6 @@ from scipy.special import chdtri, digamma, polygamma, stdtrit
 
 from bayes_engine.factors import Row, RowKind, normal_log_density, variance_estimate
 from bayes_engine.factors.leaf import (
-    HIDDEN,
     Domain,
     Form,
     Leaf,
@@ -25,10 +24,12 @@ from bayes_engine.factors.leaf import (
     Numbers,
     cells_of,
     cells_of_rows,
+    information_of_density,
 )
+from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.sources import Source
-from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.moments import ColumnMoments, Members
 from bayes_engine.table.encode import Table
@@ -258,11 +259,8 @@ class GaussianLeaf(Leaf):
         """∫ Σ_c P(c) N(x; μ_c, σ_c²) log N(x; μ_c, σ_c²)/p(x) dx, on nodes that follow every class at its own scale."""
         present = np.isfinite(log_prior)
         mean, variance = (table[present, None] for table in self.alone.gaussians)
-        log_prior = log_prior[present, None]
         x = np.sort((mean + np.sqrt(variance) * np.linspace(-REACH, REACH, NODES)).ravel())
-        terms = normal_log_density(x, mean, variance)  # (C, nodes)
-        excess = terms - log_sum(terms + log_prior, axis=0)
-        return max(float(np.trapezoid((exp(terms + log_prior) * excess).sum(axis=0), x)), 0.0)
+        return information_of_density(normal_log_density(x, mean, variance), log_prior[present], x)
 
     def mixture(self, X: Table, cell: Sequence[int]) -> MixtureDensity:
         mean, variance = self.gaussians
@@ -395,9 +393,6 @@ class NormalPosterior:
         nu = np.where(free, self.degrees, 1.0)
         low, high = (self.square / chdtri(nu, q) for q in ((1 - level) / 2, (1 + level) / 2))
         return Interval(np.where(free, low, 0.0), np.where(free, high, np.inf))
-
-    def known(self, X: Table) -> bool:
-        return bool(~np.isnan(X[self.variable.name][0]))
 
     def _here(self, X: Table, hidden: tuple[str, ...]) -> tuple[float, list[Array]]:
         """The value as an offset from the pivot, and the five arrays at the cells that the row points at."""

@@ -14,10 +14,10 @@ from scipy.special import erfcx
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI, RowKind, variance_estimate
 from bayes_engine.factors.gaussian import NODES, REACH
-from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, MixtureDensity, Numbers
+from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, MixtureDensity, Numbers, information_of_density
 from bayes_engine.factors.likelihoods import Likelihood, ValuesLeaf, register
 from bayes_engine.factors.sources import Estimated, Source
-from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.logspace import Array, exp, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.values import ColumnValues
@@ -151,11 +151,7 @@ class KernelLeaf(ValuesLeaf):
         low, high = (self.points[i] + sign * REACH * self.bandwidth.max() for i, sign in ((0, -1.0), (-1, 1.0)))
         nodes = int(min(max(4.0 * (high - low) / self.bandwidth.min(), NODES), MOST_NODES))
         x = np.linspace(low, high, nodes)
-        terms = self.at(x).T[present]
-        joint = terms + log_prior[present, None]
-        p = exp(joint)
-        excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
-        return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
+        return information_of_density(self.at(x).T[present], log_prior[present], x)
 
     def mixture(self, X: Table, cell: Sequence[int]) -> MixtureDensity:
         """The bumps, in each class those of its own values."""

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, ParameterError
 from bayes_engine.factors import Factor, Row, RowKind
+from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.sources import Source
-from bayes_engine.logspace import Array, exp, log
+from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import Dirichlet, Smoothing
 from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.counts import as_one
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import MISSING, Table, unseen_code
 from bayes_engine.table.schema import Variable
 
-HIDDEN = -1
-"""The place of a cell that is not known."""
 OUT = -1
 """The code of a cell that is integrated out, also where a missing cell is a level of its own."""
 
@@ -244,9 +244,7 @@ def cells_of(table: Array, domains: Sequence[Domain], hidden: tuple[str, ...], X
     known = [a for a in range(1, table.ndim) if a not in free]
     for a in free:  # nothing hidden is unseen
         table = np.delete(table, -1, axis=a)
-    flat = np.zeros(X.n, dtype=np.intp)
-    for a in known:
-        flat = flat * table.shape[a] + domains[a - 1].places(X)
+    flat = as_one((domains[a - 1].places(X) for a in known), [table.shape[a] for a in known], X.n)
     turned = table.transpose(0, *known, *free)
     cells = turned.reshape(len(table), -1, *turned.shape[1 + len(known) :])
     return np.moveaxis(np.take(cells, flat, axis=1), 0, 1)
@@ -268,6 +266,14 @@ def information_of_table(log_cpt: Array, log_prior: Array) -> float:
     joint = exp(log_prior[:, None] + log_cpt)
     ratio = np.subtract(log_cpt, log(joint.sum(axis=0)), out=np.zeros_like(joint), where=joint > 0)
     return max(float((joint * ratio).sum()), 0.0)
+
+
+def information_of_density(terms: Array, log_prior: Array, x: Array) -> float:
+    """∫ Σ_c P(c) p(x|c) log p(x|c)/p(x) dx of the log densities `terms` (C, nodes) at x, by the trapezoid rule."""
+    joint = terms + log_prior[:, None]
+    p = exp(joint)
+    excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
+    return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
 
 
 def dot(weight: Array, terms: Any) -> float:

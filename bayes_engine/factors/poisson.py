@@ -174,9 +174,6 @@ class GammaPosterior:
         """λ: quantiles of the Gamma."""
         return Interval(*(gammaincinv(self.shape, q) / self.rate for q in ((1 - level) / 2, (1 + level) / 2)))
 
-    def known(self, X: Table) -> bool:
-        return bool(~np.isnan(X[self.variable.name][0]))
-
     def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
         """(n, C) log P(x; λ) in n draws."""
         x = float(X[self.variable.name][0])

@@ -34,10 +34,6 @@ class Posterior(Protocol):
         """The column."""
         ...
 
-    def known(self, X: Table) -> bool:
-        """Whether the only row of X has a cell in this column."""
-        ...
-
     def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
         """(n, C, one axis for each of `hidden`) the log term of the row X in n draws of the parameters."""
         ...

@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, polygamma, rel_entr
 
 from bayes_engine.factors import Row, RowKind
 from bayes_engine.factors.leaf import (
-    HIDDEN,
     Domain,
     Form,
     Leaf,
@@ -24,6 +23,7 @@ from bayes_engine.factors.leaf import (
     information_of_table,
     less_weight,
 )
+from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Given, Source, fraction_of
 from bayes_engine.logspace import Array, exp, log, log_sum
@@ -287,9 +287,7 @@ def _distinct(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArr
 
 def table_likelihood(counts: Array) -> float:
     """Σ n log n/N over the last axis's distributions; a count of 0 adds nothing."""
-    total = counts.sum(axis=-1, keepdims=True)
-    ratio = np.divide(counts, total, out=np.ones_like(counts, dtype=float), where=counts > 0)
-    return float((counts * log(ratio)).sum())
+    return float(rel_entr(counts, counts.sum(axis=-1, keepdims=True)).sum())
 
 
 def rest_likelihood(rest: Array, alone: Array) -> float:
@@ -338,9 +336,6 @@ class DirichletPosterior:
     def interval(self, level: float = 0.95) -> Interval:
         """The probability of each cell: quantiles of Beta(α_s, A − α_s), exact."""
         return beta_interval(self.alpha, self.alpha.sum(axis=-1, keepdims=True) - self.alpha, level)
-
-    def known(self, X: Table) -> bool:
-        return bool(self.domain.places(X)[0] != HIDDEN)
 
     @cached_property
     def _betas(self) -> tuple[Array, Array]:

@@ -221,9 +221,6 @@ class TextPosterior:
         """The probability of each term: quantiles of its Beta, exact."""
         return beta_interval(self.present, self.other, level)
 
-    def known(self, X: Table) -> bool:
-        return not X[self.variable.name].missing[0]
-
     def _text(self, X: Table) -> Array:
         """(V,) how often each term stands in the text; 1 for once and more where presence counts."""
         times = np.asarray(X[self.variable.name].counts.toarray()[0], dtype=float)

@@ -19,11 +19,13 @@ from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
-from bayes_engine.factors.leaf import HIDDEN, OUT, Domain, Form, Leaf, LeftOutRows, less_weight
+from bayes_engine.factors.leaf import OUT, Domain, Form, Leaf, LeftOutRows, less_weight
+from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.sources import Fraction, Source, Term
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import DirectedFactor
@@ -292,16 +294,11 @@ class AveragedFactor(Factor):
         if alone.all():
             return
         nowhere = (q.sum(axis=0) == 0) & ~alone[:, None]
-        surprise = -np.where(q > 0, q * log(np.where(q > 0, q, 1.0)), 0.0).sum(axis=0)
-        yield (
-            Row(SUPER_PARENT, SUPER_PARENT, (target,), "entropy"),
-            np.where(nowhere, -np.inf, surprise),
-        )
+        surprise = np.where(nowhere, -np.inf, entr(q).sum(axis=0))
+        yield Row(SUPER_PARENT, SUPER_PARENT, (target,), "entropy"), surprise
         m = active.sum(axis=0)
-        yield (
-            Row(AVERAGE, AVERAGE, (), "constant"),
-            np.repeat(-np.log(np.where(m > 0, m, 1))[:, None], shape[1], axis=1),
-        )
+        share = -np.log(np.where(m > 0, m, 1))
+        yield Row(AVERAGE, AVERAGE, (), "constant"), np.repeat(share[:, None], shape[1], axis=1)
 
     def _chunks(self, X: Table, left: LeftOutRows | None) -> Iterator[tuple[slice, Table, LeftOutRows | None]]:
         step = max(1, CHUNK // max(1, len(self.members) * len(self.prior.p)))

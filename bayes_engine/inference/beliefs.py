@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import rel_entr
 
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.conflict import Conflict, conflict
 from bayes_engine.inference.junction_tree import TIE, junction_tree
-from bayes_engine.logspace import Array, log
+from bayes_engine.logspace import Array
 from bayes_engine.table.schema import Level
 
 Marginals = Mapping[str, tuple[float, ...]]
@@ -98,7 +99,5 @@ def joint_belief(network: Network, a: str, b: str, evidence: Mapping[str, Any]) 
     """The joint of two nodes given the findings. Raises ImpossibleEvidence where P(e) = 0."""
     p = junction_tree(network).joint((a, b), network.places(evidence)[None])[0]
     of_a, of_b = p.sum(axis=1), p.sum(axis=0)
-    product = of_a[:, None] * of_b[None, :]
-    seen = p > 0
-    information = float((p[seen] * log(p[seen] / product[seen])).sum())
+    information = float(rel_entr(p, np.outer(of_a, of_b)).sum())
     return JointBelief(a, b, p, of_a, of_b, max(information, 0.0))

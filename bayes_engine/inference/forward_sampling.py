@@ -19,6 +19,7 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
+from bayes_engine.stats.counts import as_one
 
 BITS = 31
 """A draw is an integer of so many bits: probabilities are kept to multiples of 2⁻³¹."""
@@ -88,10 +89,7 @@ def _drawn(
     n = x.shape[1]
     weight = np.zeros(n)
     for node in nodes:
-        code = np.zeros(n, dtype=np.intp)
-        for parent, size in zip(node.parents, node.sizes, strict=True):
-            code *= size
-            code += x[parent]
+        code = as_one((x[parent] for parent in node.parents), node.sizes, n)
         given = evidence[node.at]
         if given != HIDDEN:
             x[node.at] = given

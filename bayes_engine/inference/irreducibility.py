@@ -21,6 +21,7 @@ from bayes_engine.errors import ImpossibleEvidence
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.forward_sampling import Places, checked_evidence
 from bayes_engine.logspace import Array, log
+from bayes_engine.stats.counts import as_one
 from bayes_engine.table.schema import Variable
 
 LARGEST = 2**18
@@ -243,9 +244,8 @@ def _communicating_classes(tie: TiedNodes, units: Iterable[Sequence[int]]) -> ND
     places = np.unravel_index(tie.possible, tie.sizes) if tie.nodes else ()
     links: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     for unit in {tuple(j for j in unit if j in tie.nodes) for unit in units} - {()}:
-        rest = np.zeros(n, dtype=np.intp)
-        for j, size, place in zip(tie.nodes, tie.sizes, places, strict=True):
-            rest = rest * size + (0 if j in unit else place)
+        others = [a for a, j in enumerate(tie.nodes) if j not in unit]
+        rest = as_one((places[a] for a in others), [tie.sizes[a] for a in others], n)
         order = np.argsort(rest, kind="stable")
         same = rest[order[1:]] == rest[order[:-1]]
         links.append((order[1:][same], order[:-1][same]))

@@ -10,7 +10,7 @@ from typing import TypeVar, get_args
 from bayes_engine.errors import ParameterError
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.chow_liu import Edge, conditional_information, directed, spanning_tree
+from bayes_engine.structure.chow_liu import Edge, conditional_information, directed, information, spanning_tree
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.exact_search import exact
 from bayes_engine.structure.graph import DAG
@@ -105,7 +105,7 @@ def _tan(counts: FamilyCounts, target: str, root: str | None) -> DAG:
     1997); `root` None: the column of which the class says most, equals by name."""
     others = tuple(name for name in counts.names if name != target)
     if root is None and others:
-        nats = {name: conditional_information(counts.table((target, name))[None]).information for name in others}
+        nats = {name: information(counts.table((target, name))).information for name in others}
         root = min(others, key=lambda name: (-round(nats[name], 9), name))
     return DAG(counts.names, [*_naive(counts, target).arcs, *_tree(counts, others, target, root)])
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, UndefinedPosterior
+from bayes_engine.factors.leaf import Leaf
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.inference.elimination import Potential, Scope, log_partition
 from bayes_engine.language import Message
@@ -216,4 +217,5 @@ def _scopes(model: GenerativeClassifier, believed: Credible, table: Table) -> di
     factor = model.factor_
     if isinstance(factor, DirectedFactor):
         return {name: p.scope for _, _, terms in factor._pieces(table, None) for name, p in terms}
-    return {name: () for name, belief in believed.columns.items() if belief.known(table)}
+    leaves = (leaf for leaf in factor.leaves() if isinstance(leaf, Leaf) and leaf.variable.name in believed.columns)
+    return {leaf.variable.name: () for leaf in leaves if leaf.known(table)[0]}

@@ -25,7 +25,6 @@ from bayes_engine import (
 )
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.gaussian import NormalPosterior
-from bayes_engine.factors.leaf import HIDDEN
 from bayes_engine.factors.poisson import GammaPosterior
 from bayes_engine.factors.posterior import log_gamma
 from bayes_engine.factors.table import DirichletPosterior, TableLeaf
@@ -215,18 +214,6 @@ def test_those_with_scikit_learns_names_have_one_too() -> None:
         np.testing.assert_allclose(belief.mean, exp(theirs), atol=1e-14)
     with pytest.raises(ParameterError, match="no band for 'MultinomialNB' \\(TermColumns\\)"):
         credible(MultinomialNB().fit(codes, y))
-
-
-def test_known_is_what_the_case_shows() -> None:
-    model = melons()
-    data = load_dataset("watermelon3")
-    row = data.frame[list(data.schema.features.names)].iloc[[0]].copy()
-    row["敲声"] = None
-    table = model._encode(row)
-    found = credible(model).columns
-    assert found["敲声"].known(table) is False
-    assert found["密度"].known(table) is True
-    assert found["敲声"].domain.places(table)[0] == HIDDEN  # type: ignore[union-attr]
 
 
 # draws ----------------------------------------------------------------------------------------------------------------
