@@ -30,7 +30,10 @@ from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import sort_levels
 
 TINY = 60
-"""Tables of at most this many rows are evaluated by exact leave-one-out."""
+"""Tables of at most this many rows are evaluated by leaving out one row at a time."""
+
+KEPT = Message("leave-one-out, structure and cut points kept")
+"""How rows were left out where each had its say in the structure or the cut points that judge it."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +101,16 @@ def held_out(
     groups: Any = None,
     sample_weight: Any = None,
     seed: int = 0,
-    refit: bool = False,
+    refit: bool = True,
 ) -> HeldOut:
     """Held-out posteriors of a fitted classifier on its own rows: leave-one-out up to 60 rows, stratified folds beyond;
     rows of one group stay together. Models of the same rows and seed share their splits.
 
-    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. A
-    generative model is left one row of its statistics short, exactly, which keeps the structure and the cut points of
-    the fit; with `refit`, and any other classifier with `predict_proba`, each row's model is fitted anew to the others,
-    as folds always are. A classifier that states no prior has that of the rows it learnt from.
+    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. Each row's
+    model is learnt from the others alone, its structure and cut points too. Where a generative model chose none, that
+    is its statistics one row short, and nothing is fitted. Without `refit` it is so for all of them, up to 60 rows:
+    quick, but structure and cut points stay those that the row itself had a say in, and the scheme says so. A
+    classifier that states no prior has that of the rows it learnt from.
     Raises TableError where a class or the groups are too few for two folds, or y holds a class that the model has not
     met; ParameterError where the model is not fitted, or gives no probabilities.
 
@@ -138,12 +142,14 @@ def held_out(
     weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
     together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
     alone = groups is None and len(labels) <= TINY
-    if alone and not refit and hasattr(model, "leave_one_out_log_proba"):
+    chosen = getattr(model, "_has_chosen", True)
+    if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
         left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
         left[np.arange(len(labels)), truth] -= weight
         prior = model._prior_of(np.maximum(left, 0.0), classes)
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
-        return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
+        scheme = KEPT if chosen else Message("leave-one-out, exact")
+        return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
     if alone:
         every = np.arange(len(labels))
         parts: Any = [(np.delete(every, i), every[i : i + 1]) for i in every]

@@ -44,7 +44,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     - what it is: `estimation_parameters`, `structural`, `takes_text`, `numeric`, and as class attributes the
       parameters it fixes;
-    - what a first fit chooses from the rows: `_choose`;
+    - what a first fit chooses from the rows: `_choose`, and `_has_chosen`, whether it did;
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;
@@ -319,6 +319,12 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
                 if not whole:
                     raise
         return self._count(*left.rest(i), self.target_)
+
+    @property
+    def _has_chosen(self) -> bool:
+        """Whether the fit chose more from its rows than what is added up: cut points, or anything `structural`."""
+        cut = any(v.cuts is not None for v in self.schema_)
+        return cut or any(getattr(self, name, None) is not None for name in self.structural)
 
     @property
     def prior_by_class(self) -> dict[Any, float]:

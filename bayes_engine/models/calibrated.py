@@ -221,8 +221,8 @@ def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
 class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier whose ledger ends in a row «calibration», log q_c − log p_c, so that P(c|x) = q_c.
 
-    The calibrator learns from held-out posteriors of the rows of the fit: by exact leave-one-out up to 60 rows, in
-    folds beyond. A ComplementNB has probabilities, and so risks and decisions, after it.
+    The calibrator learns from held-out posteriors of the rows of the fit: by leave-one-out up to 60 rows, in folds
+    beyond. A ComplementNB has probabilities, and so risks and decisions, after it.
 
     Parameters
     ----------

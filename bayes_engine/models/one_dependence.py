@@ -420,6 +420,10 @@ class TAN(SemiNaive):
                 steps += tuple(TreeStep(e, own[e], k == 0 and own[e] > TIE) for k, e in enumerate(ranked(own)))
         return steps
 
+    @property
+    def _has_chosen(self) -> bool:
+        return True  # the tree
+
     def _structure(self, stats: SufficientStatistics) -> Structure:
         nats = dependences(stats, self.missing == "category", float(self.var_floor))
         root = self._root(stats, nats)

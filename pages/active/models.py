@@ -313,7 +313,7 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
     if setting(spec, "calibration") == AS_IT_IS:
         return replace(own, spec=spec)  # what it is called now
     with st.spinner(_("calibrating …")):
-        held = _held_out(table.key, own.spec, False, own.model, table.parts)
+        held = _held_out(table.key, own.spec, True, own.model, table.parts)
         return replace(_calibrated(table.key, spec, own, held), spec=spec)
 
 
@@ -357,9 +357,10 @@ def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> Generat
     return naive if family == "naive-bayes" else FAMILIES[family](naive, **own)
 
 
-def held_out_rows(table: FittableTable, fitted: Fitted) -> HeldOut:
-    """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again."""
-    own = _held_out(table.key, uncalibrated(fitted.spec), False, fitted.model, table.parts)
+def held_out_rows(table: FittableTable, fitted: Fitted, *, refit: bool = True) -> HeldOut:
+    """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again.
+    Without `refit` rows left out one at a time are judged under the structure and cut points that all rows chose."""
+    own = _held_out(table.key, uncalibrated(fitted.spec), refit, fitted.model, table.parts)
     if fitted.calibrated is None:
         return own
     with st.spinner(_("calibrating …")):
@@ -394,10 +395,5 @@ def notes_of(table: FittableTable, fitted: Fitted) -> tuple[Message, ...]:
 
 
 def is_tiny(table: FittableTable) -> bool:
-    """Whether rows are left out one at a time, by their counts: the structure is then the one that all rows chose."""
+    """Whether rows are left out one at a time."""
     return table.parts.groups is None and len(table.parts.y) <= TINY
-
-
-def held_out_refitted(table: FittableTable, fitted: Fitted) -> HeldOut:
-    """Posteriors of every row by models that were learnt without it, structure and cut points too."""
-    return _held_out(table.key, fitted.spec, True, fitted.model, table.parts)

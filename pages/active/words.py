@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayes_engine.decision.loss import Decision
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.numerals import certain, signed
 from bayes_engine.workbench.derivation.render import row_word
@@ -369,3 +369,10 @@ def share(value: float) -> str:
     """Per cent, with as many digits as tell it from all."""
     text = f"{value:.1%}"
     return f"{value:.3%}" if text == "100.0%" and value < 1 else text
+
+
+def held_out_scheme(scheme: Message, *, one_by_one: bool) -> str:
+    """How several models were judged on the same rows held out."""
+    if one_by_one:
+        return _("Each row by models learnt anew from all others; the same rows for all.")
+    return _("{scheme}; the same rows for all.").format(scheme=scheme.local(md))

@@ -116,18 +116,23 @@ def test_leave_one_out_with_everything_learnt_anew() -> None:
     """Of naive Bayes nothing is chosen from the rows, so it is the exact one; of a tree the choice is made anew."""
     X, y = melons()
     naive = NaiveBayes().fit(X, y)
-    anew = held_out(naive, X, y, refit=True)
-    assert str(anew.scheme) == "leave-one-out, everything learnt anew"
-    np.testing.assert_allclose(anew.log_posterior, held_out(naive, X, y).log_posterior, atol=1e-12)
-    np.testing.assert_allclose(anew.prior, held_out(naive, X, y).prior)
+    exact = held_out(naive, X, y)
+    assert str(exact.scheme) == "leave-one-out, exact"
+    for i in (0, 9):
+        rest = X.index != X.index[i]
+        fresh = NaiveBayes(schema=naive.schema_).fit(X[rest], y[rest])
+        np.testing.assert_allclose(exact.log_posterior[i], fresh.predict_log_proba(X.iloc[[i]])[0], atol=1e-12)
+        np.testing.assert_allclose(exact.prior[i], fresh.class_prior_)
     tree = TAN().fit(X, y)
-    anew = held_out(tree, X, y, refit=True)
+    anew, kept = held_out(tree, X, y), held_out(tree, X, y, refit=False)
+    assert str(anew.scheme) == "leave-one-out, everything learnt anew"
+    assert str(kept.scheme) == "leave-one-out, structure and cut points kept"
     for i in (0, 9):
         rest = X.index != X.index[i]
         np.testing.assert_allclose(
             anew.log_posterior[i], TAN(schema=tree.schema_).fit(X[rest], y[rest]).predict_log_proba(X.iloc[[i]])[0]
         )
-    assert np.abs(anew.log_posterior - held_out(tree, X, y).log_posterior).max() > 0.1
+    assert np.abs(anew.log_posterior - kept.log_posterior).max() > 0.1
 
 
 # to write down --------------------------------------------------------------------------------------------------------

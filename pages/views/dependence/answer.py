@@ -103,14 +103,13 @@ def cost(table: active.FittableTable) -> None:
 
 
 def _losses(table: active.FittableTable, specs: tuple[Spec, ...]) -> pd.DataFrame:
-    """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
-    anew, use = active.is_tiny(table), active.prior_of_use(table)
-    judged = active.held_out_refitted if anew else active.held_out_rows
+    """The log-losses of models on the same held-out rows, by family."""
+    use = active.prior_of_use(table)
     page, held = (table.key, "dependence"), {}
     begin = dial.DRAWN if current().seen(keys.DEPENDENCE_TAB) == "dial" else 0.0
     part = (1.0 - begin) / (len(specs) + 1)
     for i, spec in enumerate(specs):
         with part_of_page(page, begin + i * part, begin + (i + 1) * part):
-            held[spec.family] = judged(table, active.fit(table, spec))
+            held[spec.family] = active.held_out_rows(table, active.fit(table, spec))
     with part_of_page(page, 1.0 - part, 1.0):
-        return dial.scores_of(repr((table.key, *specs, anew, tuple((use or {}).values()))), held, use)
+        return dial.scores_of(repr((table.key, *specs, True, tuple((use or {}).values()))), held, use)

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.compare import DescriptionLength, bins_for, compare, compare_risk, mdl, reliability
-from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.decision.evaluate import KEPT, HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
@@ -80,14 +80,23 @@ class _Readings:
     held: dict[str, HeldOut]
     faults: dict[str, BayesEngineError]
 
+    @property
+    def kept(self) -> bool:
+        """Whether any is judged under a structure or cut points that each row had its say in."""
+        return any(held.scheme == KEPT for held in self.held.values())
+
+    def name_of(self, place: str) -> str:
+        """The model's name, and whether it is so."""
+        kept = self.held[place].scheme == KEPT
+        return _("{model}, structure kept").format(model=name_of(place)) if kept else name_of(place)
+
 
 def dial(table: active.FittableTable) -> None:
     """NB → SPODE → TAN → AODE → k-DB on the same held-out rows, with parameters and MDL bill."""
     specs = dial_models(table)
     here = _place(table, specs)
-    tiny = active.is_tiny(table)
-    anew = tiny and current().seen(keys.DIAL_ANEW)
-    _controls(table, specs, here, tiny=tiny, anew=anew)
+    anew = current().seen(keys.DIAL_ANEW) or not active.is_tiny(table)
+    _controls(table, specs, here, anew=anew)
     readings = _read(table, specs, anew=anew)
     if "naive-bayes" not in readings.held:
         raise readings.faults["naive-bayes"]
@@ -99,20 +108,18 @@ def dial(table: active.FittableTable) -> None:
     with part_of_page(page, (FITTED + DRAWN) / 2.0, DRAWN):
         priced = _priced(repr(key), loss, readings.held, use, table.parts.amount)
     bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
-    _figure(table, specs, here, scores, priced, bills)
+    _figure(table, specs, here, readings, scores, priced, bills)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _words(table, readings, scores, priced, tiny=tiny, anew=anew)
+        _words(table, readings, scores, priced)
     with right:
         _trust(readings, here, scores, use)
-    _costs(scores, priced, bills)
+    _costs(readings, scores, priced, bills)
     for place, fault in readings.faults.items():
         st.caption(f"{name_of(place)}{_(': ')}{fault.message.local(md)}")
 
 
-def _controls(
-    table: active.FittableTable, specs: Mapping[str, Spec], here: str | None, *, tiny: bool, anew: bool
-) -> None:
+def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str | None, *, anew: bool) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         st.segmented_control(
             _("The dial"),
@@ -135,12 +142,12 @@ def _controls(
         if any(v.numeric for v in table.features):
             kinds = {"mdlp": _("cut by MDLP"), "quantile": _("quarters"), "gaussian": _("Gaussian")}
             choose(_("Numbers"), keys.DIAL_NUMBERS, kinds, otherwise=treatment_of_numbers(table))
-        if tiny:
+        if active.is_tiny(table):
             st.toggle(
                 _("learn all anew without each row"),
                 help=_(
-                    "Off: a row's counts are taken out, super-parent, tree and cut points stay as all rows chose them. "
-                    "On: they are chosen anew without it, which is the honest test of choosing."
+                    "On: super-parent, tree and cut points are chosen anew without the row that is judged. Off: its "
+                    "counts alone are taken out, which is quick and flatters models that choose: see by how much."
                 ),
                 **bound_to(keys.DIAL_ANEW, anew),
             )
@@ -182,11 +189,11 @@ def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool)
     readings = _Readings({}, {}, {})
     part = FITTED / len(specs)
     for i, (place, spec) in enumerate(specs.items()):
-        words = _("{model}: judging rows it has not seen …").format(model=md(name_of(place)))
-        with st.spinner(words), part_of_page((table.key, "dependence"), i * part, (i + 1) * part):
+        says = _("{model}: judging rows it has not seen …").format(model=md(name_of(place)))
+        with st.spinner(says), part_of_page((table.key, "dependence"), i * part, (i + 1) * part):
             try:
                 fitted = active.fit(table, spec)
-                held = active.held_out_refitted(table, fitted) if anew else active.held_out_rows(table, fitted)
+                held = active.held_out_rows(table, fitted, refit=anew)
             except BayesEngineError as error:
                 readings.faults[place] = error
                 continue
@@ -215,13 +222,14 @@ def _figure(
     table: active.FittableTable,
     specs: Mapping[str, Spec],
     here: str | None,
+    readings: _Readings,
     scores: pd.DataFrame,
     priced: pd.DataFrame,
     bills: Mapping[str, DescriptionLength | None],
 ) -> None:
     judged = list(scores.index)
     totals = [math.nan if (bill := bills[p]) is None else bill.total for p in judged]
-    readings = [
+    panels = [
         MeasurePanel(_("accuracy"), list(scores["accuracy"]), [words.share(v) for v in scores["accuracy"]], more=True),
         MeasurePanel(_("log-loss"), list(scores["log_loss"]), [number(v, 3) for v in scores["log_loss"]]),
         MeasurePanel("ECE", list(scores["ece"]), [number(v, 3) for v in scores["ece"]]),
@@ -240,39 +248,34 @@ def _figure(
 
     active_at = judged.index(here) if here in judged else -1
     chart(
-        dial_figure([name_of(p) for p in judged], readings, active=active_at, dark=dark()),
+        dial_figure([readings.name_of(p) for p in judged], panels, active=active_at, dark=dark()),
         key=f"dial_figure_{here}",
         alt=_("accuracy, log-loss, calibration, risk and MDL bill of each model"),
         on_pick=pick,
     )
 
 
-def _words(
-    table: active.FittableTable,
-    readings: _Readings,
-    scores: pd.DataFrame,
-    priced: pd.DataFrame,
-    *,
-    tiny: bool,
-    anew: bool,
-) -> None:
+def _words(table: active.FittableTable, readings: _Readings, scores: pd.DataFrame, priced: pd.DataFrame) -> None:
     """What the figure says, and how it was come by."""
     sentences = []
     for name, frame in ((_("log-loss"), scores), (_("estimated risk"), priced)):
-        real = [f"**{name_of(p)}**" for p in frame.index[1:] if frame["more_low"][p] > 0 or frame["more_high"][p] < 0]
+        real = [
+            f"**{readings.name_of(p)}**"
+            for p in frame.index[1:]
+            if frame["more_low"][p] > 0 or frame["more_high"][p] < 0
+        ]
         every = len(real) == len(frame) - 1 > 1
         sentences.append(f"{name}{_(': ')}{_('all of them') if every else _(', ').join(real) or _('none')}")
     sentence = _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
         found=_("; ").join(sentences)
     )
-    if tiny and not anew:
+    if readings.kept:
         sentence += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
     st.markdown(sentence)
-    scheme = next(iter(readings.held.values())).scheme.local(md)
-    given = _("given the structure and the cut points that all rows chose") if tiny and not anew else ""
-    scheme = _("{scheme}, {given}").format(scheme=scheme, given=given) if given else scheme
     parts = [
-        _("{scheme}; the same rows for all.").format(scheme=scheme),
+        _("Structure kept: each row is left out of the counts, not of the choice of structure and cut points.")
+        if readings.kept
+        else words.held_out_scheme(next(iter(readings.held.values())).scheme, one_by_one=active.is_tiny(table)),
         shared_settings(table),
         _("Full mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from the "
           "share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),
@@ -290,7 +293,9 @@ def _words(
     st.caption(" ".join(parts))
 
 
-def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, DescriptionLength | None]) -> None:
+def _costs(
+    readings: _Readings, scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, DescriptionLength | None]
+) -> None:
     """The bill in its parts, and the differences from naive Bayes with their intervals."""
     st.markdown("**" + _("The bill, and what changes against naive Bayes") + "**")
     places = list(scores.index)
@@ -302,7 +307,7 @@ def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, Descr
     paired = _("Paired, with its 95 % bootstrap interval.")
     grid(
         {
-            "model": column(_("model"), [name_of(place) for place in places]),
+            "model": column(_("model"), [readings.name_of(place) for place in places]),
             "parameters": column(
                 _("parameters"),
                 of_bill(lambda b: f"{b.parameters:,}"),
@@ -329,7 +334,7 @@ def _trust(readings: _Readings, here: str | None, scores: pd.DataFrame, use: Map
     other = here if here in others.index else str(others.idxmin()) if len(others) else None
     shown = ["naive-bayes", *([other] if other else [])]
     st.markdown("**" + _("Is a confidence of 0.9 right nine times in ten?") + "**")
-    figure = reliability_figure([(name_of(p), reliability(readings.held[p], use)) for p in shown], dark=dark())
+    figure = reliability_figure([(readings.name_of(p), reliability(readings.held[p], use)) for p in shown], dark=dark())
     chart(figure, key="dial_reliability", alt=_("share that is right against confidence"))
 
 

@@ -116,9 +116,8 @@ def judge(table: active.FittableTable) -> Judged:
             try:
                 with costs.stage(f"fit {i}"):
                     fitted = active.fit(table, active.uncalibrated(spec))
-                hold = active.held_out_refitted if active.is_tiny(table) else active.held_out_rows
                 with costs.stage(f"judge {i}"):
-                    raw[str(i)] = hold(table, fitted)
+                    raw[str(i)] = active.held_out_rows(table, fitted)
                 own = active.setting(spec, "calibration")
                 asked[str(i)] = own if method == AS_THEY_ARE else method
             except BayesEngineError as error:

@@ -17,10 +17,10 @@ from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
 from pages.active.units import as_probability, loss_difference_text, loss_measure, loss_shown, loss_text
-from pages.active.words import share
+from pages.active.words import held_out_scheme, share
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import change, choose, dark, selected
 from pages.views.model.compare.judged import COUNTERPART, Judged, brier_decomposition, differences, reports, scores
 
@@ -196,9 +196,7 @@ def _caption(judged: Judged, compared: pd.DataFrame) -> None:
     n, models = len(judged.table.parts.y), len(judged.held)
     pairs = models * (models - 1) // 2
     parts = [
-        _("{scheme}; the same rows for all.").format(scheme=next(iter(judged.held.values())).scheme.local(md))
-        if not active.is_tiny(judged.table)
-        else _("Each row by models learnt anew from all others; the same rows for all."),
+        held_out_scheme(next(iter(judged.held.values())).scheme, one_by_one=active.is_tiny(judged.table)),
         _(
             "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."
         ).format(level=f"{LEVEL:g}", pairs=pairs),
