@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, PrecisionLost, TableError, report
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain, LeftOutRows
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger, Status
-from bayes_engine.logspace import Array, log, log_normalize, normalize
-from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
-from bayes_engine.models.target import class_array, encode_target
+from bayes_engine.logspace import Array, log, log_normalize
+from bayes_engine.models.decision_mixin import DecisionMixin
+from bayes_engine.models.target import class_array, encode_target, lone_class
 from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
@@ -211,23 +210,6 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         """(n, C) log p(c, x), in nats; -inf where the model says never."""
         return self.factor_.log(self._encode(X))
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """(n, C) log P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""
-        table, joint = self._joint(X)
-        self._defined(table, joint)
-        return log_normalize(joint)
-
-    def predict_proba(self, X: Any) -> Array:
-        """(n, C) P(c|x), columns as `classes_`. Raises UndefinedPosterior, naming the rows, where there is none."""
-        table, joint = self._joint(X)
-        self._defined(table, joint)
-        return normalize(joint)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
-        decision = decide(self.predict_proba(X), LossMatrix.zero_one(tuple(self.classes_.tolist())))
-        return np.asarray(self.classes_[decision.position])
-
     def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
         """Every log term (n, C) of the prediction, in nats and by name; never raises for a row, but carries its status.
 
@@ -411,20 +393,12 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         self, X: Any, y: Any, sample_weight: Any, known: Variable | None, *, reset: bool
     ) -> tuple[Any, Labels, Variable]:
         frame = self._frame(X, reset=reset)
-        if y is None:
-            raise TableError("requires y to be passed, but the target y is None")
-        target, codes = encode_target(y, known)
-        if len(codes) != len(frame):
-            raise TableError("X has {x} rows and y has {y}; each row needs one class", x=len(frame), y=len(codes))
+        target, codes = encode_target(y, known, len(frame))
         weight = checked_weights(sample_weight, len(frame), some=reset)  # rows before these may have counted
         if reset:
             met = np.bincount(codes, weight, minlength=len(target.levels)) > 0
             if len(target.levels) < 2 or (known is None and not target.declared and met.sum() < 2):
-                raise TableError(
-                    "the target holds 1 class ('{label}'); a classifier needs two classes. Choose another target or "
-                    "add rows of a second class",
-                    label=str(target.levels[int(met.argmax())]),
-                )
+                raise lone_class(target.levels[int(met.argmax())])
         return frame, Labels(len(target.levels), codes, weight), target
 
     def _frame(self, X: Any, *, reset: bool) -> Any:
@@ -496,11 +470,6 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         table = self._encode(X)
         return table, self.factor_.log(table)
 
-    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
-        table, joint = self._joint(X)
-        status = self._status(table, joint)
-        return np.where((status == Status.OK)[:, None], normalize(joint), 0.0), status
-
     def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
         status = np.zeros(X.n, dtype=np.int8)
         nowhere = np.isneginf(joint).all(axis=1)
@@ -512,9 +481,6 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
             status[rows] = np.where(possible.any(axis=1), Status.OUT_OF_RANGE, Status.IMPOSSIBLE)
         status[X.infinite()] = Status.REFUSED
         return status
-
-    def _defined(self, X: Table, joint: Array) -> None:
-        refuse_undefined(self._status(X, joint) != Status.OK)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

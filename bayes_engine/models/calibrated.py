@@ -15,21 +15,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
-from bayes_engine.decision.loss import decide
 from bayes_engine.errors import ParameterError, TableError, listen
-from bayes_engine.ledger import CALIBRATION, Ledger, Status
-from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
+from bayes_engine.ledger import CALIBRATION, Ledger
+from bayes_engine.logspace import Array, log, log_normalize, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import ComplementNB
-from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
-from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.decision_mixin import DecisionMixin
+from bayes_engine.models.estimator_around import EstimatorAround, take_columns
 from bayes_engine.priors import checked_whole, checked_word, smoothed
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.dataframes import to_pandas
@@ -203,13 +203,12 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
 
 def _folds(held: HeldOut, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """The rows a calibrator learns from, and those it is tried on."""
-    n = len(held.truth)
     try:
         yield from splits(held.truth, held.groups, folds, seed + 1)[0]
     except TableError:
-        if held.groups is not None or n > TINY:
+        if held.groups is not None or len(held.truth) > TINY:
             raise
-        yield from ((np.delete(np.arange(n), i), np.array([i])) for i in range(n))
+        yield from LeaveOneOut().split(held.truth)
 
 
 def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
@@ -218,7 +217,7 @@ def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
 
 
 @dataclass(eq=False, repr=False)
-class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedClassifier(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier whose ledger ends in a row «calibration», log q_c − log p_c, so that P(c|x) = q_c.
 
     The calibrator learns from held-out posteriors of the rows of the fit: by leave-one-out up to 60 rows, in folds
@@ -234,6 +233,7 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
     Attributes: `estimator_`, fitted to all rows; `calibrator_`; `classes_`; `class_prior_` (C,), the prior that the
     calibrated posteriors stand for: the model's own under temperature, that of the rows under the others.
 
+    >>> from bayes_engine import NaiveBayes
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = CalibratedClassifier(NaiveBayes()).fit(X, y)
@@ -259,7 +259,7 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
         """
         checked_word("method", self.method, METHODS)
         checked_whole("folds", self.folds, 2)
-        inner: Any = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        inner = clone(self._stated)
         if not isinstance(inner, GenerativeClassifier):
             raise ParameterError(
                 "CalibratedClassifier takes a generative classifier of this library, not {name}; for any other there "
@@ -279,6 +279,7 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
 
         Raises TableError where no held-out row has a posterior.
 
+        >>> from bayes_engine import NaiveBayes
         >>> X, y = [[1.0], [2.0], [2.2], [2.1], [4.0], [5.0]], list("aababb")
         >>> model = NaiveBayes().fit(X, y)
         >>> again = CalibratedClassifier(model).fit_held_out(model, held_out(model, X, y))
@@ -295,18 +296,15 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
     def around(self, model: GenerativeClassifier) -> CalibratedClassifier:
         """The same calibrator around another fit of the estimator, of one row fewer, say."""
         check_is_fitted(self)
-        new = CalibratedClassifier(self.estimator, **{k: getattr(self, k) for k in ("method", "folds", "random_state")})
+        new: CalibratedClassifier = clone(self)
         new.calibrator_, new.class_prior_ = self.calibrator_, self.class_prior_
         if self.method == "temperature":
             new.class_prior_ = _own_prior(model)
         return new._around(model)
 
     def _around(self, model: GenerativeClassifier) -> Self:
-        self.estimator_ = model
-        self.classes_ = model.classes_
-        self.n_features_in_ = model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
+        self.estimator_, self.classes_ = model, model.classes_
+        take_columns(self, model)
         return self
 
     @property
@@ -343,38 +341,12 @@ class CalibratedClassifier(DecisionMixin, MetaEstimatorMixin, ClassifierMixin, B
         table, joint = self.estimator_._joint(X)
         return table, joint + self._shift(joint)
 
-    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
-        table, joint = self._joint(X)
-        status = self.estimator_._status(table, joint)  # what it holds impossible stays so
-        return np.where((status == Status.OK)[:, None], normalize(joint), 0.0), status
-
-    def predict_proba(self, X: Any) -> Array:
-        """(n, C) P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""
-        posterior, status = self._posterior(X)
-        refuse_undefined(status != Status.OK)
-        return posterior
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """(n, C) log P(c|x). Raises UndefinedPosterior as `predict_proba` does."""
-        table, joint = self._joint(X)
-        refuse_undefined(self.estimator_._status(table, joint) != Status.OK)
-        return log_normalize(joint)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """(n,) the class with the largest posterior. Raises UndefinedPosterior as `predict_proba` does."""
-        decision = decide(self.predict_proba(X), self._loss(None))
-        return np.asarray(self.classes_[decision.position])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        base = (NaiveBayes() if self.estimator is None else self.estimator).__sklearn_tags__()
-        tags.input_tags = base.input_tags
-        tags.classifier_tags = base.classifier_tags
-        return tags
+    def _status(self, X: Table, joint: Array) -> NDArray[np.int8]:
+        return self.estimator_._status(X, joint)  # what it holds impossible stays so
 
 
 def _own_prior(model: GenerativeClassifier) -> Array:
     """(C,) the prior in a model's posteriors; scores have none, which is a flat one."""
     if isinstance(model, ComplementNB):
         return np.full(len(model.classes_), 1.0 / len(model.classes_))
-    return np.array(list(model.prior_by_class.values()))
+    return model.class_prior_

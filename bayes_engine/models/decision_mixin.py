@@ -10,17 +10,48 @@ from numpy.typing import NDArray
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import UndefinedPosterior
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.table.encode import Table
 
 
 class DecisionMixin:
-    """A classifier that states `_posterior`: its risks and decisions under any losses."""
+    """A classifier that states `_joint` and `_status`: its posteriors, and risks and decisions under any losses."""
 
     classes_: NDArray[Any]
 
+    def _joint(self, X: Any) -> tuple[Table, Array]:
+        """The rows of X (n, d), encoded, and (n, C) log p(c, x), up to what all classes share."""
+        raise NotImplementedError
+
+    def _status(self, X: Table, joint: Array) -> NDArray[np.int8]:
+        """(n,) whether each row has a posterior, and why it has none."""
+        raise NotImplementedError
+
     def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
         """(n, C) P(c|x), zeros for a row without one, and (n,) the status of each row."""
-        raise NotImplementedError
+        table, joint = self._joint(X)
+        status = self._status(table, joint)
+        return np.where((status == Status.OK)[:, None], normalize(joint), 0.0), status
+
+    def _defined(self, X: Table, joint: Array) -> None:
+        refuse_undefined(self._status(X, joint) != Status.OK)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """(n, C) log P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""
+        table, joint = self._joint(X)
+        self._defined(table, joint)
+        return log_normalize(joint)
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, C) P(c|x), columns as `classes_`. Raises UndefinedPosterior, naming the rows, where there is none."""
+        table, joint = self._joint(X)
+        self._defined(table, joint)
+        return normalize(joint)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
+        decision = decide(self.predict_proba(X), LossMatrix.zero_one(tuple(self.classes_.tolist())))
+        return np.asarray(self.classes_[decision.position])
 
     def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
         """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a

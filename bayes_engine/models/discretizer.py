@@ -61,12 +61,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         weight = checked_weights(sample_weight, len(X))
         codes, n_classes = np.zeros(len(X), dtype=np.intp), 1
         if self.method == "mdlp":
-            if y is None:
-                raise TableError("requires y to be passed, but the target y is None")
-            target, codes = encode_target(y, None)
+            target, codes = encode_target(y, None, len(X))
             n_classes = len(target.levels)
-            if len(codes) != len(X):
-                raise TableError("X has {x} rows and y has {y}; each row needs one class", x=len(X), y=len(codes))
         cuts: dict[str, tuple[float, ...]] = {}
         trace: dict[str, tuple[Split, ...]] = {}
         for name, column in zip(map(str, self.get_feature_names_out()), X.T, strict=True):

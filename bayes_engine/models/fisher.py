@@ -25,6 +25,7 @@ from bayes_engine.models.discriminant_directions import (
     signed,
     trace_ratio,
 )
+from bayes_engine.models.estimator_around import take_columns
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.schema import Schema
@@ -121,11 +122,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         self.within_, self.between_ = counted.within, counted.between
         self.total_ = self.within_ + self.between_
         self.means_, self.xbar_, self.shrinkage_ = model.means_, model.xbar_, model.shrinkage_
-        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self.classes_ = model.classes_
+        take_columns(self, model)
         return self
 
     @property

@@ -15,6 +15,7 @@ from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register 
 from bayes_engine.factors.likelihoods import current, offered
 from bayes_engine.models.base import warn
 from bayes_engine.priors import checked_whole, checked_word
+from bayes_engine.table.encode import infinity
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, numbers, observed, sort_levels
 from bayes_engine.table.text import TextRule
@@ -198,12 +199,7 @@ def _levels(variable: Variable, column: pd.Series, likelihood: str) -> Variable:
     """A column of numbers whose numbers are names."""
     x = numbers(column, variable)
     if np.isinf(x).any():
-        raise TableError(
-            "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it "
-            "missing",
-            column=variable.name,
-            row=int(np.isinf(x).argmax()) + 1,
-        )
+        raise infinity(variable.name, np.isinf(x))
     if likelihood == "categorical":
         levels = sort_levels(observed(column), variable.name)
         return replace(variable, kind="categorical", levels=levels, pivot=0.0, likelihood="categorical")

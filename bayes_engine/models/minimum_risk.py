@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,11 +21,11 @@ from bayes_engine.errors import EstimationWarning, report
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import ComplementNB, refuse_scores
-from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.estimator_around import EstimatorAround, take_columns
 
 
 @dataclass(eq=False, repr=False)
-class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MinimumRiskClassifier(EstimatorAround, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any classifier with `predict_proba`, deciding by least conditional risk: predict(x) = argmin_a Σ_j λ_aj P(c_j|x)
     (Zhou, Machine Learning, eq. 7.1–7.3).
 
@@ -35,6 +35,7 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     loss : LossMatrix, frame or {decision: {truth: loss}}; None is 0-1. An action that is no class (a refusal) may be
         predicted like any label.
 
+    >>> from bayes_engine import NaiveBayes
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> loss = LossMatrix.zero_one([0, 1, 2]).with_refusal(0.2)
@@ -49,7 +50,7 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Fit a clone of the estimator. A class of the loss that y has no row of, in a fold of a cross-validation say,
         is impossible, and said to be. Raises LossError where the loss does not name the classes of y, ParameterError
         where the estimator gives no probabilities (ComplementNB, not calibrated)."""
-        base = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        base = clone(self._stated)
         if isinstance(base[-1] if isinstance(base, Pipeline) else base, ComplementNB):
             refuse_scores()
         self.estimator_ = base.fit(X, y) if sample_weight is None else base.fit(X, y, sample_weight=sample_weight)
@@ -64,9 +65,7 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 ),
                 stacklevel=2,
             )
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        take_columns(self, self.estimator_)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -102,13 +101,6 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if min(own) < 0:
             return decision.action
         return np.asarray(self.classes_[np.array(own)[decision.position]])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        base = (NaiveBayes() if self.estimator is None else self.estimator).__sklearn_tags__()
-        tags.input_tags = base.input_tags
-        tags.classifier_tags = base.classifier_tags
-        return tags
 
 
 def _classes_of(loss: Any) -> tuple[Any, ...]:

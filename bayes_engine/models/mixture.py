@@ -43,6 +43,7 @@ from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.dataframes import to_pandas
+from bayes_engine.table.encode import infinity
 
 SINGULAR = 1e-12
 """Below this share of its variance, what the columns before leave of a column is rounding."""
@@ -308,15 +309,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _matrix(self, X: Any, *, reset: bool) -> Array:
         """(n, d) floats with NaN for missing."""
         X = numeric_input(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + reset)
-        bad = np.argwhere(np.isinf(X))
-        if len(bad):
-            row, j = bad[0]
-            raise TableError(
-                "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it "
-                "missing",
-                column=self._name(j),
-                row=int(row) + 1,
-            )
+        infinite = np.isinf(X)
+        if infinite.any():
+            j = int(infinite.any(axis=0).argmax())
+            raise infinity(self._name(j), infinite[:, j])
         return np.asarray(X)
 
     def _name(self, j: int) -> str:

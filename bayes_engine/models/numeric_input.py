@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from bayes_engine.errors import TableError
 from bayes_engine.table.dataframes import as_frame, to_pandas
+from bayes_engine.table.encode import infinity
 from bayes_engine.table.schema import Variable, numbers, sort_of_objects
 
 
@@ -76,9 +77,4 @@ def _refuse_not_finite(model: str, frame: pd.DataFrame, *, may_miss: bool) -> No
                 model=model,
             ) from None
         if np.isinf(x).any():
-            raise TableError(
-                "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it "
-                "missing",
-                column=str(name),
-                row=int(np.isinf(x).argmax()) + 1,
-            ) from None
+            raise infinity(str(name), np.isinf(x)) from None

@@ -59,10 +59,9 @@ from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema, Variable
 
 AVERAGING = ("factored", "joint")
-
+"""How AODE smooths: each factor by itself, or one joint table whose margins agree."""
 STARS = 32
 """So many candidates for the super-parent hold their tables at a time."""
-"""How AODE smooths: each factor by itself, or one joint table whose margins agree."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

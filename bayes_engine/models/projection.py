@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.model_selection import LeaveOneOut
 
 from bayes_engine.decision.evaluate import TINY, held_out, splits
 from bayes_engine.errors import BayesEngineError, TableError, listen
@@ -424,8 +425,7 @@ def _some(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
 def _folded(data: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
     if data.groups is None and len(data.y) <= TINY:
-        every = np.arange(len(data.y))
-        return [(np.delete(every, i), np.array([i])) for i in every], Message("each row held out in turn")
+        return list(LeaveOneOut().split(data.y)), Message("each row held out in turn")
     if data.groups is None:
         stratified, scheme = splits(data.y, None, folds, 0)
         return list(stratified), Message("{k} folds, stratified", scheme.params)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.decision.loss import Decision
 from bayes_engine.em import (
     STOPS,
     Collapse,
@@ -42,8 +41,10 @@ from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.models.classic import BernoulliNB, MultinomialNB, alpha_of
+from bayes_engine.models.decision_mixin import DecisionMixin
+from bayes_engine.models.estimator_around import EstimatorAround, take_columns
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.target import encode_target
+from bayes_engine.models.target import encode_target, lone_class
 from bayes_engine.priors import added_to_class, checked_number, checked_whole, checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
@@ -57,7 +58,7 @@ RESTARTS = 5
 
 
 @dataclass(eq=False, repr=False)
-class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes fitted by EM where labels are missing: h(x) = argmax_c P(c) Π_j P(x_j|c), with P(c), P(x_j|c) from
     expected counts.
 
@@ -108,7 +109,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         a class loses its rows or its spread in every run. Warns where the iterations run out.
         """
         self._check()
-        inner: GenerativeClassifier = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        inner: GenerativeClassifier = clone(self._stated)
         target, codes = self._target(X, y)
         known = codes >= 0
         weight = checked_weights(sample_weight, len(codes))
@@ -124,9 +125,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             with listen():
                 inner.fit(X, labels, sample_weight)
         self.estimator_ = inner
-        if hasattr(inner, "feature_names_in_"):
-            self.feature_names_in_ = inner.feature_names_in_
-        self.n_features_in_ = inner.n_features_in_
+        take_columns(self, inner)
         work = HiddenLabels(inner, inner._encode(X), np.where(known, codes, -1), counted)
         self._learn(work)
         return self
@@ -237,13 +236,9 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             target = declared
         else:
             shown = column[~absent]
-            target, codes[~absent] = encode_target(shown, declared)
+            target, codes[~absent] = encode_target(shown, declared, len(shown))
         if len(target.levels) < 2:
-            raise TableError(
-                "the target holds 1 class ('{label}'); a classifier needs two classes. Choose another target or "
-                "add rows of a second class",
-                label=str(target.levels[0]),
-            )
+            raise lone_class(target.levels[0])
         return target, codes
 
     # the estimator's own --------------------------------------------------------------------------------------------
@@ -273,13 +268,8 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Every log term of the prediction, as `GenerativeClassifier.explain`."""
         return self._fitted().explain(X, given)
 
-    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
-        """(n, A) conditional risks, as `GenerativeClassifier.risk`."""
-        return self._fitted().risk(X, loss, amount=amount)
-
-    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
-        """The action of least risk, as `GenerativeClassifier.decide`."""
-        return self._fitted().decide(X, loss, amount=amount)
+    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+        return self._fitted()._posterior(X)
 
     @property
     def stats_(self) -> SufficientStatistics:
@@ -299,7 +289,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted().target_
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
         return self._fitted().classes_
 
     @property
@@ -308,12 +298,6 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trace_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = NaiveBayes() if self.estimator is None else self.estimator
-        tags.input_tags = inner.__sklearn_tags__().input_tags
-        return tags
 
 
 def _fit_for_em(inner: GenerativeClassifier) -> None:

@@ -19,12 +19,14 @@ from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Variable, observed, sort_levels, written
 
 
-def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.intp]]:
-    """The target variable with its levels sorted (as scikit-learn's scorers assume), and y as codes 0…K−1.
+def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDArray[np.intp]]:
+    """The target variable with its levels sorted (as scikit-learn's scorers assume), and y as codes 0…K−1 of n rows.
 
-    A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
-    are declared.
+    A pandas Categorical declares its classes. Raises TableError on a missing label, an unknown one where the classes
+    are declared, or another number of labels than n.
     """
+    if y is None:
+        raise TableError("requires y to be passed, but the target y is None")
     column = _series(to_pandas(y))
     if len(column) == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there are no labels")
@@ -55,6 +57,8 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
             label=str(new[0]),
             classes=", ".join(map(str, known.levels)),
         )
+    if len(column) != n:
+        raise TableError("X has {x} rows and y has {y}; each row needs one class", x=n, y=len(column))
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
     codes, labels = pd.factorize(column)
     return target, positions(labels, target.levels)[codes]
@@ -84,6 +88,15 @@ def _refuse_odd(labels: Iterable[Any], name: str) -> None:
                 value=written(label),
                 kind=type(label).__name__,
             )
+
+
+def lone_class(label: Any) -> TableError:
+    """The error of a target with one class."""
+    return TableError(
+        "the target holds 1 class ('{label}'); a classifier needs two classes. Choose another target or add rows of a "
+        "second class",
+        label=str(label),
+    )
 
 
 def class_array(levels: tuple[Any, ...]) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from bayes_engine.models.calibrated import CalibratedClassifier, Isotonic, Platt
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.estimator_around import take_columns
 from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.models.lazy import LazyNaiveBayes, StoredRows
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
@@ -135,7 +136,7 @@ def _settle_minimum_risk(model: MinimumRiskClassifier, state: State) -> None:
     inner = state["estimator_"]
     LossMatrix.from_any(state["loss_"], inner.classes_.tolist())  # raises where it is of other classes
     _put(model, {"estimator_": inner, "classes_": inner.classes_, "loss_": state["loss_"]})
-    _put(model, {name: getattr(inner, name) for name in ("n_features_in_", *_NAMED) if hasattr(inner, name)})
+    take_columns(model, inner)
 
 
 def _settle_discretizer(model: MDLPDiscretizer, state: State) -> None:

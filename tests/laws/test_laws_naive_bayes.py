@@ -84,7 +84,8 @@ def stats_of(case: Case, rows: slice = slice(None)) -> SufficientStatistics:
     """Statistics of some rows, with the domains of those rows only."""
     X = case.X.iloc[rows]
     schema = observe(X, Schema.from_dtypes(X))
-    target, codes = encode_target(case.y.iloc[rows], None)
+    y = case.y.iloc[rows]
+    target, codes = encode_target(y, None, len(y))
     return collect(encode(X, schema), Labels(len(target.levels), codes), target)
 
 
