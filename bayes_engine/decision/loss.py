@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from bayes_engine.decision import margins
 from bayes_engine.decision.margins import FlipMargins, ImpliedLosses, Refusal
@@ -167,6 +168,48 @@ class LossMatrix(LossTable):
         """The threshold on the risk that decides most held-out rows with at most so many of the decided wrong; to be
         put to use by `with_refusal(refusal.cost)`. See `margins.refusal_for_error`."""
         return margins.refusal_for_error(posterior, truth, self, target, weight=weight)
+
+    def most_saved(self, action: Any) -> float:
+        """The most that `action` saves over the best of the others, at any posterior: max_P min_i R(i|P) − R(action|P)
+        over the others i, a linear program. At 0 or below it decides nothing, however the data fall. An action whose
+        cost is the same whatever the truth pays below that cost and this number together: below 1 − 1/K where the
+        others have 0-1 loss (Chow 1970).
+
+        Raises LossError where there is no such action.
+
+        >>> round(LossMatrix.zero_one(("bad", "good")).with_refusal(0.2).most_saved("refuse"), 6)
+        0.3
+        """
+        own = self._at(action, self.classes[0])[0]
+        saved = np.delete(self.table, own, axis=0) - self.table[own]
+        scale = float(abs(saved).max(initial=0.0)) or 1.0
+        rows, k = saved.shape
+        solved = linprog(  # over P and t: the largest t that no row of saved · P is below
+            np.append(np.zeros(k), -1.0),
+            A_ub=np.column_stack([-saved / scale, np.ones(rows)]),
+            b_ub=np.zeros(rows),
+            A_eq=np.append(np.ones(k), 0.0)[None],
+            b_eq=[1.0],
+            bounds=[(0, None)] * k + [(None, None)],
+        )
+        return -float(solved.fun) * scale
+
+    def refusal_that_pays(self) -> float | None:
+        """A cost of refusing under which some posteriors are refused: two fifths of the way up to the cost at which
+        none is any more, from that which the dearest right decision has. None where refusing has to earn to pay.
+
+        >>> LossMatrix(("good", "bad"), ("good", "bad"), [[0, 20], [1, 0]]).refusal_that_pays()
+        0.38
+        """
+        action = object()
+        bound = LossMatrix((*self.actions, action), self.classes, [*self.table, np.zeros(len(self.classes))])
+        most, low = bound.most_saved(action), float(self.table.min(axis=0).max())
+        if not low < most * (1.0 - TIE):  # one action is the best at every posterior
+            low = 0.0
+        if not low < most:
+            return None
+        cost = low + 0.4 * (most - low)
+        return short if low < (short := float(f"{cost:.2g}")) < most else cost
 
     @property
     def ignores_data(self) -> bool:

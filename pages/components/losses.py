@@ -17,6 +17,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.numerals import number
 from bayes_engine.workbench.incoming.pasted_losses import read_block
 from pages import active
 from pages.active import words
@@ -88,9 +89,23 @@ def loss_editor(
         st.error(refused.local(md))
     if loss.ignores_data:
         st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
+    _never_refused(table)
     state = current()
     if not story_shown and table.info and not state.fixed and (state.losses, state.extra) == active.story_losses(table):
         st.caption(md(table.info.loss.text("story", current_language()), 600))
+
+
+def _never_refused(table: active.FittableTable) -> None:
+    """That the further decision is the best one for no posterior, and below which cost it would be."""
+    loss = active.case_losses(table)
+    if len(loss.actions) == len(loss.classes) or (saved := loss.most_saved(loss.actions[-1])) > 0:
+        return
+    name, costs = md(table.action(loss.actions[-1]), 24), {loss.cell(loss.actions[-1], c) for c in loss.classes}
+    if len(costs) == 1:
+        text = _("«{name}» is never the best decision: it pays only where it costs less than {bound}.")
+        st.caption(text.format(name=name, bound=number(costs.pop() + saved)))
+    else:
+        st.caption(_("«{name}» is never the best decision, whatever the data.").format(name=name))
 
 
 def case_amount(table: active.FittableTable) -> None:
@@ -304,8 +319,8 @@ def _presets(table: active.FittableTable) -> None:
             )
         else:
             part = active.losses(table).by_amount is not None  # then refusing is a sum as well
-            dearest = max(*map(max, active.case_losses(table).table.tolist() if part else rows), 0.0)
-            refusal = tuple(0.2 * dearest for _c in table.classes)
+            cost = (active.case_losses(table) if part else active.losses(table)).refusal_that_pays()
+            refusal = (0.0 if cost is None else cost,) * k
             sums = tuple((k, j) for j in range(k)) if part else ()
             st.button(
                 _("Allow refusing"),

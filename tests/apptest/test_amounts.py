@@ -164,7 +164,8 @@ def test_refusing_where_some_cells_are_multiplied_is_a_sum() -> None:
     app = opened("decisions", FIXED)
     app.button(key="refuse_on").click().run()
     state = app.session_state["state"]
-    assert state.losses[2] == pytest.approx((0.2 * 0.6 * 9055,) * 2)
+    pays_below = 0.6 * 9055 * 500 / (0.6 * 9055 + 500)
+    assert state.losses[2] == pytest.approx((0.4 * pays_below,) * 2, rel=0.02)
     assert set(state.fixed) == {(1, 0), (2, 0), (2, 1)}
     app.button(key="refuse_off").click().run()
     assert app.session_state["state"].fixed == ((1, 0),)

@@ -185,6 +185,16 @@ def test_a_rounded_prior_still_sums_to_one(shares: list[float]) -> None:
     assert min(shares_of(shares)) >= 0
 
 
+def test_refusing_opens_a_region_whatever_the_losses_or_says_below_which_cost() -> None:
+    app = opened("decisions", replace(MELONS, losses=((0.0, 20.0), (1.0, 0.0))))
+    app.button(key="refuse_on").click().run()
+    assert app.session_state["state"].losses[2] == (0.38, 0.38)
+    assert not any("never the best decision" in str(c.value) for c in app.caption)
+    app.session_state["state"] = replace(app.session_state["state"], losses=((0.0, 20.0), (1.0, 0.0), (4.0, 4.0)))
+    app.run()
+    assert any("pays only where it costs less than 0.9524" in str(c.value) for c in app.caption)
+
+
 def test_a_pasted_block_of_the_classes_leaves_the_refusal_alone() -> None:
     app = opened("decisions", replace(MELONS, losses=((0.0, 1.0), (1.0, 0.0), (0.2, 0.2)), extra="refuse"))
     table = active.in_use(app.session_state["state"])

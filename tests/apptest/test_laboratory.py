@@ -102,7 +102,7 @@ def test_a_prior_and_a_loss_move_the_bayes_risk_as_the_formula_says() -> None:
     assert "right more often" not in text
     assert drawn(app)["loss"] == [[0.0, 5.0], [1.0, 0.0]]
     app.button(key="lab_refuse_on").click().run()
-    assert view(app)["lab_losses"][2] == (1.0, 1.0)
+    assert view(app)["lab_losses"][2] == (0.33, 0.33)  # refusing pays below 5/6
     assert len(drawn(app)["actions"]) == 3
     app.button(key="lab_zero_one").click().run()
     assert "right more often" in said(app)

@@ -106,7 +106,7 @@ def test_one_can_refuse_though_a_class_is_called_so():
     at.button(key="refuse_on").click().run()
     assert not at.exception
     kept = at.session_state["state"]
-    assert (kept.losses, kept.extra) == (((0.0, 5.0), (1.0, 0.0), (1.0, 1.0)), "refuse_2")
+    assert (kept.losses, kept.extra) == (((0.0, 5.0), (1.0, 0.0), (0.33, 0.33)), "refuse_2")
     at.button(key="refuse_off").click().run()
     assert at.session_state["state"] == replace(kept, losses=kept.losses[:2], extra="")
 

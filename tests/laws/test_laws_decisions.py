@@ -56,6 +56,26 @@ def test_the_action_has_the_least_risk_and_the_gap_is_to_the_next(loss: LossMatr
         assert tied == any(others)
 
 
+CORNERS_AND_BETWEEN = np.array([(i, j, 24 - i - j) for i in range(25) for j in range(25 - i)]) / 24
+
+
+@laws
+@given(losses)
+def test_an_action_saves_at_no_posterior_more_than_it_says_and_a_refusal_that_pays_is_taken(loss: LossMatrix) -> None:
+    refusing = loss.with_refusal(0.0)
+    risks = loss.risk(CORNERS_AND_BETWEEN).min(axis=1)
+    most = refusing.most_saved("refuse")
+    reach = np.abs(loss.table).max() * 2 / 24  # a grid's point is as near to the best one
+    assert risks.max() - 1e-6 <= most <= risks.max() + 2 * reach + 1e-6
+    cost = loss.refusal_that_pays()
+    assert cost is None or loss.with_refusal(cost).most_saved("refuse") > 0
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_refusing_pays_below_what_chow_says(k: int) -> None:
+    assert LossMatrix.zero_one(range(k)).with_refusal(0.0).most_saved("refuse") == pytest.approx(1 - 1 / k)
+
+
 @laws
 @given(losses, posteriors(), st.floats(11, 1e12), st.floats(0, 1e9))
 def test_the_losses_of_a_third_action_turn_no_decision(

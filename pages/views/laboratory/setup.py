@@ -325,7 +325,7 @@ def _choose_losses(setup: Setup) -> None:
         if len(setup.losses) > k:
             st.button(_("Without refusing"), key="lab_refuse_off", **sets(keys.LAB_LOSSES.to(setup.losses[:k])))
         else:
-            refusal = (0.2 * max(*map(max, setup.losses), 0.0),) * k
+            refusal = (LossMatrix(NAMES[:k], NAMES[:k], setup.losses).refusal_that_pays() or 0.0,) * k
             st.button(_("Allow refusing"), key="lab_refuse_on", **sets(keys.LAB_LOSSES.to((*setup.losses, refusal))))
 
 
