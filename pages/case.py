@@ -12,7 +12,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose, current, end_page, on_click
 from pages.views.case import ask, derivation, fill_in
-from pages.views.case.decision import decision
+from pages.views.case.decision import decision, firmness
 from pages.views.case.editor import case_in_use, exercise_banner, with_exercise
 from pages.views.case.working import case_working, working
 
@@ -43,3 +43,5 @@ if worked.filling:
 else:
     decision(one, worked.exact)
 working(one, worked)
+if not worked.filling:
+    firmness(one, worked.exact)

@@ -416,6 +416,9 @@ def test_another_exercise_is_a_new_table_and_case() -> None:
     assert at.dataframe[0].value["feature"].tolist()[0] == "colour"
     click(at, "exercise_back")
     assert totals(at, "joint", 2) == ["0.052379", "6.85842e-05"]
+    click(at, "exercise")
+    click(at, "exercise_back")
+    assert (seen(state(at), "exercise"), seen(state(at), "fill")) == (0, True)
 
 
 def test_a_large_table_is_not_counted_by_hand() -> None:

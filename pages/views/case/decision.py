@@ -1,10 +1,10 @@
-"""The case beside what is decided for it: the sentence, what spoke for it, how firm and how sure it is."""
+"""What is decided for a case beside the case itself; and beneath the working how firm and how sure that is."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from bayes_engine.language import Message
+from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.components import pixels
@@ -18,7 +18,8 @@ from pages.views.case.verdict import contributions, decision_and_risks
 
 
 def decision(one: CaseInUse, exact: Working | Message) -> None:
-    """The case and its working; or where there is none, the case to be changed and why, and the page ends here."""
+    """The sentence and what spoke for it, beside the case; or where there is no working, the case to be changed and
+    why, and the page ends here."""
     image = None if one.seed else pixels.picture(one.table)
     texts = active.text_columns(one.table)
     large = bool(image or texts)  # the case itself takes the wide column, and the sentence stands beside it
@@ -40,12 +41,18 @@ def decision(one: CaseInUse, exact: Working | Message) -> None:
         if isinstance(exact, Message):
             st.warning(exact.local(md))
             end_page()
-        if large:
-            contributions(one, exact, drawn=True)
-        else:
-            decision_and_risks(one, exact)
-        flip_margins(one, exact)
         if not large:
-            contributions(one, exact)
-    with side:
+            decision_and_risks(one, exact)
+        contributions(one, exact, drawn=large)
+
+
+def firmness(one: CaseInUse, exact: Working) -> None:
+    """How far the decision is from another one, and how sure the posterior is."""
+    if exact.position < 0:
+        return
+    st.header(_("How firm is this decision?"))
+    margins, band = st.columns(2, gap="medium")
+    with margins:
+        flip_margins(one, exact)
+    with band:
         posterior_band(one, exact)  # last, for it takes longest

@@ -50,34 +50,32 @@ TYPESET = 6
 """Up to this many classes the sums are typeset; beyond, they are lines of text."""
 FORMS = {"latex": latex.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
-_STYLE = private.style("""
+_STYLE = private.style(
+    """
 .st-key-factors, .st-key-factors [st=VerticalBlock], .st-key-super_parents { gap: 0; }
-.st-key-factors [st=HorizontalBlock], .st-key-super_parents [st=HorizontalBlock] {
-  padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2);
-}
-.st-key-factors [st=CaptionContainer] p { font-size: .8rem; }
-.st-key-super_parents [st=Column] [st=HorizontalBlock] { border: none; padding: 0; }
-.st-key-super_parents [st=Column] [st=HorizontalBlock] { border: none; padding: 0; row-gap: 0; }
-.st-key-factors [st=Column] [st=HorizontalBlock] { border: none; padding: 0; row-gap: 0; }
-.st-key-factors [st=MarkdownContainer], .st-key-super_parents [st=MarkdownContainer] {
-  margin: 0;
-}
-.st-key-factors [st=MarkdownContainer] p, .st-key-super_parents [st=MarkdownContainer] p {
-  margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums;
-}
-.st-key-factors [st=BaseButton-tertiary], .st-key-super_parents [st=BaseButton-tertiary] {
-  min-height: 1.7rem; padding: 0; text-align: left;
-}
-.st-key-factors [st=BaseButton-tertiary] p {
+LINE { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
+LINE [st=HorizontalBlock] { row-gap: 0; }
+LINE [st=CaptionContainer] p { font-size: .8rem; }
+LINE [st=MarkdownContainer] { margin: 0; }
+LINE [st=MarkdownContainer] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
+LINE [st=BaseButton-tertiary] { min-height: 1.7rem; padding: 0; text-align: left; }
+LINE [st=BaseButton-tertiary] p {
   text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px;
 }
-.st-key-factors .st-key-opened { margin: .4rem 0; gap: .5rem; }
-.st-key-factors .st-key-opened [st=HorizontalBlock] { border: none; }
-.st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
-.st-key-factors [st=TextInput] { padding: .12rem 0; }
+LINE [st=TextInput] { padding: .12rem 0; }
+.st-key-factors .st-key-opened { margin: .4rem 0; }
+.st-key-factors .st-key-opened, .st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
 .st-key-sums .katex { font-size: 1.05rem; }
 .st-key-opened .katex { font-size: .98rem; }
-.st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; }
+.st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; overflow-x: auto; }
+.st-key-case_editor [st=Column] { min-width: 0; }
+.st-key-case_editor [st=HorizontalBlock] { overflow: visible; }
+@media (max-width: 640px) { /* the name on a line of its own, beneath it the classes side by side */
+  LINE { flex-wrap: wrap; overflow: visible; gap: 0 .6rem; }
+  LINE > [st=Column] { min-width: 0; flex: 1 1 0; }
+  LINE > [st=Column]:first-child { flex-basis: 100%; }
+  .st-key-sums .katex { font-size: .82rem; }
+}
 @media (max-width: 1200px) {
   .st-key-case_editor [st=NumberInputStepDown], .st-key-case_editor [st=NumberInputStepUp] {
     display: none;
@@ -88,7 +86,8 @@ _STYLE = private.style("""
   .st-key-controls, .st-key-waterfall_controls, .st-key-left_out, .st-key-copy { display: none !important; }
   [st=MainBlockContainer] { padding: 0 !important; }
 }
-""")
+""".replace("LINE", ":is(.st-key-factors, .st-key-super_parents) > [st=LayoutWrapper] > [st=HorizontalBlock]")
+)
 
 
 def style() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,9 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, control, current, on_click
+
+BESIDE = 10
+"""So many columns have a field beside the decision, which is about as high then; more are folded."""
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,18 @@ def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: C
         ),
     )
     case_amount(table)
-    features = tuple(v for v in table.parts.schema.features.variables if v.name not in drawn)
-    for pair in zip(features[::2], (*features[1::2], None), strict=False):
-        for cell, variable in zip(st.columns(2), pair, strict=True):
-            if variable is not None:
-                with cell:
-                    _field(table, variable, values)
+    features = [v for v in table.parts.schema.features.variables if v.name not in drawn]
+    _fields(table, features[:BESIDE], values)
+    if more := features[BESIDE:]:
+        with st.expander(_("{n} more columns").format(n=len(more))):
+            _fields(table, more, values)
+
+
+def _fields(table: active.FittableTable, features: Sequence[Variable], values: Mapping[str, Any]) -> None:
+    cells = [cell for _pair in features[::2] for cell in st.columns(2, wrap=False)]
+    for cell, variable in zip(cells, features, strict=False):
+        with cell:
+            _field(table, variable, values)
 
 
 def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> None:
@@ -274,8 +283,9 @@ def another_exercise(state: State) -> State:
 
 
 def with_exercise(state: State, seed: int) -> State:
-    """An exercise by its number, to be filled in; 0 is the table itself."""
-    return state.showing(keys.EXERCISE.to(seed), keys.FILL.to(seed > 0), keys.ANSWERS.to(()), keys.FACTOR.to(-1))
+    """An exercise by its number, to be filled in; 0 is the table itself, filled in where the exercise was."""
+    filling = seed > 0 or state.seen(keys.FILL)
+    return state.showing(keys.EXERCISE.to(seed), keys.FILL.to(filling), keys.ANSWERS.to(()), keys.FACTOR.to(-1))
 
 
 def exercise_banner(one: CaseInUse) -> None:

@@ -17,7 +17,7 @@ from bayes_engine.workbench.derivation.misprints import WorkingPlace
 from bayes_engine.workbench.derivation.mistakes import FilledIn
 from pages.runtime import private
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, md
+from pages.runtime.escape import clean, md, spoken
 from pages.runtime.state import State, control, current
 from pages.views.case import derivation
 from pages.views.case.derivation import (
@@ -56,7 +56,8 @@ def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
         for part, title in lines:
             cells = cells_of_line(columns)
             cells[0].markdown(f"**{title}**")
-            places = [Blank(f"{part[0]}_{k}", f"{title} {k + 1}", WorkingPlace(None, k, part)) for k in columns]
+            names = {k: f"{title}, {one.table.class_(classes[k])}" for k in columns}
+            places = [Blank(f"{part[0]}_{k}", names[k], WorkingPlace(None, k, part)) for k in columns]
             marks |= _blanks(cells[1:], places, sheet, one)
     _colour_marks(marks)
     done = list(marks.values()).count("right")
@@ -101,7 +102,7 @@ def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one:
         marks[key], note = sheet.checked(text, place, one.table)
         notes += [note.local(md)] if note else []
         cell.text_input(
-            md(name, 80),
+            spoken(name),
             label_visibility="collapsed",
             placeholder="?",
             icon=MARKS.get(marks[key]),

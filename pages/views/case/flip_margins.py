@@ -37,9 +37,7 @@ TALLEST = 400
 
 
 def flip_margins(one: CaseInUse, working: Working) -> None:
-    """Under the verdict: what it would take to overturn it."""
-    if working.position < 0:
-        return
+    """What it would take to overturn the decision."""
     table, amount = one.table, active.case_amount(one.table)
     loss = active.losses(table).for_classes(working.classes)
     prior = active.prior_of_use(table) or one.judging.prior_by_class

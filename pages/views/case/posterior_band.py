@@ -46,9 +46,7 @@ def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: Cas
 
 
 def posterior_band(one: CaseInUse, working: Working) -> None:
-    """Beside the posterior: how far it would be another one had other rows of the same world been seen."""
-    if working.position < 0:
-        return
+    """How far the posterior would be another one had other rows of the same world been seen."""
     seed = current().seen(keys.DRAWS) % SEEDS
     key, spec, case = _keys(one)
     models = _plausible(key, spec, case, seed, one)
