@@ -83,6 +83,33 @@ def test_every_sentence_stands_written_out_at_its_call() -> None:
     assert not [call.place for call in calls() if not call.whole]
 
 
+VOCABULARY = """
+    loss 误判损失 · decide 判为 · truth 真实类别 · conditional risk 条件风险 · overall risk 总体风险 ·
+    estimated risk 估计风险 · expected loss 期望损失 · Bayes risk 贝叶斯风险 ·
+    Bayes optimal classifier 贝叶斯最优分类器 · decision rule 判定准则 · refus 拒判 · flip margin 翻转界限 ·
+    prior of use 使用场合的先验 · class prior 类先验 · evidence 证据因子 · contribution 对数几率贡献 ·
+    class-conditional 类条件概率 · attribute conditional independence 属性条件独立性假设 ·
+    Laplace correction 拉普拉斯修正 · marginal likelihood 边际似然 · semi-naive 半朴素 ·
+    one-dependence estimator 独依赖估计 · super-parent 超父 · conditional mutual information 条件互信息 ·
+    maximum spanning tree 最大带权生成树 · Bayesian network 贝叶斯网 · common parent 同父结构 ·
+    V-structure V型结构 · chain 顺序结构 · d-separat 有向分离 · stationary distribution 平稳分布 ·
+    semi-supervised 半监督 · look-up table 查表 · lazy 懒惰学习 · incremental 增量学习 ·
+    generalized Rayleigh quotient 广义瑞利商
+"""
+"""A term of the field in English and 中文; a stem where its forms differ."""
+
+
+def test_the_field_s_terms_are_known_in_both_languages() -> None:
+    texts = [(" ".join(ids).lower(), " ".join(strings)) for ids, strings in map(both_sides, sentences())]
+    for term in VOCABULARY.split("·"):
+        english, chinese = term.strip().rsplit(" ", 1)
+        assert any(english.lower() in source and chinese in target for source, target in texts), term
+
+
+def test_one_word_for_the_reader_in_chinese() -> None:
+    assert not [strings for _, strings in map(both_sides, sentences()) if "您" in "".join(strings)]
+
+
 # --- nothing on screen outside the catalogue ------------------------------------------------------------------------
 
 

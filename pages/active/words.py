@@ -36,7 +36,9 @@ def family(name: str) -> str:
 def family_help(name: str) -> str:
     """What a family of models assumes, in a sentence with its formula."""
     return {
-        "naive-bayes": _("Within a class all columns are independent: $P(c)\\prod_j P(x_j\\mid c)$ (eq. 7.14–7.15)."),
+        "naive-bayes": _(
+            "Attribute conditional independence, within a class: $P(c)\\prod_j P(x_j\\mid c)$ (eq. 7.14–7.15)."
+        ),
         "weighted": _(
             "Naive Bayes with a weight for each column, $P(c)\\prod_j P(x_j\\mid c)^{w_j}$, fitted to the posterior of "
             "the rows, each left out in turn (WANBIA): a column that repeats another loses weight. The product is a "
@@ -47,12 +49,13 @@ def family_help(name: str) -> str:
             "the model without that row."
         ),
         "spode": _(
-            "Every column depends on the class and on one and the same super-parent $x_p$: "
+            "Semi-naive Bayes, a one-dependence estimator: every column depends on the class and on one and the same "
+            "super-parent $x_p$: "
             "$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$ (eq. 7.21)."
         ),
         "tan": _(
-            "Every column depends on the class and on one other, along the maximum spanning tree of "
-            "$I(x_i;x_j\\mid y)$ (eq. 7.22): $P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$."
+            "Every column depends on the class and on one other, along the maximum spanning tree of conditional mutual "
+            "information $I(x_i;x_j\\mid y)$ (eq. 7.22): $P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$."
         ),
         "aode": _(
             "The mean of all SPODEs whose super-parent has its value in at least $m'$ rows: "

@@ -72,6 +72,7 @@ def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) ->
     share.slider(
         _("Share of labels hidden, %"),
         step=5,
+        help=_("Semi-supervised learning: EM estimates the model from the rows with a label and from those without."),
         **within_limits(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
     )
     controls.choose_hard(hard)

@@ -60,7 +60,13 @@ def _floor(setup: Setup, sample: Sample) -> None:
         "exact sum": _("summed exactly over the cells"),
         "quadrature": _("by quadrature, error below {error}").format(error=f"{max(risk.error, 1e-7):.0e}"),
     }[risk.how]
-    st.markdown(_("**Bayes risk R\\* = {risk}**").format(risk=number(risk.value)) + f" · {how}")
+    st.markdown(
+        _("**Bayes risk R\\* = {risk}**").format(risk=number(risk.value)) + f" · {how}",
+        help=_(
+            "The overall risk $R(h)=E_x[R(h(x)\\mid x)]$ of the Bayes optimal classifier, the decision rule $h^*$ that "
+            "takes at each $x$ the decision of least conditional risk, or expected loss."
+        ),
+    )
     st.caption(
         _("No classifier is right more often than 1 − R\\* = {share}.").format(share=f"{1 - risk.value:.2%}")
         if setup.zero_one

@@ -128,6 +128,8 @@ def comparison(asked: Question, by_sampler: SamplerComparison) -> None:
     st.caption(
         _about(asked, by_sampler.improved)
         + " "
+        + _("The stationary distribution of a chain that can reach every state is P(all that is not given | e).")
+        + " "
         + _(
             "Bands: ± 2 Monte-Carlo standard errors. Where all draws agree a band has no width, which tells nothing of "
             "what was never reached."

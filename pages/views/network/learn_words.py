@@ -68,8 +68,8 @@ def formula(here: LearningData, asked: SearchTask) -> str:
         return " ".join(
             [
                 _(
-                    "$\\log P(D\\mid B)$, the tables integrated out, in nats: more is better. The penalty is what "
-                    "integrating costs against the best table."
+                    "The log marginal likelihood $\\log P(D\\mid B)$, the tables integrated out, in nats: more is better. "
+                    "The penalty is what integrating costs against the best table."
                 ),
                 rule,
             ]
