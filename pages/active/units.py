@@ -77,9 +77,9 @@ def loss_shown(nats: float) -> float:
     return nats / BIT if _losses_in_bits() else nats
 
 
-def loss_text(nats: float) -> str:
+def loss_text(nats: float, decimals: int = 3) -> str:
     """«78.8%», or «0.344»."""
-    return f"{loss_shown(nats):.1%}" if as_probability() else number(loss_shown(nats), 3)
+    return f"{loss_shown(nats):.1%}" if as_probability() else number(loss_shown(nats), decimals)
 
 
 def loss_difference_text(nats: float) -> str:

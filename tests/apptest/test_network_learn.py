@@ -1,4 +1,4 @@
-"""The tab *learn* of the page Network: searches and their bills against the engine, a graph drawn by hand, the graph
+"""The tab *learn* of the page Network: searches and their scores against the engine, a graph drawn by hand, the graph
 taken to ask, and a network on the shelf."""
 
 from __future__ import annotations
@@ -26,14 +26,23 @@ from pages.runtime import state
 from pages.runtime.state import Spec, State
 from pages.views.network import learn_search
 from pages.views.network.learn_search import Run
-from pages.views.network.learn_words import gain, nats
 from tests.apptest.opened import filmed, opened, seen, shelf_in, showing
 from tests.conftest import crossed, slowly
 
-MELONS = showing(State(table="watermelon2", language="en", labels="file"), net_tab="learn")
+MELONS = showing(State(table="watermelon2", language="en", labels="file"), net_tab="learn", unit="nats")
 NAMES = ("色泽", "根蒂", "敲声", "纹理", "脐部", "触感", "好瓜")
 COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH, GOOD = range(7)
 METHODS = ("hill-climb", "k2", "exact", "tree", "naive", "tan")
+
+
+def nats(value: float) -> str:
+    """A score as the page writes it."""
+    return f"{value:,.4f}".replace("-", "−")
+
+
+def gain(value: float) -> str:
+    """A difference of scores as the page writes it."""
+    return "0" if abs(value) < 5e-5 else f"{value:+,.4f}".replace("-", "−")
 
 
 def melons() -> FamilyCounts:
@@ -68,7 +77,7 @@ def test_every_method_gives_the_engines_score(method: Any) -> None:
     how |= {"tan": {"target": "好瓜", "max_parents": None}, "tree": {"max_parents": None}}
     want = learned(method=method, **how.get(method, {}))
     assert not app.error
-    assert f"{len(want.graph.arcs)} arcs, BIC **{nats(want.score)}**" in said(app)
+    assert f"{len(want.graph.arcs)} arcs, BIC **{nats(want.score)}** nats" in said(app)
     assert drawn(app) == set(want.graph.arcs)
 
 
@@ -78,7 +87,7 @@ def test_every_score_is_the_engines(score: Any) -> None:
     assert nats(search(melons(), score, options=SearchOptions(max_parents=3, perturbations=0)).score) in said(app)
 
 
-def test_the_search_is_played_step_by_step_with_its_bill() -> None:
+def test_the_search_is_played_step_by_step_with_its_score_by_families() -> None:
     app = opened("network", MELONS)
     trace = learned().trace
     filmed(app, "learn", 0)
@@ -116,6 +125,17 @@ def test_the_books_formula_and_its_price_are_written_once() -> None:
     assert r"\tfrac12\ln 17=1.4166" in told
 
 
+def test_scores_are_in_bits_until_nats_are_chosen() -> None:
+    app = opened("network", showing(MELONS, unit="bits"))
+    bit = math.log(2)
+    assert f"BIC **{nats(learned().score / bit)}** bits" in said(app)
+    assert r"\tfrac12\log_2 17=2.0437$ bits" in said(app)
+    filmed(app, "learn", 1)
+    assert f"{gain(learned().trace.steps[0].delta / bit)} bits; score" in said(app)
+    app.segmented_control(key="case_unit").set_value("nats").run()
+    assert f"BIC **{nats(learned().score)}** nats" in said(app)
+
+
 def test_a_search_that_ran_out_of_time_says_that_it_is_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = replace(learned(), status="time")
     monkeypatch.setattr("pages.views.network.learn_search.search", lambda *_a, **_k: cut)
@@ -147,13 +167,13 @@ def test_constraints_bind_the_search_and_contradictions_are_named() -> None:
     assert seen(app.session_state["state"], "learn_forbidden") == ((0, 1),)
 
 
-def test_a_graph_by_hand_its_bill_before_it_is_made_and_the_score_after() -> None:
+def test_a_graph_by_hand_what_it_changes_before_it_is_made_and_the_score_after() -> None:
     app = opened("network", showing(MELONS, learn_view="hand"))
     counts = melons()
     app.selectbox(key="learn_from").set_value(TEXTURE).run()
     app.selectbox(key="learn_to").set_value(GOOD).run()
     change = score_change(counts, DAG(NAMES), Move("add", "纹理", "好瓜"), "bic")
-    assert f"**{gain(change.delta)}** nats" in said(app)
+    assert f"**{gain(change.delta)} nats**" in said(app)
     assert nats(change.families[0].after.log_likelihood) in said(app)
     app.button(key=f"learn_add_{TEXTURE}_{GOOD}").click().run()
     assert drawn(app) == {("纹理", "好瓜")}

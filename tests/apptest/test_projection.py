@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -164,14 +165,16 @@ def test_three_classes_on_two_directions() -> None:
 
 @pytest.mark.parametrize("pooling", [0.35, slowly(0.0), slowly(1.0)])
 def test_the_dial_from_qda_to_lda(pooling: float) -> None:
-    app = opened("projection", shown(State(table="penguins", language="en"), section="dial"))
+    app = opened("projection", shown(State(table="penguins", language="en"), section="dial", loss_unit="nats"))
     app.slider(key="pooling").set_value(pooling).run()
     two = pooled_analysis(rows("penguins", "bill_length_mm", "bill_depth_mm"), pooling)
     assert not app.exception
-    assert [m.value for m in app.metric] == [f"{two.accuracy:.1%}", f"{two.log_loss:.4f}"]
+    assert [m.value for m in app.metric] == [f"{two.accuracy:.1%}", number(two.log_loss, 4)]
     app.segmented_control(key="dial_columns").set_value("all").run()
     every = pooled_analysis(rows("penguins"), pooling)
-    assert [m.value for m in app.metric] == [f"{every.accuracy:.1%}", f"{every.log_loss:.4f}"]
+    assert [m.value for m in app.metric] == [f"{every.accuracy:.1%}", number(every.log_loss, 4)]
+    app.segmented_control(key="loss_unit").set_value("percent").run()
+    assert app.metric[1].label == "P(truth)" and app.metric[1].value == f"{math.exp(-every.log_loss):.1%}"
     assert "integrated out" in said(app)
 
 
@@ -199,9 +202,9 @@ def test_assumptions_are_tested_in_words() -> None:
 
 
 def test_steps_before_naive_bayes() -> None:
-    app = opened("projection", shown(State(table="wine", language="en"), section="naive"))
+    app = opened("projection", shown(State(table="wine", language="en"), section="naive", loss_unit="nats"))
     steps, _scheme = transformed_naive_bayes(rows("wine"))
     table = app.dataframe[0].value
     assert table["log_loss"].tolist() == pytest.approx([one.log_loss for one in steps.values()])
     assert table["columns"].tolist() == [13, 13, 2]
-    assert "projected onto LDA's directions" in said(app) and "0.0258 instead of 0.1008" in said(app)
+    assert "projected onto LDA's directions" in said(app) and "log-loss, nats: 0.0258 instead of 0.1008" in said(app)

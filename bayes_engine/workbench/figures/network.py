@@ -11,6 +11,7 @@ from bayes_engine.inference.beliefs import JointBelief
 from bayes_engine.language import _
 from bayes_engine.numerals import certain
 from bayes_engine.structure.search_trace import SearchTrace
+from bayes_engine.workbench.figures.contributions import BIT
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, sized, template
 
 MARKED = 60
@@ -68,17 +69,24 @@ def joint_table(
 
 
 def score_curve(
-    trace: SearchTrace, labels: Sequence[str], *, step: int, best: float | None = None, dark: bool = False
+    trace: SearchTrace,
+    labels: Sequence[str],
+    *,
+    step: int,
+    best: float | None = None,
+    bits: bool = False,
+    dark: bool = False,
 ) -> go.Figure:
-    """The score (nats) after every step, each with its label, the step looked at marked; `best` is the optimum, where
-    it is known. A point's customdata is its step."""
-    scores = [trace.start_score, *(s.score for s in trace.steps)]
+    """The score after every step in nats, or in `bits`, each with its label, the step looked at marked; `best` is the
+    optimum, where it is known. A point's customdata is its step."""
+    scale = 1 / BIT if bits else 1.0
+    scores = [scale * score for score in (trace.start_score, *(s.score for s in trace.steps))]
     steps = list(range(len(scores)))
     colour = EXTRA_COLOURS[1][dark]  # no class has it
     figure = go.Figure(layout={"template": template(dark)})
     if best is not None:
         figure.add_hline(
-            best,
+            scale * best,
             line={"color": INK[dark], "width": 1, "dash": "dot"},
             annotation={"text": _("optimum"), "font": {"size": 12}},
             annotation_position="bottom left",
@@ -103,5 +111,7 @@ def score_curve(
         showlegend=False,
     )
     figure.update_xaxes(title_text=_("step"), rangemode="tozero", dtick=1 if len(steps) <= 14 else None)
-    figure.update_yaxes(title_text=_("score, nats"), tickformat="~f", nticks=6)
+    figure.update_yaxes(
+        title_text=_("score, {unit}").format(unit=_("bits") if bits else _("nats")), tickformat="~f", nticks=6
+    )
     return sized(figure, 230, top=14)

@@ -118,7 +118,7 @@ def on_two_directions(
 def along_the_dial(
     values: Sequence[float], losses: Sequence[float], here: tuple[float, float], *, title: str, dark: bool = False
 ) -> go.Figure:
-    """Held-out log-loss over the share of pooling, and the present one. `title` names the vertical axis, escaped."""
+    """Held-out losses as they are shown over the share of pooling, and the present one. `title` names them, escaped."""
     figure = go.Figure()
     figure.add_scatter(
         x=list(values), y=list(losses), mode="lines+markers", line={"color": INK[dark], "width": 2},

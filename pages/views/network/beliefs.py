@@ -12,8 +12,9 @@ from bayes_engine.errors import TooLarge
 from bayes_engine.inference.beliefs import BeliefChange, Beliefs, JointBelief, joint_belief, node_beliefs
 from bayes_engine.inference.conflict import Conflict
 from bayes_engine.language import Message, _, current_language
-from bayes_engine.numerals import certain, number, number_of_log
+from bayes_engine.numerals import certain, number_of_log
 from bayes_engine.workbench.figures.network import joint_table
+from pages.active import units
 from pages.components.chart import chart
 from pages.components.graph import NodeTone
 from pages.components.tables import markdown_table
@@ -323,11 +324,11 @@ def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
         )
     else:
         words = (
-            _("Dependent given the findings: mutual information {nats} nats. In brackets the product of the margins.")
+            _("Dependent given the findings: mutual information {amount}. In brackets the product of the margins.")
             if evidence
-            else _("Dependent: mutual information {nats} nats. In brackets the product of the margins.")
+            else _("Dependent: mutual information {amount}. In brackets the product of the margins.")
         )
-    st.caption(words.format(nats=number(joint.information)))
+    st.caption(words.format(amount=units.evidence_text(joint.information)))
 
 
 def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:

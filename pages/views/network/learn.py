@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.search import SearchResult
 from pages import active
-from pages.active import required
+from pages.active import required, units
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import bound_to, choose, page_link, use_session_language
@@ -75,7 +75,9 @@ def learn(source: Source) -> None:
         film(here, asked, result, best, source)
     else:
         by_hand(here, asked, result, best, source)
-    st.caption(said.formula(here, asked))
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        units.choose_evidence_unit()
+        st.caption(said.formula(here, asked), width="stretch")
 
 
 def _rows(here: LearningData) -> None:
@@ -104,7 +106,7 @@ def _waiting(run: Run) -> None:
             total = "" if far.total is None else f" / {far.total}"
             lines.append(_("steps: {n}").format(n=f"{far.done}{total}"))
             if math.isfinite(far.score):
-                lines.append(_("best so far: {value}").format(value=said.nats(far.score)))
+                lines.append(_("best so far: {value}").format(value=said.score_value(far.score)))
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             st.button(
                 _("Stop and show the best so far"),
@@ -124,8 +126,12 @@ def _answer(
     """What was found, and whether it is the best there is."""
     short = said.score_short_name(asked.score)
     n = len(result.graph.arcs)
-    head = _("By **{method}**: {n} arcs, {score} **{value}**.").format(
-        method=said.method(asked.method), n=n, score=short, value=said.nats(result.score)
+    head = _("By **{method}**: {n} arcs, {score} **{value}** {unit}.").format(
+        method=said.method(asked.method),
+        n=n,
+        score=short,
+        value=said.score_value(result.score),
+        unit=units.evidence_unit(),
     )
     sentences = [head, said.why_ended(result)]
     if not n and asked.method in SEARCHED:
@@ -158,8 +164,8 @@ def _compared(
         if lost <= tolerance:
             return [_("Did the greedy search find it? Yes: hill climbing ends at the same score.")]
         return [
-            _("Did the greedy search find it? No: hill climbing ends at {value}, {nats} nats.").format(
-                value=said.nats(climb.score), nats=said.gain(-lost)
+            _("Did the greedy search find it? No: hill climbing ends at {value}, {gain}.").format(
+                value=said.score_value(climb.score), gain=said.gain_with_unit(-lost)
             )
         ]
     if best is None:
@@ -172,12 +178,12 @@ def _compared(
         if lost <= tolerance:
             return [_("Did the greedy search find the optimum? Yes: no graph scores higher.")]
         return [
-            _("Did the greedy search find the optimum? No: the best graph scores {value}, {nats} nats more.").format(
-                value=said.nats(best.score), nats=said.gain(lost)
+            _("Did the greedy search find the optimum? No: the best graph scores {value}, {gain} more.").format(
+                value=said.score_value(best.score), gain=said.gain_with_unit(lost)
             )
         ]
     if lost < -tolerance:  # the arcs of a fixed structure need not keep to the constraints
         return [_("The best graph that keeps to the bound on parents scores {value}.").format(
-            value=said.nats(best.score))]  # fmt: skip
-    return [_("The best of all graphs scores {value}, {nats} nats more.").format(
-        value=said.nats(best.score), nats=said.gain(lost))]  # fmt: skip
+            value=said.score_value(best.score))]  # fmt: skip
+    return [_("The best of all graphs scores {value}, {gain} more.").format(
+        value=said.score_value(best.score), gain=said.gain_with_unit(lost))]  # fmt: skip

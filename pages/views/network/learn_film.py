@@ -1,4 +1,4 @@
-"""The search played: the graph at a step, the bill of that step, the moves that were not taken, the climb."""
+"""The search played: the graph at a step, its score by families, the moves that were not taken, the climb."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bayes_engine.structure.scores import Move
 from bayes_engine.structure.search import SearchResult
 from bayes_engine.workbench.figures.graph_layout import Places, circle, layered
 from bayes_engine.workbench.figures.network import score_curve
+from pages.active import units
 from pages.components.chart import chart
 from pages.components.film import film_bar, film_frame, step_shown
 from pages.components.graph import Edge, EdgeTone, Node, graph
@@ -23,7 +24,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import dark
 from pages.views.network import learn_words as said
-from pages.views.network.learn_search import LearningData, SearchTask, bill_of, scorer
+from pages.views.network.learn_search import LearningData, SearchTask, decomposed_score_of, scorer
 from pages.views.network.learn_use import use_buttons
 from pages.views.network.source import Source
 
@@ -32,7 +33,7 @@ PACE = 1.0
 ROUND = 9
 """Up to so many columns stand in a ring while a graph is drawn by hand."""
 BESIDE = 12
-"""Up to so many columns the bill stands beside the drawing."""
+"""Up to so many columns the score by families stands beside the drawing."""
 LISTED = 388
 """The table of the steps is at most so many pixels high."""
 
@@ -49,7 +50,7 @@ def _frame(
 ) -> None:
     last = len(result.trace.steps)
     step = step_shown(keys.LEARN_STEP, last)
-    drawn, bill, climb = layout_columns(here)
+    drawn, parts, climb = layout_columns(here)
     with drawn:
         film_bar(step, last, key="learn_bar", step_key=keys.LEARN_STEP, plays=keys.LEARN_PLAYS, pace=PACE)
         st.markdown(_step_in_words(here, asked, result, step))
@@ -58,8 +59,8 @@ def _frame(
             nodes, edges, key="learn_film", height=drawing_height(here), label=_("the graph at this step of the search")
         )
         use_buttons(here, asked, result.trace.graph_after(step), source, by_hand=False)
-    with bill:
-        _bill(here, asked, result, step)
+    with parts:
+        _score_by_families(here, asked, result, step)
     with climb:
         _climb(here, asked, result, best, step)
     _steps(here, result)
@@ -83,15 +84,17 @@ def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, 
     if not step:
         n = len(trace.start.arcs)
         if asked.start and n:
-            return _("The start: your graph, {n} arcs, score {value}.").format(n=n, value=said.nats(trace.start_score))
-        return _("The start: {n} arcs, score {value}.").format(n=n, value=said.nats(trace.start_score))
+            return _("The start: your graph, {n} arcs, score {value}.").format(
+                n=n, value=said.score_value(trace.start_score)
+            )
+        return _("The start: {n} arcs, score {value}.").format(n=n, value=said.score_value(trace.start_score))
     now = trace.steps[step - 1]
-    sentence = _("Step {k} of {n}: **{move}**, {gain} nats; score {value}.").format(
+    sentence = _("Step {k} of {n}: **{move}**, {gain}; score {value}.").format(
         k=step,
         n=len(trace.steps),
         move=md(said.move_text(here, now.move), 80),
-        gain=said.gain(now.delta),
-        value=said.nats(now.score),
+        gain=said.gain_with_unit(now.delta),
+        value=said.score_value(now.score),
     )
     if now.ties:
         sentence += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
@@ -100,14 +103,14 @@ def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, 
     return sentence
 
 
-def _bill(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> None:
-    """The bill of the step, and the moves that would have been next; at the start the bill of its graph."""
+def _score_by_families(here: LearningData, asked: SearchTask, result: SearchResult, step: int) -> None:
+    """The score of the step by families, and the moves that would have been next; at the start that of its graph."""
     if not step:
-        st.markdown(f"**{_('The bill of the start')}**")
-        said.bill_table(here, bill_of(here, asked, result.trace.start), key="learn_bill_start")
+        st.markdown(f"**{_('The score of the start, by families')}**")
+        said.family_table(here, decomposed_score_of(here, asked, result.trace.start), key="learn_bill_start")
         return
     now = result.trace.steps[step - 1]
-    st.markdown(f"**{_('The bill of this step')}**")
+    st.markdown(f"**{_('What this step changes, by families')}**")
     said.change_table(here, now.families)
     if now.runners_up:
         st.markdown(f"**{_('Moves that were not taken')}**")
@@ -117,7 +120,10 @@ def _bill(here: LearningData, asked: SearchTask, result: SearchResult, step: int
 def move_table(here: LearningData, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
     moves, gains = zip(*((clean(said.move_text(here, m), 80), said.gain(v)) for m, v in listed), strict=True)
     grid(
-        {"move": column(_("move"), moves), "gain": column(_("gain, nats"), gains, width=110, right=True)},
+        {
+            "move": column(_("move"), moves),
+            "gain": column(_("gain, {unit}").format(unit=units.evidence_unit()), gains, width=110, right=True),
+        },
         key=key,
         alt=_("moves and what they gain"),
     )
@@ -130,7 +136,11 @@ def _climb(here: LearningData, asked: SearchTask, result: SearchResult, best: Se
         return
     labels = [plotly_text(said.move_text(here, s.move), 60) for s in trace.steps]
     top = best.score if best is not None and best.status == "optimum" else None
-    chart(score_curve(trace, labels, step=step, best=top, dark=dark()), key="learn_climb", alt=_("the score climbing"))
+    chart(
+        score_curve(trace, labels, step=step, best=top, bits=units.in_bits(), dark=dark()),
+        key="learn_climb",
+        alt=_("the score climbing"),
+    )
 
 
 def _steps(here: LearningData, result: SearchResult) -> None:
@@ -140,8 +150,8 @@ def _steps(here: LearningData, result: SearchResult) -> None:
         return
     with st.expander(_("All steps")):
         frame = pd.DataFrame([
-            {"step": k, "move": clean(said.move_text(here, step.move), 80), "delta": step.delta, "score": step.score,
-             "ties": step.ties}
+            {"step": k, "move": clean(said.move_text(here, step.move), 80), "delta": units.evidence(step.delta),
+             "score": units.evidence(step.score), "ties": step.ties}
             for k, step in enumerate(trace.steps, start=1)
         ])  # fmt: skip
         number = st.column_config.NumberColumn
@@ -154,15 +164,15 @@ def _steps(here: LearningData, result: SearchResult) -> None:
             column_config={
                 "step": number(_("step"), width=60),
                 "move": st.column_config.TextColumn(_("move")),
-                "delta": number(_("gain, nats"), format="%.4f"),
-                "score": number(_("score, nats"), format="%.4f"),
+                "delta": number(_("gain, {unit}").format(unit=units.evidence_unit()), format="%.4f"),
+                "score": number(_("score, {unit}").format(unit=units.evidence_unit()), format="%.4f"),
                 "ties": number(_("tied with"), width=80),
             },
         )
         if len(result.climbs) > 1:
             st.caption(
                 _("Climbs ended at: {scores}. The best of them is shown.").format(
-                    scores="; ".join(said.nats(v) for v in result.climbs)
+                    scores="; ".join(said.score_value(v) for v in result.climbs)
                 )
             )
 

@@ -1,4 +1,4 @@
-"""A graph drawn by hand against the search: choose two columns, see the bill of every change, make it."""
+"""A graph drawn by hand against the search: choose two columns, see what every change does to the score, make it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import DecomposedScore, Move, score_change
 from bayes_engine.structure.search import SearchResult
+from pages.active import units
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -19,8 +20,8 @@ from pages.views.network.learn_search import (
     LearningData,
     SearchTask,
     arcs_by_hand,
-    bill_of,
     columns_chosen,
+    decomposed_score_of,
     next_moves,
     scorer,
 )
@@ -33,7 +34,7 @@ def by_hand(
 ) -> None:
     """The graph, the change that is being weighed, and who is ahead."""
     mine = arcs_by_hand(here)
-    yours = bill_of(here, asked, mine)
+    yours = decomposed_score_of(here, asked, mine)
     _standing(here, asked, yours, result, best)
     drawn, weighed, hints = layout_columns(here)
     with drawn:
@@ -45,25 +46,28 @@ def by_hand(
     with hints:
         _hints(here, asked, mine)
     st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
-    said.two_bills(here, yours, result.decomposed_score, key="learn_families")
+    said.families_compared(here, yours, result.decomposed_score, key="learn_families")
 
 
 def _standing(
     here: LearningData, asked: SearchTask, yours: DecomposedScore, result: SearchResult, best: SearchResult | None
 ) -> None:
-    short, tolerance = said.score_short_name(asked.score), scorer(here, asked).tolerance
+    short = f"{said.score_short_name(asked.score)}, {units.evidence_unit()}"
+    tolerance = scorer(here, asked).tolerance
     ahead = yours.score - result.score
     columns = st.columns(4 if best is not None else 3, gap="medium")
     columns[0].metric(
         _("you: {score}").format(score=short),
-        said.nats(yours.score),
+        said.score_value(yours.score),
         said.gain(ahead) if abs(ahead) > tolerance else _("as the search"),
         delta_color="off" if abs(ahead) <= tolerance else "normal" if ahead > 0 else "inverse",
         delta_arrow="off" if abs(ahead) <= tolerance else "up" if ahead > 0 else "down",
     )
-    columns[1].metric(_("the search: {method}").format(method=said.method(asked.method)), said.nats(result.score))
+    columns[1].metric(
+        _("the search: {method}").format(method=said.method(asked.method)), said.score_value(result.score)
+    )
     if best is not None:
-        columns[2].metric(_("the best of all graphs"), said.nats(best.score))
+        columns[2].metric(_("the best of all graphs"), said.score_value(best.score))
     columns[-1].metric(
         _("your free numbers |B|"),
         f"{yours.free}",
@@ -117,7 +121,7 @@ def after_click(here: LearningData, state: State, click: Click) -> State:
 
 
 def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
-    """Two columns by click or by list, and the bill of every change between them."""
+    """Two columns by click or by list, and what every change between them does to the score."""
     names = here.labels()
     pair = columns_chosen(here)
     left, right = st.columns(2)
@@ -141,7 +145,7 @@ def _weigh(here: LearningData, asked: SearchTask, mine: DAG) -> None:
             **control("learn_to", pair[1] if len(pair) == 2 else None, lambda s, i: _paired(s, pair[0], i)),
         )
     if len(pair) < 2:
-        st.caption(_("With two columns chosen, the bill of every change between them stands here before it is made."))
+        st.caption(_("Choose two columns: what each change between them does to the score is shown before it is made."))
         return
     for move in possible_moves(here, mine, (pair[0], pair[1])):
         _offer(here, asked, mine, move)
@@ -163,7 +167,7 @@ def possible_moves(here: LearningData, mine: DAG, pair: tuple[int, int]) -> list
 
 
 def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None:
-    """A change with its button and its bill; one that cannot be made says why."""
+    """A change with its button and its score; one that cannot be made says why."""
     do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
     label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
     ends = (here.position[move.parent], here.position[move.child])
@@ -177,7 +181,7 @@ def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         chosen = keys.LEARN_PAIR.to(ends[::-1] if move.operation == "reverse" else ends)  # its arc stays chosen
         st.button(label, key=key, **sets(keys.LEARN_ARCS.to(here.pairs(weighed.graph.arcs)), chosen))
-        st.markdown(_("**{gain}** nats").format(gain=said.gain(weighed.delta)))
+        st.markdown(f"**{said.gain_with_unit(weighed.delta)}**")
     said.change_table(here, weighed.families)
 
 

@@ -342,6 +342,6 @@ def columns_chosen(here: LearningData) -> tuple[int, ...]:
     return picked if len(set(picked) & set(range(len(here.names)))) == len(picked) else ()
 
 
-def bill_of(here: LearningData, asked: SearchTask, graph: DAG) -> DecomposedScore:
+def decomposed_score_of(here: LearningData, asked: SearchTask, graph: DAG) -> DecomposedScore:
     """What every family of a graph adds to the score in use."""
     return decomposed_score(here.counts, graph, scorer(here, asked))

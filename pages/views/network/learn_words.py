@@ -1,4 +1,4 @@
-"""What the tab *learn* says: methods, scores, moves, why a search ended; the bill as a table."""
+"""What the tab *learn* says: methods, scores, moves, why a search ended; the score by families as a table."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import SearchResult
+from pages.active import units
 from pages.components.tables import Head, markdown_table, word_table
 from pages.runtime.escape import clean, md
 from pages.views.network.learn_search import LearningData, SearchTask, scorer
@@ -68,25 +69,20 @@ def formula(here: LearningData, asked: SearchTask) -> str:
         return " ".join(
             [
                 _(
-                    "The log marginal likelihood $\\log P(D\\mid B)$, the tables integrated out, in nats: more is better. "
-                    "The penalty is what integrating costs against the best table."
+                    "The log marginal likelihood $\\log P(D\\mid B)$, the tables integrated out: more is better. The "
+                    "penalty is what integrating costs against the best table."
                 ),
                 rule,
             ]
         )
     sentence = _(
         "The book makes the description length small, $S(B\\mid D)=f(\\theta)\\,|B|-\\mathrm{{LL}}(B\\mid D)$ "
-        "(eq. 7.28); shown is its negative, $\\mathrm{{LL}}-f(\\theta)\\,|B|$ in nats: more is better. Each of the "
-        "$|B|$ free numbers costs $f(\\theta)={price}$."
+        "(eq. 7.28); shown is its negative, $\\mathrm{{LL}}-f(\\theta)\\,|B|$: more is better. Each of the $|B|$ free "
+        "numbers costs $f(\\theta)={price}$ {unit}."
     )
-    m = count(here.counts.n)
-    return sentence.format(
-        price={
-            "mdl": f"\\tfrac12\\ln {m}={price:.4f}",
-            "aic": "1",
-            "log-likelihood": "0",
-        }[asked.score]
-    )
+    half_log = f"\\tfrac12\\{'log_2' if units.in_bits() else 'ln'} {count(here.counts.n)}={units.evidence(price):.4f}"
+    shown = {"mdl": half_log, "aic": f"{units.evidence(price):.5g}", "log-likelihood": "0"}
+    return sentence.format(price=shown[asked.score], unit=units.evidence_unit())
 
 
 def move_text(here: LearningData, move: Move) -> str:
@@ -113,18 +109,19 @@ def why_ended(result: SearchResult) -> str:
     }[result.status]
 
 
-def nats(value: float) -> str:
-    """A score to four decimals, with a true minus sign."""
-    return f"{value:,.4f}".replace("-", "−") if math.isfinite(value) else "–"
+def score_value(nats: float) -> str:
+    """A score to four decimals in the unit chosen, with a true minus sign."""
+    return f"{units.evidence(nats):,.4f}".replace("-", "−") if math.isfinite(nats) else "–"
 
 
-def gain(value: float) -> str:
-    """A difference of scores with its sign; what is rounding alone is 0.
+def gain(nats: float) -> str:
+    """A difference of scores with its sign, in the unit chosen; what is rounding alone is 0."""
+    return "0" if abs(nats) < 5e-5 else f"{units.evidence(nats):+,.4f}".replace("-", "−")
 
-    >>> gain(1.5), gain(-1e-9), gain(-12345.67)
-    ('+1.5000', '0', '−12,345.6700')
-    """
-    return "0" if abs(value) < 5e-5 else f"{value:+,.4f}".replace("-", "−")
+
+def gain_with_unit(nats: float) -> str:
+    """«+1.5000 bits»."""
+    return f"{gain(nats)} {units.evidence_unit()}"
 
 
 def family(here: LearningData, line: FamilyScore) -> str:
@@ -135,7 +132,7 @@ def family(here: LearningData, line: FamilyScore) -> str:
 
 
 def change_table(here: LearningData, families: Sequence[FamilyChange]) -> None:
-    """The bill of a move: each family before and after it, and what that makes."""
+    """A move by families: each before and after it, and what that makes."""
     for before, after in families:
         heads = ["", *(md(family(here, line), 120) for line in (before, after)), _("change")]
         rows = [
@@ -143,7 +140,7 @@ def change_table(here: LearningData, families: Sequence[FamilyChange]) -> None:
             (_("penalty"), before.penalty, after.penalty),
             (_("score"), before.score, after.score),
         ]
-        lines = [(name, nats(old), nats(new), gain(new - old)) for name, old, new in rows]
+        lines = [(name, score_value(old), score_value(new), gain(new - old)) for name, old, new in rows]
         more = f"{after.free - before.free:+d}".replace("-", "−")
         lines.insert(1, (_("free"), str(before.free), str(after.free), more))
         cells = [[f":small[{cell}]" if cell else "" for cell in line] for line in (heads, *lines)]
@@ -151,31 +148,33 @@ def change_table(here: LearningData, families: Sequence[FamilyChange]) -> None:
         markdown_table(cells)
 
 
-def two_bills(here: LearningData, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
-    """Two graphs' bills side by side, the families that differ most first."""
+def families_compared(here: LearningData, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
+    """Two graphs side by side by families, the families that differ most first."""
     ordered = sorted(yours.families, key=lambda line: -abs(line.score - theirs.by_child[line.child].score))
     lines = []
     for line in ordered:
         other = theirs.by_child[line.child]
         named = family(here, other) if other.parents != line.parents else "="
-        lines.append([family(here, line), *_bill(line), named, nats(other.score), gain(line.score - other.score)])
+        lines.append(
+            [family(here, line), *_parts(line), named, score_value(other.score), gain(line.score - other.score)]
+        )
     heads = [Head(_("the search's family")), Head(_("its score"), right=True), Head(_("gain"), right=True)]
     _table(lines, *heads, key=key, label=_("your families and the search's"))
 
 
-def bill_table(here: LearningData, bill: DecomposedScore, *, key: str) -> None:
-    lines = [[family(here, line), *_bill(line)] for line in bill.families]
-    _table([*lines, [_("all"), *_bill(bill)]], key=key, label=_("the bill, family by family"))
+def family_table(here: LearningData, scored: DecomposedScore, *, key: str) -> None:
+    lines = [[family(here, line), *_parts(line)] for line in scored.families]
+    _table([*lines, [_("all"), *_parts(scored)]], key=key, label=_("the score, family by family"))
 
 
-def _bill(of: FamilyScore | DecomposedScore) -> list[str]:
-    return [nats(of.log_likelihood), str(of.free), nats(of.penalty), nats(of.score)]
+def _parts(of: FamilyScore | DecomposedScore) -> list[str]:
+    return [score_value(of.log_likelihood), str(of.free), score_value(of.penalty), score_value(of.score)]
 
 
 def _table(lines: list[list[str]], *more: Head, key: str, label: str) -> None:
     heads = [
         Head(_("family")),
-        Head("LL", _("The log-likelihood of the family's best table, in nats."), right=True),
+        Head("LL", _("The log-likelihood of the family's best table."), right=True),
         Head(_("free"), _("The free numbers of its table: q(r − 1)."), right=True),
         Head(_("penalty"), right=True),
         Head(_("score"), _("LL less the penalty."), right=True),

@@ -32,6 +32,7 @@ from bayes_engine.stats.assumptions import BoxM, Mardia
 from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
+from pages.active import units
 from pages.components.chart import chart
 from pages.components.plane import Ink, PlaneView, Points, Side, plane
 from pages.runtime import view_keys as keys
@@ -168,7 +169,8 @@ def pooling_and_shrinkage(table: active.FittableTable, pair: tuple[str, str], ev
         if fitted is not None:
             one, two = st.columns(2)
             one.metric(_("Accuracy"), f"{fitted.accuracy:.1%}")
-            two.metric(_("Log-loss"), number(fitted.log_loss), help=_("Mean of −log P(truth|x), in nats."))
+            two.metric(units.loss_measure(), units.loss_text(fitted.log_loss, 4))
+            units.choose_loss_unit()
             _path(table, names, fitted, *shares)
             st.caption(_("On rows held out: {scheme}.").format(scheme=fitted.scheme.local(md)))
     with drawing:
@@ -227,7 +229,9 @@ def _path(
 ) -> None:
     values, losses = _losses_on_path(table, names, shrinkage)
     if values and math.isfinite(here.log_loss):
-        figure = along_the_dial(values, losses, (pooling, here.log_loss), title=_("log-loss"), dark=dark())
+        shown = [units.loss_shown(loss) for loss in losses]
+        now = (pooling, units.loss_shown(here.log_loss))
+        figure = along_the_dial(values, shown, now, title=units.loss_measure(), dark=dark())
         chart(figure, key="dial_path", alt=_("held-out log-loss from QDA to LDA"))
 
 
@@ -359,7 +363,7 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
                 "columns": [one.columns for one in steps.values()],
                 "correlation": [one.correlation for one in steps.values()],
                 "accuracy": [100.0 * one.accuracy for one in steps.values()],
-                "log_loss": [one.log_loss for one in steps.values()],
+                "log_loss": [units.loss_shown(one.log_loss) for one in steps.values()],
             }
         ),
         hide_index=True,
@@ -372,10 +376,13 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
                 help=_("The mean absolute correlation of two columns within a class; naive Bayes assumes 0."),
             ),
             "accuracy": st.column_config.NumberColumn(_("accuracy"), format="%.1f%%"),
-            "log_loss": st.column_config.NumberColumn(_("log-loss (nats)"), format="%.4f"),
+            "log_loss": st.column_config.NumberColumn(
+                units.loss_measure(), format="percent" if units.as_probability() else "%.4f"
+            ),
         },
     )
     st.markdown(_before_sentence(steps, named))
+    units.choose_loss_unit()
     st.caption(
         _(
             "PCA makes columns uncorrelated over all rows, LDA on average within the classes; neither does it within "
@@ -391,6 +398,9 @@ def _before_sentence(steps: Any, named: dict[str, str]) -> str:
     best = min(steps, key=lambda step: steps[step].log_loss)
     if best == "raw":
         return _("Here **no step before it helps** naive Bayes: its log-loss is least on the columns as they are.")
-    return _("Here naive Bayes does best on the columns **{step}**: log-loss {best} instead of {raw}.").format(
-        step=named[best], best=number(steps[best].log_loss), raw=number(steps["raw"].log_loss)
+    return _("Here naive Bayes does best on the columns **{step}** ({measure}: {best} instead of {raw}).").format(
+        step=named[best],
+        measure=units.loss_measure(),
+        best=units.loss_text(steps[best].log_loss, 4),
+        raw=units.loss_text(steps["raw"].log_loss, 4),
     )
