@@ -36,6 +36,8 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
     ("pages/runtime/jobs.py", "_progress_bar", "share"): "a number between 0 and 1",
     ("pages/views/case/fill_in.py", "_colour_marks", "private.style("): "keys and colours of the app's own",
+    ("pages/views/case/fill_in.py", "_blanks", "f':material/lightbulb: {sentence}'"): "words and md",
+    ("pages/views/case/fill_in.py", "_blanks", "spoken(name)"): "no sign is left that Markdown reads",
     ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
     ("pages/shell/chips.py", "heading", "_STYLE"): SHEET,
@@ -45,8 +47,8 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/runtime/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
     ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
     ("pages/views/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
-    ("pages/views/network/learn_film.py", "_bill", "now.families"): "lines of a bill, whose names go through md",
-    ("pages/views/network/learn_hand.py", "_offer", "weighed.families"): "lines of a bill, whose names go through md",
+    ("pages/views/network/learn_film.py", "_score_by_families", "now.families"): "numbers, and names through md",
+    ("pages/views/network/learn_hand.py", "_offer", "weighed.families"): "numbers, and names through md",
     ("pages/views/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
     ("pages/shell/router.py", "_menu", "group"): WORDS,
     ("pages/shell/router.py", "_menu", "place.icon"): WORDS,
@@ -58,6 +60,8 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/case/derivation.py", "_behind", "_origin("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
+    ("pages/views/dependence/dial.py", "_trust", "[(readings.name_of(p)"): PLACE,
+    ("pages/views/dependence/dial.py", "_figure", "[readings.name_of(p)"): PLACE,
     ("bayes_engine/workbench/figures/conditionals.py", "prior_bars", "[f'{fraction(s)}"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "rate_bars", "f'{rates.mark}"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "written[k]"): LIKELIHOOD,
@@ -95,8 +99,6 @@ REVIEWED_IN_FIGURES = {
         "weight_bars",
         "[name for name",
     ): "labels made with plotly_text",
-    ("pages/views/dependence/dial.py", "_figure", "[name_of(p)"): PLACE,
-    ("pages/views/dependence/dial.py", "_trust", "[(name_of(p)"): PLACE,
     ("pages/views/laboratory/sandbox.py", "_cells", "actions"): OURS,
 }
 STYLES = {
