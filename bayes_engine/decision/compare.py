@@ -1,28 +1,21 @@
-"""Several models beside each other: how they do on the same held-out rows, and what each costs to write down. SciPy's
-bootstrap knows no groups of rows that stay together.
-
-Differences are paired: they are means over the same rows, and their bootstrap intervals use the same draws.
+"""Several models beside each other: how they do on the same held-out rows, whether the procedures behind them differ,
+and what each costs to write down. Differences are paired: they are means over the same rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
-from bayes_engine.decision.evaluate import (
-    DRAWS,
-    HeldOut,
-    estimated_risk,
-    mean_intervals,
-    resampled_means,
-    weights_in_use,
-)
+from bayes_engine.decision.evaluate import HeldOut, estimated_risk, mean_intervals, weights_in_use
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import TableError, listen
+from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, exp, log_normalize
 from bayes_engine.priors import checked_word
@@ -201,7 +194,9 @@ MEASURES = ("risk", "error", "log_loss", "brier")
 """What `differences` can be of: the loss of the least-risk decision, [the likeliest class is wrong], −log P(truth|x),
 Σ_c (P(c|x) − [c true])²."""
 LEVEL = 0.05
-"""A difference is real if chance alone would show one like it in fewer than so many of all comparisons made."""
+"""Procedures are called different if those that are alike would look so in fewer than so many of all comparisons."""
+FEWEST = 30
+"""Of fewer rows, or groups of rows, `differences` gives an interval and no p-value."""
 
 
 def differences(
@@ -209,60 +204,108 @@ def differences(
     measure: str = "risk",
     loss: LossMatrix | None = None,
     *,
+    runs: Mapping[str, Sequence[HeldOut]] | None = None,
     prior_of_use: Mapping[Any, float] | None = None,
     amount: Any = None,
-    seed: int = 0,
 ) -> pd.DataFrame:
-    """Every two models compared on the rows that all have a posterior for, by their risk or error on all, where one
-    without a posterior costs what it does in `estimated_risk`: a frame with a row a pair.
+    """Every two models compared as procedures that learn from samples of this size, by their risk or error on all rows
+    (one without a posterior costs what it does in `estimated_risk`), else on those that all have a posterior for: a
+    frame with a row a pair.
 
     `measure` is one of MEASURES; `loss` (0-1 by default), `amount` (N,) and the prior of use as in `estimated_risk`.
-    Columns: `one`, `other`; `difference`, of one above the other, with its paired 95 % bootstrap interval `low`,
-    `high`; `p`, how often chance would show as much (two-sided, bootstrap), as Holm (Scand. J. Stat. 1979) corrects it
-    for all pairs; `bounded`: resamples tell no more than that it is at most `p`; `real`, p < 0.05. NaN, and not
-    real, where one is infinite.
+    `runs` are two or more repetitions of a cross-validation of each model, alike in their splits: `held_out` with
+    `in_folds` and one seed each, of which `held` may be the first. Columns: `one`, `other`; `difference` D, of one
+    above the other in `held`, with its 95 % interval `low`, `high`; `p`, how often procedures that are alike would be
+    as far apart (two-sided), as Holm (Scand. J. Stat. 1979) corrects it for all pairs; `real`, p < 0.05. NaN, and not
+    real, where one is infinite; the interval too without `runs`, and p below 30 rows or groups.
 
-    Raises ParameterError for another measure, what `compare` and `estimated_risk` raise.
+    To draw the rows again leaves out that other rows would have taught other models. Both are in the corrected
+    resampled t of Nadeau and Bengio (Machine Learning 52, 2003): with s² the variance of the J differences in the folds
+    of all R runs, that of their mean is (1/J + n_test/n_train) s². D is the mean of one run, or of rows left out one at
+    a time, so (1 − 1/R) of the variance between the runs is added; D over the root of both has Student's t with J − 1
+    degrees of freedom (Bouckaert and Frank 2004). No estimate from one sample is unbiased (Bengio and Grandvalet 2004):
+    where few rows decide what a model becomes, as with a Gaussian for heavy tails, procedures that are alike are still
+    called different too often.
+
+    Raises ParameterError for another measure or runs that are no folds, what `compare` and `estimated_risk` raise.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from bayes_engine.decision.evaluate import held_out
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = {"four": (NaiveBayes(), X), "two": (NaiveBayes(), X[:, :2])}
+    >>> runs = {
+    ...     name: [held_out(model.fit(Z, y), Z, y, in_folds=True, seed=seed) for seed in range(3)]
+    ...     for name, (model, Z) in models.items()
+    ... }
+    >>> print(*differences({name: of[0] for name, of in runs.items()}, "error", runs=runs).round(2).iloc[0])
+    four two -0.17 -0.22 -0.11 0.0 True
     """
     checked_word("measure", measure, MEASURES)
     names = list(held)
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    judged = _judged(held, prior_of_use, every=measure in ("risk", "error"))
+    pairs = list(combinations(range(len(names)), 2))
+    left, right = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     one = next(iter(held.values()))
     table = (LossMatrix.zero_one(one.classes) if loss is None else loss).for_classes(one.classes)
-    size = None if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
-    losses = np.stack(
-        [_row_losses(log_p, judged.truth, measure, table, size) for log_p in judged.log_posteriors.values()], axis=1
-    )
-    w = judged.weight
-    usable = [bool(np.isfinite(column[w > 0]).all()) for column in losses.T]
-    known = [k for k, (i, j) in enumerate(pairs) if usable[i] and usable[j]]
-    estimates, bounded = np.full((len(pairs), 4), np.nan), np.zeros(len(pairs), dtype=bool)
-    if known:
-        left, right = np.array([pairs[k] for k in known]).T
-        tick()
-        apart = np.where(w[:, None] > 0, losses[:, left] - losses[:, right], 0.0)
-        drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws_for(len(known)))
-        estimates[known, 0] = w @ apart / w.sum()
-        estimates[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
-        chance = _two_sided(drawn)
-        adjusted = estimates[known, 3] = holm(chance)
-        # no resample on the other side; Holm passes the largest p so far on
-        bounded[known] = np.isin(adjusted, adjusted[chance <= _two_sided_of(0, len(drawn))]) & (adjusted < 1.0)
-    frame = pd.DataFrame(estimates, columns=["difference", "low", "high", "p"])
-    frame.insert(0, "one", [names[i] for i, _j in pairs])
-    frame.insert(1, "other", [names[j] for _i, j in pairs])
-    return frame.assign(bounded=bounded, real=frame["p"] < LEVEL)
+
+    def losses(of: Mapping[str, HeldOut]) -> tuple[_Judged, Array]:
+        judged = _judged(of, prior_of_use, every=measure in ("risk", "error"))
+        size = None if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
+        each = [_row_losses(log_p, judged.truth, measure, table, size) for log_p in judged.log_posteriors.values()]
+        return judged, np.where(judged.weight[:, None] > 0, np.stack(each, axis=1), 0.0)
+
+    judged, by_row = losses(held)
+    frame = pd.DataFrame({"one": [names[i] for i in left], "other": [names[j] for j in right]})
+    with np.errstate(invalid="ignore"):
+        means = judged.weight @ by_row / judged.weight.sum()
+        frame["difference"] = np.where(np.isfinite(means[left] - means[right]), means[left] - means[right], np.nan)
+    error, freedom = np.full(len(pairs), np.nan), 1
+    if runs is not None and pairs:
+        repeated = [dict(zip(names, run, strict=True)) for run in zip(*(runs[name] for name in names), strict=True)]
+        error, freedom = _standard_errors([(*losses(run), _folds(run)) for run in steps(repeated)], left, right)
+    reach = float(stdtrit(freedom, 0.975)) * error
+    frame["low"], frame["high"] = frame["difference"] - reach, frame["difference"] + reach
+    frame["p"] = np.nan
+    units = int((judged.weight > 0).sum()) if judged.groups is None else len(np.unique(judged.groups))
+    known = frame["low"].notna().to_numpy()
+    if units >= FEWEST and known.any():
+        apart = frame.loc[known, "difference"].abs().to_numpy()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = np.where(apart > 0, apart / error[known], 0.0)
+        frame.loc[known, "p"] = holm(2.0 * stdtr(freedom, -scaled))
+    return frame.assign(real=frame["p"] < LEVEL)
 
 
-def draws_for(pairs: int) -> int:
-    """How many resamples `differences` draws for so many pairs of models: a p-value is no smaller than 2/(draws + 1),
-    and Holm multiplies it.
+def _folds(run: Mapping[str, HeldOut]) -> NDArray[np.integer[Any]]:
+    """(N,) the fold of each row in a run."""
+    fold = next(iter(run.values())).fold
+    if fold is None:
+        raise ParameterError("runs are cross-validations: call held_out with in_folds=True, a seed each")
+    return fold
 
-    >>> draws_for(3), draws_for(21)
-    (999, 2099)
-    """
-    return max(DRAWS, 100 * pairs - 1)
+
+def _standard_errors(
+    repeated: Sequence[tuple[_Judged, Array, NDArray[np.integer[Any]]]],
+    left: NDArray[np.intp],
+    right: NDArray[np.intp],
+) -> tuple[Array, int]:
+    """Of the difference of each pair of models its standard error, from the losses (n, M) in repeated
+    cross-validations and the fold (N,) of each row; and its degrees of freedom. NaN where a loss is infinite."""
+    by_fold, by_run, ratios = [], [], []
+    for judged, by_row, fold_of_all in repeated:
+        fold = fold_of_all[judged.rows]
+        weight = np.bincount(fold, judged.weight)
+        total = np.stack([np.bincount(fold, judged.weight * column) for column in by_row.T], axis=1)
+        there = weight > 0
+        by_fold.append(total[there] / weight[there, None])
+        by_run.append(total.sum(axis=0) / weight.sum())
+        ratios.append(weight[there] / np.maximum(weight.sum() - weight[there], np.finfo(float).tiny))
+    in_folds, in_runs = np.concatenate(by_fold), np.stack(by_run)
+    with np.errstate(invalid="ignore"):
+        within = (in_folds[:, left] - in_folds[:, right]).var(axis=0, ddof=1)
+        between = (in_runs[:, left] - in_runs[:, right]).var(axis=0, ddof=1)
+    splits, runs = len(in_folds), len(in_runs)
+    return np.sqrt((1 / splits + np.concatenate(ratios).mean()) * within + (1 - 1 / runs) * between), splits - 1
 
 
 def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:
@@ -278,16 +321,6 @@ def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossM
             return _log_losses(log_p, truth)
         case _:
             return _brier(p, truth)
-
-
-def _two_sided(drawn: Array) -> Array:
-    """(M,) twice the smaller share of the draws (B, M) on one side of 0, the observed one counted with them."""
-    least = np.minimum((drawn <= 0.0).sum(axis=0), (drawn >= 0.0).sum(axis=0))
-    return _two_sided_of(least, len(drawn))
-
-
-def _two_sided_of(least: Any, draws: int) -> Array:
-    return np.asarray(np.minimum(2.0 * (least + 1.0) / (draws + 1.0), 1.0))
 
 
 def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:

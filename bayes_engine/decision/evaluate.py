@@ -102,9 +102,10 @@ def held_out(
     sample_weight: Any = None,
     seed: int = 0,
     refit: bool = True,
+    in_folds: bool = False,
 ) -> HeldOut:
-    """Held-out posteriors of a fitted classifier on its own rows: leave-one-out up to 60 rows, stratified folds beyond;
-    rows of one group stay together. Models of the same rows and seed share their splits.
+    """Held-out posteriors of a fitted classifier on its own rows: leave-one-out up to 60 rows, stratified folds beyond,
+    or `in_folds` of however few; rows of one group stay together. Models of the same rows and seed share their splits.
 
     X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. Each row's
     model is learnt from the others alone, its structure and cut points too. Where a generative model chose none, that
@@ -141,7 +142,7 @@ def held_out(
     alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
     weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
     together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
-    alone = groups is None and len(labels) <= TINY
+    alone = groups is None and len(labels) <= TINY and not in_folds
     chosen = getattr(model, "_has_chosen", True)
     if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
         left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)

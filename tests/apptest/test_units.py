@@ -12,7 +12,7 @@ from bayes_engine.decision.compare import compare, differences
 from pages.active import units
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import listed, opened, seen, showing
-from tests.apptest.test_compare import TUMOURS, engine, frame, said
+from tests.apptest.test_compare import TUMOURS, Engine, engine, frame, said
 
 __all__ = ["engine"]
 MELON = State(table="watermelon2", language="en", shelf=(Spec("laplace"),))
@@ -51,11 +51,11 @@ def reasons_in_chinese(state: State) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("unit", ["percent", "bits", "nats"])
-def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: dict) -> None:
+def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: Engine) -> None:
     app = opened("model", showing(TUMOURS, compare_by="log_loss", loss_unit=unit))
     losses = compare(engine, intervals=False)["log_loss"]
     best, worst = losses.idxmin(), losses.idxmax()
-    found = differences(engine, "log_loss").set_index(["one", "other"])
+    found = differences(engine, "log_loss", runs=engine.runs).set_index(["one", "other"])
     row = found.loc[(worst, best)] if (worst, best) in found.index else -found.loc[(best, worst)].astype(float)
     shown = frame(app, "compare_numbers", "risk above verdict balanced mcb dsc")[worst]["above"]
     size = {"bits": math.log(2), "nats": 1.0}.get(unit, 0.0)

@@ -108,7 +108,7 @@ def _verdict(judged: Judged, name: str, measured: dict[str, float]) -> str:
         return _("On average it is as sure as it is right.")
     if as_good_as_any(judged, name):
         return _(
-            "No model here is really more often right, as far as these rows can tell; but its probabilities are too "
+            "No model here was shown to be more often right; but its probabilities are too "
             "bold: evidence counted twice makes a model surer, not righter."
         )
     return _("Its probabilities are too bold.")

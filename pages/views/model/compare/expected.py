@@ -29,16 +29,24 @@ SAMPLES = (50_000, 20_000, 10_000, 5_000, 2_000, 1_000)
 """Rows of a sample, as offered."""
 FITS = 6
 """A model is fitted to all rows, and once a fold."""
+RUNS = ((300, 5), (3_000, 3))
+"""Up to so many rows a difference is judged by so many cross-validations; beyond by two."""
 CELL, TEXT, KERNEL, WEIGHT, CHOICE = 0.6e-6, 4e-4, 1.2e-5, 3e-6, 9e-7
 """Seconds for all fits: a cell and class of naive Bayes, a text, a number by a kernel density, what a weight adds to a
 cell and class, and what a step of a selection adds to a cell."""
 LOGISTIC, DRAWN, CALIBRATED, SUMMED = 4e-7, 4.5e-8, 3.5e-6, 4e-7
 """Seconds of logistic regression a column of numbers, row and class; of a row drawn once by the bootstrap; a row and
 class of a calibration; a row, model and class of all other numbers."""
-KEPT = (60.0, 20.0)
+KEPT = (80.0, 30.0)
 """Bytes that are kept of a row and model, and of each of its classes besides."""
-STAGES = ("calibrating", "scores", "reports", "differences", "brier", "curves", "calibrated", "error", "regions")
-"""What is computed of the models, in the order of the page."""
+FIRST = ("calibrating", "scores", "reports")
+THEN = ("differences", "brier", "curves", "calibrated", "error", "regions")
+"""What is computed of the models, in the order of the page: before and after the cross-validation is repeated."""
+
+
+def runs_for(n: int) -> int:
+    """How often n rows are cross-validated."""
+    return next((runs for rows, runs in RUNS if n <= rows), 2)
 
 
 @dataclass(frozen=True)
@@ -64,24 +72,27 @@ def expected(table: active.FittableTable, n: int) -> Expected:
     specs, seen = active.shelf_of(table), current().seen
     classes, models = len(table.classes), len(specs) + 1
     seconds: dict[str, float] = {}
+    repeated: dict[str, float] = {}
+    runs = runs_for(n)
     for i, spec in enumerate(specs):
         whole = _of_model(table, spec, n)
         seconds |= {f"fit {i}": whole / FITS, f"judge {i}": whole * (FITS - 1) / FITS}
+        repeated[f"repeat {i}"] = whole * (FITS - 1) / FITS * (runs - 1)
     columns = sum(1 if v.numeric else len(v.levels) for v in table.features if not v.textual)
     texts = sum(v.textual for v in table.features)
     seconds["counterpart"] = n * (LOGISTIC * columns * classes + TEXT * texts)
-    parts, measure = table.parts, seen(keys.COMPARE_BY)
+    repeated["repeat lr"] = seconds["counterpart"] * (runs - 1)
+    parts = table.parts
     units = n if parts.groups is None else min(n, parts.groups.nunique())
-    pairs = models * (models - 1) // 2
     summed = SUMMED * n * classes * models
     every = parts.amount is not None or parts.weight is not None  # else few rows lose alike amounts
-    of_all = every or measure in ("log_loss", "brier")
     own = seen(keys.CALIBRATOR) != "none" or any(active.setting(s, "calibration") != "none" for s in specs)
-    seconds |= dict.fromkeys(STAGES, summed / 4)
-    seconds["calibrating"] += CALIBRATED * n * classes * models * own
+    calibrating = CALIBRATED * n * classes * own
+    repeated = {name: cost + calibrating * (runs - 1) for name, cost in repeated.items()}
+    seconds |= dict.fromkeys(FIRST, summed / 4) | repeated | dict.fromkeys(THEN, summed / 4)
+    seconds["calibrating"] += calibrating * models
     seconds["reports"] += DRAWN * DRAWS * units * models * every
-    seconds["differences"] += DRAWN * max(DRAWS, 100 * pairs) * units * of_all
-    seconds["error"] += DRAWN * max(DRAWS, 100 * pairs) * units * (parts.weight is not None)
+    seconds["differences"] += summed / 4 * runs
     seconds["curves"] += summed
     seconds["brier"] += summed
     seconds["calibrated"] += CALIBRATED * n * classes

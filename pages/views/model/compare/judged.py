@@ -26,7 +26,7 @@ from bayes_engine.decision.curves import (
 )
 from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import BayesEngineError
+from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import Message, _
 from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminative import discriminative_counterpart
@@ -41,7 +41,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, State, current
-from pages.views.model.compare.expected import Expected, expected
+from pages.views.model.compare.expected import Expected, expected, runs_for
 
 T = TypeVar("T")
 COUNTERPART = "lr"
@@ -51,12 +51,14 @@ AS_THEY_ARE = keys.CALIBRATOR.default
 @dataclass(frozen=True)
 class Judged:
     """The models that could be fitted and judged. `raw` by name: a place on the shelf, or COUNTERPART; `held` the same
-    after the calibration asked for; `faults` say why others are not there; `loss` and `use` are those of this run."""
+    after the calibration asked for, of each by its one of the `methods`; `faults` say why others are not there; `loss`
+    and `use` are those of this run."""
 
     table: active.FittableTable
     specs: tuple[Spec, ...]
     raw: Mapping[str, HeldOut]
     held: Mapping[str, HeldOut]
+    methods: Mapping[str, str]
     faults: Mapping[str, BayesEngineError]
     key: str
     loss: LossMatrix
@@ -125,7 +127,7 @@ def judge(table: active.FittableTable) -> Judged:
     with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
         try:
             with costs.stage("counterpart"):
-                raw[COUNTERPART] = _counterpart(table.key, table.parts, table.classes)
+                (raw[COUNTERPART],) = _counterpart(table.key, table.parts, table.classes)
         except BayesEngineError as error:
             faults[COUNTERPART] = error
         except ValueError as fault:
@@ -142,24 +144,28 @@ def judge(table: active.FittableTable) -> Judged:
                 faults[name] = error
     use = active.prior_of_use(table)
     key = repr((key, method, tuple((use or {}).values())))
-    return Judged(table, specs, raw, held, faults, key, active.losses(table), use, costs)
+    return Judged(table, specs, raw, held, asked, faults, key, active.losses(table), use, costs)
 
 
-def calibrated(table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
+def calibrated(
+    table: active.FittableTable, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str, *, seed: int = -1
+) -> HeldOut:
+    """The posteriors of a model calibrated, those shown or those of the repetition with this seed."""
     spec = None if name == COUNTERPART else active.uncalibrated(specs[int(name)])
-    return _calibrated(table.key, spec, method, held)
+    return _calibrated(table.key, spec, method, seed, held)
 
 
-@cached(max_entries=32, activity=Message("calibrating the model"))
-def _calibrated(key: str, spec: Spec | None, method: str, _held: HeldOut) -> HeldOut:
+@cached(max_entries=64, activity=Message("calibrating the model"))
+def _calibrated(key: str, spec: Spec | None, method: str, seed: int, _held: HeldOut) -> HeldOut:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return calibrate(_held, method)
 
 
 @cached(max_entries=8, activity=Message("fitting logistic regression"))
-def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
-    """Logistic regression on the same splits: the labels are coded in the order in which the models sort them."""
+def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...], seeds: tuple[int, ...] = ()) -> tuple[HeldOut, ...]:
+    """Logistic regression on the same splits, or in folds by each of the seeds: the labels are coded in the order in
+    which the models sort them."""
     labels = sort_levels(classes)
     codes = positions(_parts.y, labels)
     weight = None if _parts.weight is None else _parts.weight.to_numpy()
@@ -167,8 +173,24 @@ def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(_parts.X, codes, **({} if weight is None else {"logistic__sample_weight": weight}))
-        held = held_out(model, _parts.X, codes, groups=_parts.groups, sample_weight=weight)
-    return replace(held, classes=tuple(labels[int(c)] for c in held.classes)).in_order(classes)
+        every = [
+            held_out(
+                model, _parts.X, codes, groups=_parts.groups, sample_weight=weight, seed=seed, in_folds=bool(seeds)
+            )
+            for seed in steps(seeds or (0,))
+        ]
+    return tuple(replace(h, classes=tuple(labels[int(c)] for c in h.classes)).in_order(classes) for h in every)
+
+
+@cached(max_entries=32, activity=Message("repeating the cross-validation"))
+def _repeated(key: str, spec: Spec, seeds: tuple[int, ...], _model: Any, _parts: Parts) -> tuple[HeldOut, ...]:
+    """The posteriors of held-out rows in folds, by each of the seeds; everything learnt anew."""
+    X, y, of, weight = _parts.X, _parts.y, _parts.groups, _parts.weight
+    with listen():
+        held = [
+            held_out(_model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True) for seed in steps(seeds)
+        ]
+    return tuple(one.in_order(_parts.target.levels) for one in held)
 
 
 # computed once for a state of the models, the losses and the prior of use --------------------------------------------
@@ -214,11 +236,40 @@ def reports(judged: Judged) -> dict[str, RiskReport]:
     return _at("reports", "reports", _under_losses(judged), judged, lambda: _of_each(judged, report))
 
 
+def repetitions(judged: Judged) -> dict[str, tuple[HeldOut, ...]] | Message:
+    """Repeated cross-validations of each model, calibrated as it is; or why there are none."""
+    table, out = judged.table, {}
+    tiny = active.is_tiny(table)  # else the posteriors shown are the first of them
+    seeds = tuple(range(0 if tiny else 1, runs_for(len(table.parts.y))))
+    try:
+        for name, method in judged.methods.items():
+            if name not in judged.held:
+                continue
+            spinner = st.spinner(_("{model}: learning from other samples …").format(model=judged.title(name)))
+            with spinner, judged.costs.stage(f"repeat {name}"):
+                if name == COUNTERPART:
+                    every = _counterpart(table.key, table.parts, table.classes, seeds)
+                else:
+                    fitted = active.fit(table, active.uncalibrated(judged.specs[int(name)]))
+                    every = _repeated(table.key, fitted.spec, seeds, fitted.model, table.parts)
+                if method != AS_THEY_ARE:
+                    pairs = zip(seeds, every, strict=True)
+                    every = tuple(calibrated(table, judged.specs, name, h, method, seed=seed) for seed, h in pairs)
+            out[name] = every if tiny else (judged.held[name], *every)
+    except BayesEngineError as error:  # a class of one row, say
+        return error.message
+    return {name: out[name] for name in judged.held}
+
+
 def differences(judged: Judged, measure: str, stage: str = "differences") -> pd.DataFrame:
     """Every two models compared."""
+    repeated = repetitions(judged)
+    runs = None if isinstance(repeated, Message) else repeated
 
     def compute() -> pd.DataFrame:
-        return scoring.differences(judged.held, measure, judged.loss, prior_of_use=judged.use, amount=judged.amount)
+        return scoring.differences(
+            judged.held, measure, judged.loss, runs=runs, prior_of_use=judged.use, amount=judged.amount
+        )
 
     key = _under_losses(judged) if measure == "risk" else judged.key  # of the others no loss changes anything
     return _at(stage, f"differences of {measure}", key, judged, compute)

@@ -1,17 +1,17 @@
-"""How the models do: the readings side by side, which differences are real in words, and all the numbers."""
+"""How the models do: the readings side by side, which procedures are worse in words, and all the numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import LEVEL, bins_for, draws_for, rows_held_impossible
-from bayes_engine.language import _
+from bayes_engine.decision.compare import FEWEST, LEVEL, bins_for, rows_held_impossible
+from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
@@ -20,9 +20,18 @@ from pages.active.units import as_probability, loss_difference_text, loss_measur
 from pages.active.words import held_out_scheme, share
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, plotly_text
+from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import change, choose, dark, selected
-from pages.views.model.compare.judged import COUNTERPART, Judged, brier_decomposition, differences, reports, scores
+from pages.views.model.compare.expected import runs_for
+from pages.views.model.compare.judged import (
+    COUNTERPART,
+    Judged,
+    brier_decomposition,
+    differences,
+    repetitions,
+    reports,
+    scores,
+)
 
 ROWS_NAMED = 5
 """So many rows are named of those that make a log-loss infinite."""
@@ -84,18 +93,18 @@ def _measure_name(name: str) -> str:
 
 
 def differences_in_words(judged: Judged) -> None:
-    """Which differences are real, in words; then the numbers, and how they were come by."""
+    """Which models are worse as procedures, in words; then the numbers, and how they were come by."""
     left, how = st.columns([3, 2], gap="large")
     with left:
         names = {name: _measure_name(name) for name in keys.COMPARE_BY.options}
-        measure = choose(_("Which differences are real?"), keys.COMPARE_BY, names)
+        measure = choose(_("Which is better on samples of this size?"), keys.COMPARE_BY, names)
         if len(judged.held) < 2:
             st.markdown(_("One model alone: nothing to compare it with."))
             return
         compared = differences(judged, measure)
         st.markdown(_sentence(judged, measure, compared))
     with how:
-        _caption(judged, compared)
+        _caption(judged)
     _table(judged, measure, compared)
     with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
         _pairs(judged, measure, compared)
@@ -126,18 +135,18 @@ def _rows(scored: pd.DataFrame) -> Iterable[Any]:
 
 
 def _against(compared: pd.DataFrame, best: str) -> dict[str, Any]:
-    """The comparison of each model with the best: its difference above it, interval, p, whether that is a bound."""
+    """The comparison of each model with the best: its difference above it, interval, p, verdict."""
     out: dict[str, Any] = {}
     for row in _rows(compared):
         if row.one == best:
-            out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.bounded, row.real)
+            out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.real)
         elif row.other == best:
-            out[row.one] = (row.difference, row.low, row.high, row.p, row.bounded, row.real)
+            out[row.one] = (row.difference, row.low, row.high, row.p, row.real)
     return out
 
 
 def as_good_as_any(judged: Judged, name: str) -> bool:
-    """Whether no model here has an error rate that is really lower."""
+    """Whether no model here was shown to have a lower error rate."""
     if len(judged.held) < 2:
         return False
     best = _best(_values(judged, "error"))
@@ -153,8 +162,8 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     best = _best(values)
     above = _against(compared, best)
     worse = [n for n, (*_d, real) in above.items() if real]
-    alike = [n for n, (*_d, p, _b, real) in above.items() if not real and not math.isnan(p)]
-    endless = [n for n, (*_d, p, _b, _r) in above.items() if math.isnan(p)]
+    alike = [n for n, (*_d, p, real) in above.items() if not real and not math.isnan(p)]
+    endless = [n for n, (difference, *_d) in above.items() if math.isnan(difference)]
     sentences = [
         _("Least {measure}: **{model}**, {value}.").format(
             measure=_measure_name(measure), model=judged.title(best), value=_written(measure, values[best])
@@ -170,10 +179,13 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
             )
             for n in sorted(worse, key=lambda n: above[n][0])
         )
-        sentences.append(_("Really worse: {models}.").format(models=listed))
+        sentences.append(_("Worse on average over samples of {n} rows: {models}.").format(
+            n=f"{len(judged.table.parts.y):,}", models=listed))  # fmt: skip
     if alike:
         listed = _(", ").join(judged.title(n) for n in alike)
-        sentences.append(_("Not to be told from it on these rows: {models}.").format(models=listed))
+        sentences.append(_("Not shown to be worse: {models}.").format(models=listed))
+    if not worse and not alike and len(endless) < len(above):
+        sentences.append(_few(judged))
     if endless:
         listed = _(", ").join(judged.title(n) for n in endless)
         sentences.append(
@@ -184,6 +196,19 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
+def _few(judged: Judged) -> str:
+    """Why nothing is called worse, whatever the rows show."""
+    repeated = repetitions(judged)
+    if isinstance(repeated, Message):
+        return _("How the models would do on other samples is not known: {why}.").format(why=repeated.local(md))
+    words = (
+        _("Fewer than {n} rows bear an interval, but no verdict.")
+        if judged.table.parts.groups is None
+        else _("Fewer than {n} groups bear an interval, but no verdict.")
+    )
+    return words.format(n=FEWEST)
+
+
 def _surprising(judged: Judged, models: list[str]) -> str:
     """The first rows, as the table counts them, in which one of the models held the true class impossible."""
     places = {int(i) for n in models for i in rows_held_impossible(judged.held[n], active.prior_of_use(judged.table))}
@@ -191,19 +216,18 @@ def _surprising(judged: Judged, models: list[str]) -> str:
     return _(", ").join(rows) + (" …" if len(places) > ROWS_NAMED else "")
 
 
-def _caption(judged: Judged, compared: pd.DataFrame) -> None:
+def _caption(judged: Judged) -> None:
     """How the numbers were come by."""
     n, models = len(judged.table.parts.y), len(judged.held)
     pairs = models * (models - 1) // 2
     parts = [
         held_out_scheme(next(iter(judged.held.values())).scheme, one_by_one=active.is_tiny(judged.table)),
         _(
-            "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."
-        ).format(level=f"{LEVEL:g}", pairs=pairs),
-        _(
-            "p ≤: none of {draws} resamples shows a difference the other way, so the two-sided p is at most "
-            "2/({draws} + 1), times what Holm's correction makes it."
-        ).format(draws=f"{draws_for(int(compared['p'].notna().sum())):,}"),
+            "A difference is one of procedures, each learning from samples of {n} rows. Its 95 % bracket counts that "
+            "other rows would teach other models: corrected resampled t, {runs} cross-validations (Nadeau and Bengio "
+            "2003). Worse: p < {level} by Holm's correction for all pairs ({pairs}). Where a few extreme rows decide "
+            "what a model learns, alike procedures are called worse more often than that."
+        ).format(n=f"{n:,}", runs=runs_for(n), level=f"{LEVEL:g}", pairs=pairs),
         _(
             "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
             "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
@@ -269,7 +293,7 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
             Head(_("model")),
             Head(_("risk [95 %]"), right=True),
             Head(_("Δ {measure}").format(measure=delta), _("Above the best, paired."), right=True),
-            Head(_("real?"), _("Holm-corrected for all pairs.")),
+            Head(_("worse?"), _("On samples of this size; Holm-corrected for all pairs.")),
             Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
             Head("Brier: MCB", sentence, right=True),
             Head("DSC", _("Discrimination: how far the model tells the classes apart."), right=True),
@@ -282,12 +306,13 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     )
 
 
-def _with_interval(measure: str, row: tuple[float, ...]) -> str:
-    one, low, high = (_difference(measure, value) for value in (row[0], *_interval(measure, row)))
-    return f"{one} [{low}, {high}]"
+def _with_interval(measure: str, row: Sequence[float]) -> str:
+    """A difference with its interval, as far as they are known."""
+    one, low, high = ("–" if math.isnan(v) else _difference(measure, v) for v in (row[0], *_interval(measure, row)))
+    return one if math.isnan(row[1]) else f"{one} [{low}, {high}]"
 
 
-def _interval(measure: str, row: tuple[float, ...]) -> tuple[float, float]:
+def _interval(measure: str, row: Sequence[float]) -> tuple[float, float]:
     """The ends of a difference's interval, the lower first as they are shown: more loss is less probability."""
     turned = measure == "log_loss" and as_probability()
     return (row[2], row[1]) if turned else (row[1], row[2])
@@ -297,16 +322,16 @@ def _difference_and_verdict(measure: str, row: Any) -> tuple[str, str]:
     """How far a model is above the best (None: it is the best), and whether that is real."""
     if row is None:
         return "0", _("the best")
-    *difference, p, bounded, real = row
+    *difference, p, real = row
     if math.isnan(p):
-        return "–", "–"
+        return _with_interval(measure, difference), "–"
     verdict = _("yes, p {p}") if real else _("no, p {p}")
-    return _with_interval(measure, difference), verdict.format(p=chance(p, bounded))
+    return _with_interval(measure, difference), verdict.format(p=chance(p))
 
 
-def chance(p: float, bounded: bool) -> str:
-    """A p-value with its sign, "≤" where resamples tell no more than a bound."""
-    return ("≤ " if bounded else "= ") + (f"{p:.3f}" if p >= 0.01 else number(p, 2))
+def chance(p: float) -> str:
+    """A p-value with its sign."""
+    return "< 0.0001" if p < 0.0001 else "= " + (f"{p:.3f}" if p >= 0.01 else number(p, 2))
 
 
 def _pairs(judged: Judged, measure: str, compared: pd.DataFrame) -> None:
@@ -314,15 +339,18 @@ def _pairs(judged: Judged, measure: str, compared: pd.DataFrame) -> None:
         [
             judged.title(row.one, clean),
             judged.title(row.other, clean),
-            "–" if math.isnan(row.p) else _with_interval(measure, (row.difference, row.low, row.high)),
-            "–" if math.isnan(row.p) else chance(row.p, row.bounded).removeprefix("= "),
-            _("yes") if row.real else _("no"),
+            _with_interval(measure, (row.difference, row.low, row.high)),
+            *(
+                ("–", "–")
+                if math.isnan(row.p)
+                else (chance(row.p).removeprefix("= "), _("yes") if row.real else _("no"))
+            ),
         ]
         for row in _rows(compared)
     ]
     difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
     word_table(
-        [Head(_("model")), Head(_("beside")), difference, p, Head(_("real?"))],
+        [Head(_("model")), Head(_("beside")), difference, p, Head(_("differ?"))],
         rows,
         key="compare_pairs",
         label=_("every two models compared"),
