@@ -8,7 +8,6 @@ stays as it is.
 from __future__ import annotations
 
 import importlib
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -37,7 +36,9 @@ from bayes_engine.table.notes import (
     number_notes,
     offer,
     point_note,
+    signs_notes,
     spelling_notes,
+    suffix_notes,
 )
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
@@ -48,7 +49,6 @@ from bayes_engine.table.numbers import (
     identifier_among,
     numbers_among,
     plain_numbers,
-    scaled,
     telephone_among,
 )
 from bayes_engine.table.spellings import INVISIBLE
@@ -268,18 +268,10 @@ def _chosen_numbers(
                     "({values})", "warning", column=name, n=n, values=listed(lost))  # fmt: skip
     else:
         main_note = note("column '{column}' is read as numbers, as chosen", column=name)
-    signs = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(left))
-    notes = (main_note.offering(by_rule(position)), *((signs,) if left else ()), *_multiplied(name, rest, read),
+    notes = (main_note.offering(by_rule(position)), *signs_notes(name, left), *suffix_notes(name, rest, read),
              *altered(column, values, position))  # fmt: skip
     return ConvertedColumn(pd.Series(values, index=column.index), notes, absent,
                   mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
-
-
-def _multiplied(name: str, cells: list[str], values: NDArray[np.float64]) -> list[Note]:
-    """How the first number is read that has a suffix."""
-    some = (note("column '{column}': '{example}' is read as {value}", column=name, example=cell, value=f"{value:.15g}")
-            for cell, value in zip(cells, values.tolist(), strict=True) if scaled(cell)[1] != 1.0)  # fmt: skip
-    return list(itertools.islice(some, 1))
 
 
 def _text(

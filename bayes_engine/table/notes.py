@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -145,6 +146,31 @@ def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, positi
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
                           value=value).offering(as_text(position)))  # fmt: skip
     return notes
+
+
+def signs_notes(name: str, signs: Sequence[str]) -> list[Note]:
+    """What stood beside a column's numbers."""
+    remark = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(signs))
+    return [remark] if signs else []
+
+
+def unit_left_out(own: Note) -> str:
+    """The unit that a column's numbers were written with, where this note says so; "" where it says anything else.
+
+    >>> [unit_left_out(remark) for remark in signs_notes("x", ["$", "cm"])]
+    ['cm']
+    """
+    signs = own.message.params.get("signs")
+    named = signs.parts if isinstance(signs, Listing) else ()
+    shown = (str(part.params["name"]) for part in named if isinstance(part, Message))
+    return next((sign for sign in shown if not is_number(f"1{sign}")), "")
+
+
+def suffix_notes(name: str, cells: Sequence[str], values: NDArray[np.float64]) -> list[Note]:
+    """How the first number is read that has a suffix."""
+    of_suffix = ((cell, value) for cell, value in zip(cells, values.tolist(), strict=True) if scaled(cell)[1] != 1.0)
+    return [note("column '{column}': numbers are multiplied by their suffixes ('{example}' is read as {value})",
+                 column=name, example=cell, value=f"{value:.15g}") for cell, value in islice(of_suffix, 1)]  # fmt: skip
 
 
 def infinite_note(name: str, position: int) -> Note:

@@ -1,7 +1,8 @@
 """How the columns of a second file write their numbers: found out over all of its rows, then read block by block.
 
 A cell that is no number costs its own row only, so a column is read also where not all of its cells are numbers, and
-where they are not written in one way: as most of them are.
+where they are not written in one way: as most of them are. A number is multiplied by its suffix (5k), as where a person
+says of a table's column that it holds numbers.
 """
 
 from __future__ import annotations
@@ -18,18 +19,20 @@ from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
 from bayes_engine.table.convert import ConvertedColumn, convert_column
-from bayes_engine.table.notes import Note, altered
-from bayes_engine.table.numbers import INFINITE, MISSING_AMONG_NUMBERS, Mark, is_number
+from bayes_engine.table.notes import Note, altered, suffix_notes
+from bayes_engine.table.numbers import INFINITE, MISSING_AMONG_NUMBERS, Mark, is_number, scaled
 from bayes_engine.table.spellings import INVISIBLE
 
 
 class Style(NamedTuple):
-    """How a column's numbers are read: with this decimal mark ("" as they show themselves); and where they are not
-    written in one way (`inconsistent`), only those that bear this sign (% $ or none)."""
+    """How a column's numbers are read: with this decimal mark ("" as they show themselves); where they are not written
+    in one way (`inconsistent`), only those that bear this sign (% $ or none); and with suffixes, or as nothing but what
+    they are (`suffixes`)."""
 
     mark: Literal["", ".", ","] = ""
     sign: str = ""
     inconsistent: bool = False
+    suffixes: bool = True
 
 
 @dataclass
@@ -46,7 +49,7 @@ class NumberStyles:
         converted = convert_column(column, None, tokens)
         if not _is_numbers(converted.values):
             self.numeric = False
-            codes, spelled, _absent = _spelled(column, tokens)
+            codes, _spellings, spelled, _factors, _absent = _spelled(column, tokens)
             if not len(spelled):
                 return
             converted = convert_column(spelled, None, ())
@@ -146,13 +149,28 @@ def read_numbers(
     return read_mixed(column, style, tokens)
 
 
-def _spelled(column: pd.Series, tokens: Sequence[str] | None) -> tuple[NDArray[np.intp], pd.Series, NDArray[np.bool_]]:
-    """(n,) codes of the different spellings, those of them that are numbers, and which mean missing."""
+class _Spelled(NamedTuple):
+    """(n,) codes of the `spellings` of a column; those of them that are numbers, without their suffixes, and what these
+    multiply them by; and which mean missing."""
+
+    codes: NDArray[np.intp]
+    spellings: list[str]
+    numbers: pd.Series
+    factors: pd.Series
+    absent: NDArray[np.bool_]
+
+
+def _spelled(column: pd.Series, tokens: Sequence[str] | None, *, suffixes: bool = True) -> _Spelled:
     codes, levels = pd.factorize(column)
-    bare = [INVISIBLE.sub("", str(text)).strip() for text in levels]
-    absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
-    readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b in bare], dtype=bool)
-    return codes, pd.Series(bare, name=column.name, dtype=object)[readable & ~absent], absent
+    spellings = [INVISIBLE.sub("", str(text)).strip() for text in levels]
+    gone = MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)
+    absent = np.array([b in gone for b in spellings], dtype=bool)
+    parts = [scaled(b) if suffixes else (b, 1.0) for b in spellings]
+    readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b, _by in parts], dtype=bool) & ~absent
+    bare = pd.Series([b for b, _by in parts], name=column.name, dtype=object)
+    return _Spelled(
+        codes, spellings, bare[readable], pd.Series([by for _b, by in parts], dtype=float)[readable], absent
+    )
 
 
 def read_mixed(
@@ -161,23 +179,25 @@ def read_mixed(
     """Numbers from a column that is not numbers throughout, with the cells that are none flagged, and what there is to
     say of the others.
 
-    >>> values, unreadable, _notes = read_mixed(pd.Series(["5 %", "big"]), Style(), None)
+    >>> values, unreadable, _notes = read_mixed(pd.Series(["5k", "2000", "big"]), Style(), None)
     >>> values.tolist(), unreadable.tolist()
-    ([5.0, nan], [False, True])
+    ([5000.0, 2000.0, nan], [False, False, True])
     >>> cells = pd.Series(["1,5", "2,5 %", "2.5", "-inf"])
     >>> values, unreadable, _notes = read_mixed(cells, Style(",", inconsistent=True), None)
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan, -inf], [False, True, True, False])
     """
-    codes, spelled, absent = _spelled(column, tokens)
+    codes, spellings, spelled, factors, absent = _spelled(column, tokens, suffixes=style.suffixes)
     values = np.full(len(absent), np.nan)
     notes: tuple[Note, ...] = ()
     if len(spelled):
         converted = None if style.inconsistent else convert_column(spelled, style.mark or None, ())
         if converted is None or not _is_numbers(converted.values):
             spelled, converted = _one_by_one(spelled, style)
-        values[spelled.index] = converted.values
-        notes = tuple(n for n in converted.notes if "row" not in n.message.params)
+        values[spelled.index] = converted.values * factors[spelled.index]
+        read = [spellings[i] for i in spelled.index]
+        notes = (*(n for n in converted.notes if "row" not in n.message.params),
+                 *suffix_notes(str(column.name), read, values[spelled.index]))  # fmt: skip
     return values[codes], (np.isnan(values) & ~absent)[codes], (*notes, *altered(column, values[codes]))
 
 

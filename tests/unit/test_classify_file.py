@@ -21,6 +21,7 @@ from bayes_engine import (
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
+from bayes_engine.table.notes import unit_left_out
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.incoming.classified_file import (
     SILENT,
@@ -31,7 +32,7 @@ from bayes_engine.workbench.incoming.classified_file import (
     template_csv,
 )
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
-from bayes_engine.workbench.incoming.second_table import BadCell, CellRules, Reception
+from bayes_engine.workbench.incoming.second_table import BadCell, CellRules, Reception, Treatment
 from tests.answered import as_csv, receive, score
 
 TRAIN = pd.DataFrame({
@@ -430,3 +431,39 @@ def test_a_reason_is_always_a_column() -> None:
     told = reasons(model, rows, decision, scored.posterior(), np.arange(60))
     assert any("(+" in text for text in told)
     assert not any("super-parent" in text for text in told)
+
+
+def test_a_suffix_is_read_as_the_table_s_reader_reads_it_and_that_is_said():
+    """Of what a person says that it holds numbers; and of a column of numbers that has no suffix itself."""
+    cells = ["5k", "7,5k", "1,2 Mio.", "900", "much", "k"]
+    table = read_table("\n".join(["pay", *(f'"{cell}"' for cell in cells)]).encode(), types={"pay": "number"})
+    first = table.frame["pay"]
+    schema = Schema((Variable("pay", "continuous"), Variable("code", "categorical", (5000, 7))))
+    file = pd.DataFrame({"pay": cells, "code": ["5k"] * 6})
+    rows = receive(file, schema, Variable("good", "binary", ("no", "yes")))
+    pd.testing.assert_series_equal(rows.frame["pay"], first, check_names=False)
+    assert rows.unreadable.tolist() == first.isna().tolist() == [False] * 4 + [True] * 2
+    assert "column 'pay': numbers are multiplied by their suffixes ('5k' is read as 5000)" in said(rows)
+    assert "column 'code': values not seen in training: '5k'" in said(rows)
+
+
+def test_where_the_table_s_words_became_missing_so_do_the_file_s_suffixes():
+    rules = CellRules(treated={"pay": Treatment(words=True)})
+    reception = Reception(CellBlocks.of(pd.DataFrame({"pay": ["5k", "900"]})),
+                          Schema((Variable("pay", "continuous"),)), Variable("good", "binary", ("no", "yes")),
+                          rules)  # fmt: skip
+    [rows] = reception.blocks()
+    np.testing.assert_array_equal(rows.frame["pay"], [np.nan, 900.0])
+    assert not rows.unreadable.any()
+
+
+def test_the_unit_that_a_person_s_table_was_read_without_is_left_out_of_the_file_too():
+    lines = ["size,y", "12 cm,a", "9 cm,b", "10 cm,a"]
+    table = read_table("\n".join(lines).encode(), types={"size": "number"})
+    units = {str(remark.column): unit for remark in table.report if (unit := unit_left_out(remark))}
+    assert units == {"size": "cm"}
+    file = CellBlocks.of(pd.DataFrame({"size": ["13 cm", "8", "5 kg"]}))
+    schema, target = Schema((Variable("size", "continuous"),)), Variable("y", "binary", ("a", "b"))
+    [rows] = Reception(file, schema, target, CellRules(units=units)).blocks()
+    np.testing.assert_array_equal(rows.frame["size"], [13.0, 8.0, np.nan])
+    assert rows.unreadable.tolist() == [False, False, True]

@@ -254,7 +254,11 @@ class Reception:
             sure = {seen.mark for seen in columns.values() if seen.numeric and not seen.inconsistent} - {None}
             marks = sure or {seen.mark for seen in columns.values()} - {None}  # for a bad cell the others pay nothing
             mark = "," if marks == {","} else "."
-        return mark, {name: seen.style(mark, chosen=self.rules.decimal is not None) for name, seen in columns.items()}
+        styles = {name: seen.style(mark, chosen=self.rules.decimal is not None) for name, seen in columns.items()}
+        words = {
+            name for name, treatment in self.rules.treated.items() if treatment.words
+        }  # 5k was none of its numbers
+        return mark, {name: style._replace(suffixes=name not in words) for name, style in styles.items()}
 
     def _named(self, block: pd.DataFrame) -> pd.DataFrame:
         """A block under the names of the columns, in texts that a file can hold."""

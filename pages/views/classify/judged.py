@@ -9,7 +9,7 @@ from typing import Any
 
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import Message, _
-from bayes_engine.table.notes import Note, listed, note
+from bayes_engine.table.notes import Note, listed, note, unit_left_out
 from bayes_engine.workbench.doctor.finding import Repair
 from bayes_engine.workbench.incoming.classified_file import (
     NOWHERE,
@@ -106,6 +106,8 @@ def _scored(mark: str, key: str, spec: Any, taken: Taken, _table: active.Fittabl
             _upload: Upload[CellBlocks]) -> tuple[IncomingFile, ScoredRows]:  # fmt: skip
     model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
+    for own in table.reading.report if table.reading else ():
+        units |= {own.column: unit} if own.column and (unit := unit_left_out(own)) else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
 
     treated, left = treatments_in_use(table)
