@@ -14,6 +14,7 @@ from hypothesis import given
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.doctor import classes, columns, pairs
 from bayes_engine.workbench.doctor.changes import LISTED, changes
+from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
 from bayes_engine.workbench.doctor.finding import Finding, Repair
 from bayes_engine.workbench.doctor.repair import repaired, treatments
@@ -192,6 +193,21 @@ def test_what_became_missing_is_named_before_the_bound() -> None:
     said = changes(frame, repaired(frame, schema, [mend])[0], schema, mend)
     assert (said.n, len(said.first), said.first[0]) == (401, LISTED, (400, "soon", None))
     assert said.first[1] == (0, "2020-01-01", 0.0)
+
+
+def test_rows_are_equal_in_all_columns_be_they_looked_at_or_not() -> None:
+    """What is said is what the mend leaves out, also of a table with more columns than are looked at."""
+    columns_of = {f"x{j}": np.random.default_rng(j).normal(size=30) for j in range(12)}
+    frame = pd.DataFrame({**columns_of, "y": ["a", "b"] * 15})
+    frame = pd.concat([frame, frame.iloc[:6]], ignore_index=True)
+    frame.loc[32:, "x11"] = np.arange(4.0)  # of six rows that are equal in the first columns two are in all
+    schema = Schema.infer(frame).with_role("y", "target")
+    [finding] = [f for f in examine(frame, schema, most=5).findings if f.code == "duplicate-rows"]
+    after, _schema = repaired(frame, schema, [Repair("drop-duplicates")])
+    assert finding.message.params["n"] == len(frame) - len(after) == 2
+    frame.loc[30:31, "x10"] = [1.0, 2.0]
+    assert not any(f.code == "duplicate-rows" for f in examine(frame, schema, most=5).findings)
+    assert examine(frame, schema, most=5).features == ("x0", "x1", "x2", "x3")
 
 
 def test_equal_rows_of_different_weight_or_without_a_class_are_kept() -> None:

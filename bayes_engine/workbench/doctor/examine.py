@@ -45,9 +45,12 @@ CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
 """What is looked for; within a severity the findings stand in this order."""
 
 
-def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> Report:
+def examine(
+    table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0, most: int | None = None
+) -> Report:
     """What is to be said of a table before anything is learnt from it. Of a frame all columns are looked at, of `Parts`
-    those that a fit takes; without `schema` the dtypes say what the columns are.
+    those that a fit takes; of more than `most` the first of them, but rows are equal where all of their cells are.
+    Without `schema` the dtypes say what the columns are.
 
     Thresholds stand, with their reasons, at the head of the modules. Where many columns or pairs are tested, p-values
     are Holm's, and a small p-value alone is no finding: what was tested must be large as well. A finding takes others'
@@ -59,7 +62,7 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
     >>> [(f.code, f.columns) for f in report.findings if f.severity != "note"][:1]
     [('leak', ('x',))]
     """
-    seen = examined_table(table, schema, seed)
+    seen = examined_table(table, schema, seed, most)
     collected: list[Finding] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)

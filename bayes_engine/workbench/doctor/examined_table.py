@@ -29,12 +29,13 @@ TOO_LARGE = LARGEST / 2.0
 @dataclass(frozen=True)
 class ExaminedTable:
     """`frame` holds the n rows looked at, `rows` (n,) their positions in `whole`; `y` (n,) their classes, −1 where
-    there is none."""
+    there is none. `schema` are the columns looked at, of `every` column that `whole` has."""
 
     whole: pd.DataFrame
     frame: pd.DataFrame
     rows: NDArray[np.intp]
     schema: Schema
+    every: Schema
     target: Variable | None
     y: NDArray[np.intp]
     class_rows: NDArray[np.intp]
@@ -89,8 +90,11 @@ class ExaminedTable:
         return tuple(int(i) for i in self.rows[np.flatnonzero(mask)[:SHOWN]])
 
 
-def examined_table(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> ExaminedTable:
-    """The table with the rows that are looked at; rows without a class among them only where no column is the target.
+def examined_table(
+    table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0, most: int | None = None
+) -> ExaminedTable:
+    """The table with the rows that are looked at (rows without a class among them only where no column is the target)
+    and its first `most` columns, the target among them.
 
     >>> seen = examined_table(pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}).convert_dtypes())
     >>> seen.n, seen.k
@@ -103,16 +107,25 @@ def examined_table(table: Parts | pd.DataFrame, schema: Schema | None = None, se
     else:
         frame = table
         schema = Schema.from_dtypes(frame) if schema is None else schema
+    every, schema = schema, schema if most is None else _first(schema, most)
     target = schema.target if schema.target is not None and schema.target.discrete else None
     codes = positions(frame[target.name], target.levels) if target else np.full(len(frame), -1)
     rows = np.flatnonzero(codes >= 0) if target else np.arange(len(frame))
     classes = np.bincount(codes[rows], minlength=len(target.levels)) if target else np.zeros(0, dtype=np.intp)
     if len(rows) > SAMPLE:
         rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
-    seen = (frame if len(rows) == len(frame) else frame.iloc[rows]).reset_index(drop=True)
+    seen = frame if len(schema) == len(every) else frame[list(schema.names)]
+    seen = (seen if len(rows) == len(frame) else seen.iloc[rows]).reset_index(drop=True)
     texts = [v.name for v in schema.features if v.numeric and seen[v.name].dtype.kind not in "fiu"]
     seen = put(seen, {name: pd.to_numeric(seen[name].astype(object), errors="coerce") for name in texts})
-    return ExaminedTable(frame, seen, rows, schema, target, codes[rows], classes.astype(np.intp))
+    return ExaminedTable(frame, seen, rows, schema, every, target, codes[rows], classes.astype(np.intp))
+
+
+def _first(schema: Schema, most: int) -> Schema:
+    """The first columns, the target among them."""
+    others = [v.name for v in schema if v.role != "target"]
+    wanted = set(others[: most - (schema.target is not None)])
+    return Schema(tuple(v for v in schema if v.name in wanted or v.role == "target"))
 
 
 def first_rows(mask: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -141,17 +141,21 @@ def duplicate_rows(examined: ExaminedTable) -> Iterator[Finding]:
         alike += log(met_in / np.maximum(pairs, 1.0))
     by_chance = float(pairs @ exp(alike)) / 2.0
     if again >= DUPLICATED * examined.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
-        second = second_rows(examined.whole, examined.schema)
+        second = second_rows(examined.whole, examined.every)  # in all columns, be they looked at or not
         n = int(second.sum())
         if not n:
             return
         rows_of_class = int(examined.class_rows.sum()) if examined.target else len(second)
+        counted = [
+            (Message("pairs of equal rows"), int(met)),
+            (Message("pairs expected by chance"), round(by_chance, 2)),
+        ]
+        counted = counted if len(examined.every) == len(examined.schema) else []
         yield Finding(
             "duplicate-rows", "note", (),
             Message("{n} rows stand a second time, class and all ({share:.1%}); a row held out may have been seen.",
                     {"n": n, "share": n / rows_of_class}),
-            ((Message("rows that stand a second time"), n), (Message("pairs of equal rows"), int(met)),
-             (Message("pairs expected by chance"), round(by_chance, 2))),
+            ((Message("rows that stand a second time"), n), *counted),
             (Repair("drop-duplicates"),), first_rows(second),
         )  # fmt: skip
 

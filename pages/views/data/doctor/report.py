@@ -30,7 +30,7 @@ from pages.runtime.cache import cached
 from pages.runtime.state import current
 
 LOOKED = 512
-"""So many columns are examined, the target among them: pairs of more take minutes."""
+"""So many columns are examined, the target among them: pairs of more take minutes. Rows are compared in all."""
 GROUPED = 3
 """From so many columns with the same finding on they are one line."""
 OF_CLASSES = ("single-row-class", "rare-class", "imbalance")
@@ -58,7 +58,7 @@ def examined(table: active.TableInUse) -> Examined:
     """What was found in the table; while that takes, the page ends (`jobs.UnderWay`)."""
     schema = table.parts.schema if isinstance(table, active.FittableTable) else table.schema
     left = max(len(schema) - LOOKED, 0)
-    report = _examined(table.key, table.frame, _some(schema) if left else schema)
+    report = _examined(table.key, table.frame, schema)
     model = None
     if isinstance(table, active.FittableTable):
         spec = active.shelf_of(table)[min(current().active, len(active.shelf_of(table)) - 1)]
@@ -70,17 +70,9 @@ def examined(table: active.TableInUse) -> Examined:
     return Examined(report, findings, report.settled(model, stated), left)
 
 
-def _some(schema: Schema) -> Schema:
-    """The first columns, the target among them."""
-    first = [v for v in schema.variables if v.role != "target"][: LOOKED - 1]
-    wanted = {v.name for v in first}
-    return Schema(tuple(v for v in schema if v.name in wanted or v.role == "target"))
-
-
 @cached(max_entries=32, activity=Message("examining the columns"))
 def _examined(key: str, _frame: pd.DataFrame, _schema: Schema) -> Report:
-    frame = _frame if len(_schema) == _frame.shape[1] else _frame[list(_schema.names)]
-    return examine(frame, _schema)
+    return examine(_frame, _schema, most=LOOKED)
 
 
 # many findings of one kind --------------------------------------------------------------------------------------------
