@@ -30,8 +30,9 @@ from pages.runtime.escape import clean
 from pages.runtime.state import State, current
 
 Entry = tuple[str, int, float] | tuple[str, int, float, tuple[Any, ...]]
-"""A repair as the state keeps it: what is done, the position of the column or −1, a value, and, where it makes another
-column of it, what a person had said of its role, kind and levels."""
+"""A repair as the state keeps it: what is done, the position of the column or −1, a value, and what comes back when it
+is undone: where it makes another column of it, what a person had said of its role, kind and levels; where it changes
+the classes, the losses and priors that were reset."""
 REFUSE = "refuse"
 """The name of the refusal among the actions."""
 
@@ -163,13 +164,15 @@ def in_use(state: State) -> TableInUse:
     dataset = source if isinstance(source, Dataset) else None
     mended = MendedTable(source.frame, source.schema)
     read = (source.name, reading.recipe) if reading else None
-    key = f"{state.table}|{content_key(read, state.columns, state.repairs, __version__)}"
-    if state.repairs:
-        mended = _mended(key, source.frame, source.schema, state.columns, state.repairs)
+    entries = {entry[:3]: entry for entry in state.repairs}  # what comes back when one is undone changes no cell
+    key = f"{state.table}|{content_key(read, state.columns, tuple(entries), __version__)}"
+    if entries:
+        mended = _mended(key, source.frame, source.schema, state.columns, tuple(entries))
     else:
         schema, problem = _with_changes(source.frame, source.schema, state.columns)
         mended = mended._replace(schema=schema, problem=problem)
-    frame, schema, repairs, changed, problem = mended
+    frame, schema, done, changed, problem = mended
+    repairs = tuple((entries[entry], repair) for entry, repair in done)
     opened = (key, source.name, frame, schema, dataset, reading, repairs, changed)
     if problem is not None:
         return UnfittableTable(*opened, problem)

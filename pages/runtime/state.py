@@ -19,7 +19,7 @@ import streamlit as st
 
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Role
-from bayes_engine.workbench.doctor.finding import Mended
+from bayes_engine.workbench.doctor.finding import OTHER_KIND, Mended
 from pages.runtime import private
 from pages.runtime.addresses import Addresses, take_step
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
@@ -61,7 +61,8 @@ class State:
     language: str = ""  # "" = the browser's
     table: str = "watermelon3a"  # an embedded data set, or "upload:<digest>"
     columns: tuple[tuple[Any, ...], ...] = ()  # (position, role, kind, levels) that differ from what was inferred
-    repairs: tuple[tuple[Any, ...], ...] = ()  # (what, position or -1 for the table, value), as they were done
+    repairs: tuple[tuple[Any, ...], ...] = ()  # (what, position or -1 for the table, value), as they were done; perhaps
+    # what goes back with them, which was said of the column, or reset as the classes changed
     shelf: tuple[Spec, ...] = ()  # () = one model, the table's own preset
     active: int = 0
     case: tuple[Any, ...] = ()  # a cell a feature: level position, number, typed text, for a text that stands in the
@@ -196,9 +197,7 @@ def _well_formed(state: State) -> bool:
     number = (int, float)
     return (
         (state.language in LANGUAGES or not state.language)
-        and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
-        and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
-        and all(is_pair(cell, is_place, is_place) and max(cell) <= 1000 for cell in state.fixed)
+        and _losses_and_prior(state.losses, state.fixed, state.prior)
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
         and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
         and all(_column(c) for c in state.columns)
@@ -208,6 +207,16 @@ def _well_formed(state: State) -> bool:
         and all(is_pair(pair, is_text) for pair in state.view)
         and len(state.shelf) <= 6
         and 0 <= state.active < max(len(state.shelf), 1)
+    )
+
+
+def _losses_and_prior(losses: Any, fixed: Any, prior: Any) -> bool:
+    """Whether these are rows of numbers, cells of them, and probabilities."""
+    number = (int, float)
+    return (
+        all(isinstance(v, number) and 0 <= v <= 1 for v in prior)
+        and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in losses)
+        and all(is_pair(cell, is_place, is_place) and max(cell) <= 1000 for cell in fixed)
     )
 
 
@@ -222,14 +231,28 @@ def _column(entry: Any) -> bool:
 
 def _repair(entry: Any) -> bool:
     """Whether an entry of `repairs` is one that the doctor knows, a position, a number, and perhaps what was said of
-    the column before."""
+    the column before, or what was reset as its classes changed."""
     if not isinstance(entry, tuple) or len(entry) not in (3, 4):
         return False
     what, position, value, *own = entry
-    if own and not (isinstance(own[0], tuple) and _column((0, *own[0]))):
+    if own and not (isinstance(own[0], tuple) and (_column((0, *own[0])) if what in OTHER_KIND else _reset(own[0]))):
         return False
     known = isinstance(what, str) and what in get_args(Mended)
     return known and type(position) is int and position >= -1 and type(value) in (int, float) and abs(value) <= 1e15
+
+
+def _reset(kept: tuple[Any, ...]) -> bool:
+    """Whether these are a key, losses, the name of a further action, cells, a prior, and the knobs of some models."""
+    if [type(v) for v in kept] != [str, tuple, str, tuple, tuple, tuple]:
+        return False
+    _key, losses, _extra, fixed, prior, models = kept
+    return _losses_and_prior(losses, fixed, prior) and all(
+        isinstance(own, tuple)
+        and [type(v) for v in own] == [int, str, tuple]
+        and own[0] >= 0
+        and all(is_pair(knob, is_text) for knob in own[2])
+        for own in models
+    )
 
 
 # the session ----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import time
@@ -28,7 +29,7 @@ from bayes_engine.workbench.incoming.second_table import CellRules, Reception
 from pages import active
 from pages.active.files import TABLE, File, Upload
 from pages.active.tables import cells_as_read
-from pages.runtime.state import START, Spec, State, decode, encode
+from pages.runtime.state import START, Spec, State, decode, encode, state_from_json
 from pages.views.classify.judged import _mended
 from pages.views.data import columns
 from pages.views.data.doctor import edits
@@ -563,3 +564,37 @@ def test_dates_that_a_link_left_in_doubt_are_asked_for():
     assert at.session_state["state"].repairs == (("days", 2, 2.0),)
     assert not at.error
     assert any("in days, the month first" in b.label for b in at.button if b.key == "undo_0")
+
+
+def test_undone_by_its_chip_a_mend_gives_back_the_losses_and_priors_that_it_reset(held: Callable[[str], State]):
+    """As Back does; unless the classes are others by now, for which those losses were not."""
+    rows = [f"{X[i]},{'c' if i == 7 else 'B' if i in (3, 9, 11, 20, 31) else 'ab'[i % 2]}" for i in range(80)]
+    state = held("\n".join(["x,y", *rows]))
+    classes = active.fittable(active.in_use(state)).classes
+    assert classes == ("B", "a", "b", "c")
+    losses = tuple(tuple(0.0 if i == j else 1.0 + i for j in range(4)) for i in range(5))
+    shelf = (Spec("laplace", (("priors", (0.1, 0.2, 0.3, 0.4)),)), Spec("textbook"))
+    stated = replace(state, losses=losses, extra="ask", fixed=((0, 1),), prior=(0.4, 0.3, 0.2, 0.1), shelf=shelf)
+    for mend in (Repair("drop-rare", "y"), Repair("merge-spellings", "y")):
+        mended = columns.with_repairs(stated, [mend])
+        assert (mended.losses, mended.prior, mended.shelf[0].knobs) == ((), (), ())
+        again = decode(encode(mended))  # a link and a workspace keep it
+        assert again == mended
+        ((entry, done),) = active.in_use(again).repairs
+        assert done == mend
+        assert columns.without_repair(again, entry) == stated
+        first = columns.without_repair(columns.with_repairs(again, [Repair("drop-duplicates")]), entry)
+        assert replace(first, repairs=()) == stated
+    both = columns.with_repairs(mended, [Repair("drop-rare", "y")])
+    others = columns.without_repair(both, both.repairs[0])  # B is there again, but c is not
+    assert active.fittable(active.in_use(others)).classes == ("B", "a", "b") and not others.losses
+
+
+def test_a_forged_entry_of_a_mend_is_no_state():
+    entry = ["drop-rare", 1, 0.0, ["0" * 8, [[0.0, 1.0]], "", [], [], [[0, "naive-bayes", [["priors", [1.0]]]]]]]
+    assert state_from_json(json.dumps({"repairs": [entry]})) is not None
+    for place, wrong in ((0, 3), (1, [["x"]]), (2, 1), (3, [[-1, 0]]), (4, [2.0]), (5, [[0, "lda", [["x"]]]])):
+        kept = [wrong if i == place else own for i, own in enumerate(entry[3])]
+        assert state_from_json(json.dumps({"repairs": [[*entry[:3], kept]]})) is None
+    assert state_from_json(json.dumps({"repairs": [["days", *entry[1:]]]})) is None
+    assert state_from_json(json.dumps({"repairs": [[*entry[:3], ["", "", []]]]})) is None

@@ -88,8 +88,8 @@ Mended = Literal[
     "outliers-missing", "text-missing", "days",
 ]  # fmt: skip
 """What a `Repair` can do."""
-
-
+OTHER_KIND: tuple[Mended, ...] = ("days", "text-missing")
+"""What makes a column of numbers of what was none."""
 DAY_FIRST, MONTH_FIRST = 1.0, 2.0
 """The `value` of "days" where a person says what stands first in dates whose day and month could change places."""
 

@@ -14,18 +14,15 @@ from typing import Any, cast
 from bayes_engine.errors import TableError
 from bayes_engine.language import Word
 from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable
-from bayes_engine.workbench.doctor.finding import Repair
+from bayes_engine.workbench.doctor.finding import OTHER_KIND, Repair
 from pages import active
 from pages.active.models import COLUMN_KNOBS
 from pages.active.tables import OF_LEVELS, read_as
+from pages.runtime.cache import content_key
 from pages.runtime.state import KINDS, Spec, State
 
 ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
-_OTHER_KIND = ("days", "text-missing")
-"""Repairs that make a column of numbers of what was none."""
 _ONCE = ("group", "weight", "amount")
-_OF_CLASSES = ("priors", "structure", "criterion")
-"""Knobs that speak of the classes, or of the target."""
 
 
 def with_role(state: State, position: int, role: str) -> State:
@@ -130,9 +127,9 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
     for repair in repairs:
         position = positions[repair.column] if repair.column else -1
         entry: tuple[Any, ...] = (repair.what, position, float(repair.value))
-        same = entry[:2] if repair.what in _OTHER_KIND else entry  # of two ways to read its dates the later one stands
+        same = entry[:2] if repair.what in OTHER_KIND else entry  # of two ways to read its dates the later one stands
         rest = tuple(r for r in state.repairs if r[: len(same)] != same)
-        if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
+        if repair.what in OTHER_KIND:  # what was said of the column was said of what it held before
             stated = [c[1:] for c in state.columns if c[0] == position]
             stated = [r[3] for r in state.repairs if r not in rest and len(r) > 3] or stated
             entry = (*entry, *stated[:1])
@@ -141,16 +138,53 @@ def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
         if entry not in [own for own, _repair in active.in_use(state).repairs]:
             raise TableError("column '{column}' as it is read cannot be mended so; give it another kind first",
                              column=repair.column)  # fmt: skip
-    return _settled(before, state)
+    return _keeping_what_was_reset(before, state, _settled(before, state))
 
 
 def without_repair(state: State, entry: tuple[Any, ...]) -> State:
-    """The state with one repair undone, and what was said of the column that it made: what was said before holds."""
+    """The state with one repair undone, and what was said of the column that it made: what was said before holds.
+    Losses and priors that it reset are as they were, where the classes are."""
     before, columns = active.in_use(state), state.columns
-    if entry[0] in _OTHER_KIND:
+    if entry[0] in OTHER_KIND:
         stated = [(entry[1], *own) for own in entry[3:]]
         columns = tuple(sorted([c for c in columns if c[0] != entry[1]] + stated))
-    return _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
+    undone = _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
+    return _restored(undone, entry[3]) if entry[0] in OF_LEVELS and entry[3:] else undone
+
+
+def _keeping_what_was_reset(before: active.TableInUse, state: State, after: State) -> State:
+    """The state `after` a repair. Where that changed the classes its entry keeps what of losses, priors and the models'
+    knobs was reset: the key of the classes, losses, extra, fixed, prior, and (place, family, knobs) of models."""
+    if not isinstance(before, active.FittableTable):
+        return after
+    knobs = tuple((place, spec.family, own) for place, spec in enumerate(state.shelf)
+                  if (own := tuple(knob for knob in spec.knobs if _of_classes(*knob))))  # fmt: skip
+    reset = (state.losses, state.extra, state.fixed, state.prior, knobs)
+    target = before.schema.position[before.target.name]
+    made = [r for r in after.repairs if r[0] in OF_LEVELS and r[1] == target and len(r) == 3][-1:]
+    if not (made and any(reset)) or active.fittable(active.in_use(after)).classes == before.classes:
+        return after
+    kept = (*made[0], (_classes_key(before), *reset))
+    return replace(after, repairs=tuple(kept if r == made[0] else r for r in after.repairs))
+
+
+def _restored(state: State, reset: tuple[Any, ...]) -> State:
+    """The state with what a repair had reset, where the classes are those of before; each model that is still at its
+    place with its own knobs."""
+    mark, losses, extra, fixed, prior, knobs = reset
+    table = active.in_use(state)
+    if isinstance(table, active.UnfittableTable) or _classes_key(table) != mark:
+        return state
+    shelf = list(state.shelf)
+    for place, family, own in knobs:
+        if place < len(shelf) and shelf[place].family == family:
+            wanted = {**dict(own), **dict(shelf[place].knobs)}
+            shelf[place] = replace(shelf[place], knobs=tuple(sorted(wanted.items(), key=lambda item: item[0])))
+    return replace(state, losses=losses, extra=extra, fixed=fixed, prior=prior, shelf=tuple(shelf))
+
+
+def _classes_key(table: active.FittableTable) -> str:
+    return content_key(table.classes)[:8]
 
 
 def as_inferred(state: State, position: int) -> State:
@@ -230,15 +264,17 @@ def _case(before: active.FittableTable, after: active.FittableTable, state: Stat
     return active.case_codes(after, fits)
 
 
+def _of_classes(name: str, value: Any) -> bool:
+    """Whether a knob speaks of the classes one by one, or of the target."""
+    return name in ("priors", "structure", "criterion") and isinstance(value, tuple)
+
+
 def _with_classes(before: active.FittableTable, after: active.FittableTable, state: State) -> State:
     """Losses and priors follow the classes into their new order; other classes start afresh."""
     old, new = before.classes, after.classes
     if old == new:
         return state
-    specs = tuple(
-        replace(s, knobs=tuple((k, v) for k, v in s.knobs if k not in _OF_CLASSES or not isinstance(v, tuple)))
-        for s in state.shelf
-    )
+    specs = tuple(replace(s, knobs=tuple(knob for knob in s.knobs if not _of_classes(*knob))) for s in state.shelf)
     if set(old) != set(new) or before.target.name != after.target.name:
         return replace(state, losses=(), extra="", fixed=(), prior=(), shelf=specs)
     k, order = len(old), [old.index(c) for c in new]
