@@ -30,3 +30,12 @@ def look(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", spelling(INVISIBLE.sub("", text))).translate(LOOK_ALIKE)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", plain))
+
+
+def codes_beside(text: str, other: str) -> list[str]:
+    """The codes of the characters of a text that ASCII has not, nor the other text: what sets it apart unseen.
+
+    >>> codes_beside("B\u0435rlin", "Berlin"), codes_beside("Berlin", "B\u0435rlin")
+    (['U+0435'], [])
+    """
+    return [f"U+{ord(c):04X}" for c in dict.fromkeys(text) if c not in other and not c.isascii()]

@@ -18,7 +18,7 @@ from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import information
 from bayes_engine.table.dates import DATE, EachDate, read_each
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.spellings import look, spelling
+from bayes_engine.table.spellings import codes_beside, look, spelling
 from bayes_engine.workbench.doctor.examined_table import (
     SAMPLE,
     TOO_LARGE,
@@ -206,7 +206,8 @@ def look_alikes(examined: ExaminedTable) -> Iterator[Finding]:
         message = Message("{n} level(s) of '{column}' look like others, such as '{level}' and '{other_level}', but "
                           "differ in accents, in invisible characters or in letters of another script.",
                           _facts(v, alike))  # fmt: skip
-        shown = tuple((_with_codes(level, set.intersection(*map(set, g))), counts[level]) for g in alike for level in g)
+        shown = tuple((_with_codes(level, "".join(set.intersection(*map(set, g)))), counts[level])
+                      for g in alike for level in g)  # fmt: skip
         yield Finding("look-alikes", _slip(alike, counts), (v.name,), message, shown,
                       (Repair("merge-look-alikes", v.name),))  # fmt: skip
 
@@ -236,9 +237,9 @@ def _slip(alike: list[list[str]], counts: dict[str, int]) -> Severity:
     return "note" if rarest >= SLIP else "warning"
 
 
-def _with_codes(level: str, common: set[str]) -> Message:
-    """A level with the codes of those of its characters that the others have not and that ASCII has not."""
-    own = [f"U+{ord(c):04X}" for c in dict.fromkeys(level) if c not in common and not c.isascii()]
+def _with_codes(level: str, common: str) -> Message:
+    """A level with the codes of those of its characters that not all of the others have."""
+    own = codes_beside(level, common)
     if not own:
         return Message("'{level}'", {"level": level})
     return Message("'{level}', with {characters}", {"level": level, "characters": Listing(own)})

@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _, ngettext
-from bayes_engine.workbench.doctor.changes import Changes
+from bayes_engine.table.spellings import codes_beside, look
+from bayes_engine.workbench.doctor.changes import CellChange, Changes
 from bayes_engine.workbench.doctor.finding import Repair
 from pages import active
 from pages.components.tables import column, grid
@@ -33,7 +34,7 @@ def changed_cells(table: active.TableInUse, repair: Repair, changes: Changes) ->
         columns = {
             "row": rows,
             "column": column(_("column"), [clean(table.column(repair.column), 40)] * len(first)),
-            "before": column(_("before"), [shown(cell.before) for cell in first]),
+            "before": column(_("before"), [shown(cell.before) + _unseen(cell) for cell in first]),
             "after": column(_("after"), [shown(cell.after) for cell in first]),
         }
     else:
@@ -41,6 +42,14 @@ def changed_cells(table: active.TableInUse, repair: Repair, changes: Changes) ->
     grid(columns, key=key, alt=_("What changed"))
     if n > len(first):
         st.caption(_("and {n} more").format(n=f"{n - len(first):,}"))
+
+
+def _unseen(cell: CellChange) -> str:
+    """What sets a text apart from the one that takes its place, where both look alike."""
+    before, after = cell.before, cell.after
+    alike = isinstance(before, str) and isinstance(after, str) and look(before) == look(after)
+    codes = codes_beside(before, after) if alike else []
+    return f" ({_(', ').join(codes)})" if codes else ""
 
 
 def _shown(table: active.TableInUse, name: str) -> Callable[[Any], str]:
