@@ -24,8 +24,7 @@ from sklearn.utils import check_random_state
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.priors import checked_word
-from bayes_engine.progress import steps as told
-from bayes_engine.progress import tick
+from bayes_engine.progress import steps, tick
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -173,7 +172,7 @@ class EMModel(Generic[P, S]):
 
     Parameters
     ----------
-    expect : the E step: (Θ, hard) → Expected.
+    expect : the E step: (Θ, hard) → ExpectedStatistics.
     estimate : the M step, as in a supervised fit; it may raise Collapse.
     complete : (stats, Θ) → Q(Θ|·) = E_q[log p(X, Z|Θ)] from the statistics: gives every step its lower bound.
     log_prior : log p(Θ), up to a constant, where `estimate` is a posterior mode.
@@ -213,12 +212,12 @@ def em(
     classification likelihood for hard. Raises ObjectiveFell where it falls by more than 1e-9 of its size.
     """
     expected = model.expect(start, hard)
-    steps = [_step(0, start, expected, model.log_prior)]
+    climbed = [_step(0, start, expected, model.log_prior)]
     converged = False
-    whole = keep
+    room = keep
     for iteration in range(1, stopping.max_iter + 1):
         tick()
-        before, stats = steps[-1], expected.stats
+        before, stats = climbed[-1], expected.stats
         parameters = model.estimate(stats)
         bound = None if model.complete is None else model.complete(stats, parameters) + expected.entropy
         expected = model.expect(parameters, hard)
@@ -232,17 +231,17 @@ def em(
         )
         _never_falls(before, step, 0.0 if model.slack is None else model.slack(stats, before.parameters, parameters))
         if before.responsibilities is not None and iteration > 1:
-            whole -= before.responsibilities.size
-            if whole < 0:
-                steps[-1] = replace(before, responsibilities=None)
-        steps.append(step)
+            room -= before.responsibilities.size
+            if room < 0:
+                climbed[-1] = replace(before, responsibilities=None)
+        climbed.append(step)
         change = {"objective": step.change, "q": step.q_change, "parameters": step.parameter_change}[stopping.stop]
         if change is not None and abs(change) < stopping.tol:
             converged = True
             break
     name = "classification likelihood" if hard else "log-likelihood"
     objective = name if model.log_prior is None else f"{name} + log prior"
-    return EMTrace(tuple(steps), objective, converged, hard, stopping.stop, stopping.tol)
+    return EMTrace(tuple(climbed), objective, converged, hard, stopping.stop, stopping.tol)
 
 
 def _step(
@@ -292,7 +291,7 @@ class Runs(Generic[P]):
 def runs(starts: Iterable[Callable[[], P]], climb: Callable[[P], EMTrace[P]]) -> Runs[P]:
     """`climb` from every start; a run that collapses is put aside with its reason."""
     traces, collapsed = [], []
-    for start in told(starts):
+    for start in steps(starts):
         try:
             traces.append(climb(start()))
         except Collapse as reason:

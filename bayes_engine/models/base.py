@@ -7,7 +7,7 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayes_engine.em import Collapse, EMTrace
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, PrecisionLost, TableError, report
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
@@ -543,6 +544,22 @@ def warn_of_constant(names: Iterable[str]) -> None:
         warn(
             "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
             names=Listing(names),
+        )
+
+
+def warn_of_collapses(collapsed: Sequence[Collapse]) -> None:
+    """Warn of runs of EM that came to no end."""
+    if collapsed:
+        warn("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=collapsed[0].message)
+
+
+def warn_unless_converged(trace: EMTrace[Any]) -> None:
+    """Warn where EM's iterations ran out."""
+    if not trace.converged:
+        warn(
+            "EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
+            n=str(trace.n_iter),
+            change=f"{trace.last.change or 0.0:.3g}",
         )
 
 

@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.covariance import pivots
 from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, generator, runs
-from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
+from bayes_engine.errors import TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
-from bayes_engine.models.base import warn
+from bayes_engine.models.base import warn, warn_of_collapses, warn_unless_converged
 from bayes_engine.models.mixture_components import (
     FORMS,
     Components,
@@ -195,8 +195,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, NDArray[np.intp]]:
         """`n_samples` rows (n, d) drawn from the mixture, by component, and their components (n,)."""
         check_is_fitted(self, "parameters_")
-        if n_samples < 1:
-            raise ParameterError("n_samples={value}; a sample has one row or more", value=n_samples)
+        n_samples = checked_whole("n_samples", n_samples, 1)
         rng = check_random_state(self.random_state if random_state is None else random_state)
         counts = rng.multinomial(n_samples, self.weights_)
         roots = np.linalg.cholesky(self.parameters_.full())
@@ -278,8 +277,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 "reg_covar or prior='inverse-wishart' avoid this",
                 reason=collapsed[0].message,
             )
-        elif collapsed:
-            warn("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=collapsed[0].message)
+        else:
+            warn_of_collapses(collapsed)
         floor = float(self.reg_covar)
         least = np.linalg.eigvalsh(self.parameters_.full())[:, 0]
         if floor and self.prior_ is None and (low := least <= 1.01 * floor).any():
@@ -289,12 +288,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 names=Listing(map(str, np.flatnonzero(low) + 1)),
                 floor=f"{floor:g}",
             )
-        if not self.converged_ and self.max_iter > 0:
-            warn(
-                "EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
-                n=str(self.n_iter_),
-                change=f"{self.trace_.last.change or 0.0:.3g}",
-            )
+        if self.max_iter > 0:
+            warn_unless_converged(self.trace_)
 
     def _check(self) -> None:
         for name, allowed in _WORDS.items():

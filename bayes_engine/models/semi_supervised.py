@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ from bayes_engine.factors.leaf import Leaf
 from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier, warn
+from bayes_engine.models.base import GenerativeClassifier, warn_of_collapses, warn_unless_converged
 from bayes_engine.models.classic import BernoulliNB, MultinomialNB, alpha_of
 from bayes_engine.models.decision_mixin import DecisionMixin
 from bayes_engine.models.estimator_around import EstimatorAround, take_columns
@@ -137,36 +137,34 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         stopping = Stopping(self.stop, tol, self.max_iter)
         with listen():  # said once, of the last estimate
             if not n_hidden:
-                trace = work.climb(work.inner.factor_, replace(stopping, max_iter=0), hard=bool(self.hard))
-                self.runs_ = Runs((replace(trace, converged=True),), ())
+                start = EstimatedFactor(work.inner.factor_, work.inner.stats_)
+                trace = work.climb(start, replace(stopping, max_iter=0), hard=bool(self.hard))
+                tried = Runs((replace(trace, converged=True),), ())
             else:
-                self.runs_ = self._run(work, stopping)
-        best = self.runs_.best
+                tried = self._run(work, stopping)
+        best = tried.best
         if best is None:
-            raise self.runs_.collapsed[0]
-        if self.runs_.collapsed:
-            warn("{n} run(s) collapsed and were dropped: {reason}", n=str(len(self.runs_.collapsed)),
-                reason=self.runs_.collapsed[0].message)  # fmt: skip
-        self.trace_ = best
+            raise tried.collapsed[0]
+        warn_of_collapses(tried.collapsed)
+        self.runs_ = Runs(tuple(t.mapped(lambda at: at.factor) for t in tried.traces), tried.collapsed)
+        self.trace_ = next(mine for mine, t in zip(self.runs_.traces, tried.traces, strict=True) if t is best)
         self.converged_, self.n_iter_ = best.converged, max(best.n_iter, 1)  # the supervised fit is an M step too
         assert best.last.responsibilities is not None
         self.responsibilities_ = best.last.responsibilities
         if n_hidden:
-            work.inner._settle(work.behind[id(best.last.parameters)][1])
-        if not best.converged:
-            warn("EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
-                n=str(best.n_iter), change=f"{best.last.change or 0.0:.3g}")  # fmt: skip
+            work.inner._settle(best.last.parameters.stats)
+        warn_unless_converged(best)
 
-    def _run(self, work: HiddenLabels, stopping: Stopping) -> Runs[Factor]:
+    def _run(self, work: HiddenLabels, stopping: Stopping) -> Runs[EstimatedFactor]:
         climb = partial(work.climb, stopping=stopping, hard=bool(self.hard))
         rng = generator(self.random_state)
         given = not isinstance(self.init, str)
         labelled = np.bincount(work.codes[work.codes >= 0], minlength=work.k) > 0
 
-        def at_random() -> Factor:
+        def at_random() -> EstimatedFactor:
             return work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))
 
-        starts: list[Callable[[], Factor]] = [at_random] * self.n_init
+        starts: list[Callable[[], EstimatedFactor]] = [at_random] * self.n_init
         if given:
             starts = [lambda: work.start(self._given(work))]
         elif self.init == "labels" and labelled.all():
@@ -178,11 +176,11 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         best = climbs.best
         if best is None or given or labelled.any():
             return climbs
-        order = np.argsort(-work.behind[id(best.last.parameters)][1].class_weight, kind="stable")
-        if (order == np.arange(work.k)).all():
+        order = np.argsort(-best.last.parameters.stats.class_weight, kind="stable")
+        root = best.steps[0].parameters.root
+        if root is None or (order == np.arange(work.k)).all():
             return climbs
-        first = best.steps[0].parameters
-        again_best = climb(work.start(work.roots[id(first)][:, order]))
+        again_best = climb(work.start(root[:, order]))
         return Runs(tuple(again_best if t is best else t for t in climbs.traces), climbs.collapsed)
 
     def _given(self, work: HiddenLabels) -> Array:
@@ -324,6 +322,15 @@ def _flat(y: Any) -> NDArray[Any]:
     return values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values
 
 
+class EstimatedFactor(NamedTuple):
+    """One Θ on EM's way: the `factor`, the statistics it was estimated from, and the responsibilities (n, C) of a
+    start, its `root`."""
+
+    factor: Factor
+    stats: SufficientStatistics
+    root: Array | None = None
+
+
 class HiddenLabels:
     """EM's two steps, predict and count, then estimate, for encoded rows with known `codes` (n,) (−1 hidden) and
     weights (n,)."""
@@ -346,10 +353,6 @@ class HiddenLabels:
         hidden = (codes < 0)[:, None]
         self.own = np.eye(self.k)[np.maximum(codes, 0)] * ~hidden  # (n, C) one where the label is known
         self.closed = ~hidden & (self.own == 0)
-        self.behind: dict[
-            int, tuple[Factor, SufficientStatistics]
-        ] = {}  # the statistics each factor was estimated from
-        self.roots: dict[int, Array] = {}  # the responsibilities each start was made of
 
     def fixed(self, r: Array) -> Array:
         """Responsibilities with the known labels in their places."""
@@ -358,21 +361,18 @@ class HiddenLabels:
     def count(self, r: Array) -> SufficientStatistics:
         return self.inner._count(self.table, Labels(self.k, soft=r * self.weight[:, None]), self.inner.target_)
 
-    def start(self, r: Array) -> Factor:
-        """The factor of given responsibilities; here the supervised fit's floors hold."""
+    def start(self, r: Array) -> EstimatedFactor:
+        """What given responsibilities make; here the supervised fit's floors hold."""
         stats = self.count(r)
-        factor = self.inner._estimate(stats)
-        self.behind[id(factor)] = factor, stats
-        self.roots[id(factor)] = r
-        return factor
+        return EstimatedFactor(self.inner._estimate(stats), stats, r)
 
-    def expect(self, factor: Factor, hard: bool) -> ExpectedStatistics[SufficientStatistics]:
-        joint = factor.log(self.table)
+    def expect(self, theta: EstimatedFactor, hard: bool) -> ExpectedStatistics[SufficientStatistics]:
+        joint = theta.factor.log(self.table)
         members = responsibilities(np.where(self.closed, -np.inf, joint), hard=hard, weight=self.weight)
         r = self.fixed(members.responsibilities)
         return ExpectedStatistics(self.count(r), members.log_likelihood, members.q, members.entropy, r)
 
-    def estimate(self, stats: SufficientStatistics) -> Factor:
+    def estimate(self, stats: SufficientStatistics) -> EstimatedFactor:
         if (stats.class_weight <= 0).any():
             raise Collapse("class '{label}' has no row left; take fewer classes, or another start",
                            label=str(stats.target.levels[int(stats.class_weight.argmin())]))  # fmt: skip
@@ -387,14 +387,13 @@ class HiddenLabels:
                     label=str(stats.target.levels[int(collapsed.argmax())]),
                     column=v.name,
                 )
-        self.behind[id(factor)] = factor, stats
-        return factor
+        return EstimatedFactor(factor, stats)
 
-    def climb(self, start: Factor, stopping: Stopping, *, hard: bool) -> EMTrace[Factor]:
+    def climb(self, start: EstimatedFactor, stopping: Stopping, *, hard: bool) -> EMTrace[EstimatedFactor]:
         model = EMModel(
             self.expect,
             self.estimate,
-            complete=expected_log_likelihood,
+            complete=lambda stats, theta: expected_log_likelihood(stats, theta.factor),
             log_prior=self._log_prior if self._smoothed is not None or self._of_class else None,
             distance=_apart,
         )
@@ -417,11 +416,11 @@ class HiddenLabels:
         alpha = alpha_of(inner, inner.stats_)
         return alpha if np.any(alpha > 0) else None
 
-    def _log_prior(self, factor: Factor) -> float:
+    def _log_prior(self, theta: EstimatedFactor) -> float:
         """log p(Θ), the priors whose modes the smoothed estimates are: Dirichlet, Σ α log θ, and of a rate Gamma with
         a pseudo-counts at the column's mean x̄, a x̄ log λ − a λ."""
         alpha = 0.0 if isinstance(self.inner, NaiveBayes) else self._smoothed
-        return float(sum(part.log_prior_density(0.0 if alpha is None else alpha) for part in factor.leaves()))
+        return float(sum(part.log_prior_density(0.0 if alpha is None else alpha) for part in theta.factor.leaves()))
 
 
 def expected_log_likelihood(stats: SufficientStatistics, factor: Factor) -> float:
@@ -429,6 +428,7 @@ def expected_log_likelihood(stats: SufficientStatistics, factor: Factor) -> floa
     return float(sum(part.log_likelihood(stats) for part in factor.leaves()))
 
 
-def _apart(before: Factor, after: Factor) -> float:
+def _apart(before: EstimatedFactor, after: EstimatedFactor) -> float:
     """The largest change of a probability, or of a mean, standard deviation or rate in standard deviations."""
-    return max((a.distance(b) for a, b in zip(before.leaves(), after.leaves(), strict=True)), default=0.0)
+    leaves = zip(before.factor.leaves(), after.factor.leaves(), strict=True)
+    return max((a.distance(b) for a, b in leaves), default=0.0)

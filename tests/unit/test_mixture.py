@@ -382,7 +382,7 @@ def test_samples_come_from_the_mixture(faithful: pd.DataFrame) -> None:
     X, component = model.sample(20_000, random_state=1)
     np.testing.assert_allclose(np.bincount(component) / 20_000, model.weights_, atol=0.01)
     np.testing.assert_allclose(np.cov(X[component == 1].T), model.covariances_[1], rtol=0.1)
-    with pytest.raises(ParameterError, match="n_samples=0; a sample has one row or more"):
+    with pytest.raises(ParameterError, match="n_samples=0; it must be a whole number of 1 and more"):
         model.sample(0)
 
 
