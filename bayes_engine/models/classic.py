@@ -28,7 +28,7 @@ from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.models.numeric_input import numeric_input
-from bayes_engine.priors import checked_alpha, checked_word, log_normalized, log_smoothed
+from bayes_engine.priors import checked_alpha, checked_number, checked_word, log_normalized, log_smoothed
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
@@ -188,10 +188,7 @@ class GaussianNB(MatrixClassifier):
         return SufficientStatistics(X.schema, target, labels.total(np.ones(X.n)), Counts({}), matrix_moments(X, labels))
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
-        share = self.var_smoothing
-        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share < np.inf:
-            raise ParameterError("var_smoothing={value} is no number of 0 and more", value=repr(share))
-        epsilon = _epsilon(stats, float(share))
+        epsilon = _epsilon(stats, checked_number("var_smoothing", self.var_smoothing))
         parts, still = [], []
         for variable in stats.schema:
             moments = stats.moments.column(variable.name)

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.em import Collapse, EMTrace, Runs, responsibilities
-from bayes_engine.errors import ParameterError, TableError, listen
+from bayes_engine.errors import TableError, listen
 from bayes_engine.factors import Factor
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianLeaf
@@ -29,6 +29,7 @@ from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.models.mixture_components import Components, MixtureParameters, standardized, to_standard
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
+from bayes_engine.priors import checked_whole
 from bayes_engine.progress import steps
 
 
@@ -236,8 +237,7 @@ class InformationCriteria:
 
 def information_criteria(X: Array, most: int, **parameters: Any) -> InformationCriteria:
     """BIC, AIC and ICL for K = 1 … `most`; a K for which there are too few rows ends the table."""
-    if most < 1:
-        raise ParameterError("most={value}; it must be a whole number of 1 and more", value=most)
+    checked_whole("most", most, 1)
     lines: list[pd.DataFrame] = []
     notes: list[tuple[int, Message]] = []
     for k in steps(range(1, most + 1)):

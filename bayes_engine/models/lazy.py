@@ -14,6 +14,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, ParameterError, listen
@@ -53,18 +54,13 @@ class StoredRows:
         weight = np.ones(table.n) if labels.weight is None else labels.weight
         alike, n = _alike(table, labels), self.n
         asked = np.bincount(alike, np.where(np.arange(table.n) >= n, weight, 0.0))
-        order = np.argsort(alike[:n], kind="stable")
-        own, group = weight[order], alike[order]
-        before = np.cumsum(own) - own
-        first = np.searchsorted(group, np.arange(len(asked)))
-        begun = np.append(before, own.sum())[first]  # what stands before a row's group
-        taken = np.clip(asked[group] - (before - begun[group]), 0.0, own)
+        own, group = weight[:n], alike[:n]
+        before = pd.Series(own).groupby(group).cumsum().to_numpy() - own  # of the rows like it
+        taken = np.clip(asked[group] - before, 0.0, own)
         if (np.bincount(group, taken, len(asked)) < asked * (1 - 1e-9)).any():
             raise NotASubset("cannot forget rows that were never counted: a count would fall below zero")
-        left = own - taken
-        rest = np.zeros(n)
-        rest[order] = np.where(left > 1e-9 * own, left, 0.0)
-        keep = np.flatnonzero((rest > 0) | (weight[:n] == 0))
+        rest = np.where(own - taken > 1e-9 * own, own - taken, 0.0)
+        keep = np.flatnonzero((rest > 0) | (own == 0))
         kept = labels.take(keep)
         if kept.weight is not None:
             kept = replace(kept, weight=rest[keep])

@@ -149,17 +149,17 @@ def log_terms(name, column, value):
     if column["kind"] == "levels":
         if column["numbers"] and isinstance(value, float) and math.isinf(value):
             raise ValueError(f"column {name!r}: the cell is infinite")
-        found = column["levels"].get(value, column["unseen"])
-        if found is None:
+        terms = column["levels"].get(value, column["unseen"])
+        if terms is None:
             raise ValueError(f"column {name!r}: {value!r} was not seen in training")
-        return found
+        return terms
     x = float(value)
     if math.isinf(x):
         raise ValueError(f"column {name!r}: the cell is infinite")
     if column["kind"] == "intervals":
         return column["intervals"][sum(cut < x for cut in column["cuts"])]
     if column["kind"] == "gaussian":
-        return [column["weight"] * log_normal(x - column["pivot"], *told) for told in column["classes"]]
+        return [column["weight"] * log_normal(x - column["pivot"], *moments) for moments in column["classes"]]
     if column["kind"] == "poisson":
         if x < 0 or x != math.floor(x):
             raise ValueError(f"column {name!r}: {value!r} is no count")
@@ -179,13 +179,13 @@ def check():
     worst = 0.0
     for row, expected in CASES:
         try:
-            found = tuple(posterior(row).values())
+            own = tuple(posterior(row).values())
         except ValueError:
-            found = None
-        if found is None or expected is None:
-            worst = max(worst, 0.0 if found is expected else math.inf)
+            own = None
+        if own is None or expected is None:
+            worst = max(worst, 0.0 if own is expected else math.inf)
         else:
-            worst = max(worst, *(abs(a - b) for a, b in zip(found, expected)))
+            worst = max(worst, *(abs(a - b) for a, b in zip(own, expected)))
     return worst
 
 

@@ -29,7 +29,17 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_constant
 from bayes_engine.models.naive_bayes import CHOICES
-from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
+from bayes_engine.priors import (
+    Alpha,
+    ClassPriors,
+    Dirichlet,
+    checked_alphas,
+    checked_number,
+    checked_share,
+    checked_whole,
+    checked_word,
+    dirichlet,
+)
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import (
@@ -366,7 +376,10 @@ class TAN(SemiNaive):
     those rows. By cross-validation on twelve tables with missing cells, "category" is better where the missing cells
     belong to classes (soybean: .948 of the rows right for .922, as good as filling in modes, .952), and worse where
     they do not (colic: .779 for .808; there modes reach .796). Where many classes have few rows each, a smaller `alpha`
-    does more than either (audiology: .70 with 0.1 for .65).
+    does more than either (audiology: .70 with 0.1 for .65). In 10-fold cross-validation of nine tables with more than
+    5 % of their cells missing, "category" has the smaller log-loss on five (supermarket .488 nats for .655, anneal .071
+    for .195, soybean .160 for .228, labor, sick), the larger on three (vote .196 for .141, colic .583 for .524,
+    hypothyroid), and on hepatitis the same: neither is a default for all tables, so compare the two.
 
     Attributes: `tree_` ((parent, child) pairs), `root_`, `trace_` (every edge considered, heaviest first), and those of
     `GenerativeClassifier`. The tree is learned anew from the statistics whenever rows are added or taken away.
@@ -455,10 +468,9 @@ class KDependence(SemiNaive):
         return self._with_wider(X, labels, stats)
 
     def _chosen(self, stats: SufficientStatistics) -> dict[str, tuple[str, ...]]:
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
-            raise ParameterError("k={value} is no number of parents: 0 and more", value=repr(self.k))
+        k = checked_whole("k", self.k, 0)
         nats = dependences(stats, self.missing == "category", float(self.var_floor))
-        return k_parents(stats.schema, nats, int(self.k))
+        return k_parents(stats.schema, nats, k)
 
     def _wider_of(self, schema: Schema) -> list[Name]:
         return [in_order(schema, (*up, child)) for child, up in self.parents_.items() if len(up) > 1]
@@ -510,11 +522,7 @@ class AODE(SemiNaive):
     def _estimate(self, stats: SufficientStatistics) -> AveragedFactor:
         self._check(stats)
         checked_word("smoothing", self.smoothing, AVERAGING)
-        least = self.min_frequency
-        if isinstance(least, bool) or not isinstance(least, int | float | np.number) or not least >= 0:
-            raise ParameterError(
-                "min_frequency={value} is no number of rows: 0 and more", value=repr(self.min_frequency)
-            )
+        least = checked_number("min_frequency", self.min_frequency)
         priors = [dirichlet(self.alpha, name) for name in (*stats.schema.names, None)]
         if any(p.base == "marginal" for p in priors) or (
             self.smoothing == "joint" and {p.per for p in priors} != {"level"}
@@ -525,7 +533,7 @@ class AODE(SemiNaive):
             )
         members = tuple(self._member(stats, v) for v in stats.schema if v.discrete)
         naive = self._directed(stats, {})
-        return AveragedFactor(self._prior(stats), members, naive, float(least))
+        return AveragedFactor(self._prior(stats), members, naive, least)
 
     def _member(self, stats: SufficientStatistics, variable: Variable) -> Member:
         domain = self._domain(stats, variable)

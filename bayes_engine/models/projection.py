@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneOut
 
+from bayes_engine.covariance import correlations
 from bayes_engine.decision.evaluate import TINY, held_out, splits
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
@@ -391,10 +392,7 @@ def _correlation(points: Array, data: NumericRows) -> float:
         own = data.y == c
         if own.sum() > 2:
             w = data.weight[own]
-            centred = points[own] - np.average(points[own], axis=0, weights=w)
-            cov = (centred.T * w) @ centred
-            sd = np.sqrt(np.diagonal(cov))
-            r = np.divide(cov, np.outer(sd, sd), out=np.zeros_like(cov), where=np.outer(sd, sd) > 0)
+            r = correlations(np.cov(points[own].T, aweights=w, ddof=0))
             sums += float(w.sum() * np.abs(r[pairs]).mean())
             weights += float(w.sum())
     return sums / weights if weights else float("nan")

@@ -322,7 +322,7 @@ def test_priors_by_label() -> None:
         ("GaussianNB", {"priors": [0.5, 0.5, 0.5]}, "priors sum to 1.5, not 1"),
         ("GaussianNB", {"priors": 0.5}, "priors=0.5 is none of 'empirical'"),
         ("MultinomialNB", {"class_prior": [1.5, -0.5, 0.0]}, "prior of class '0' is 1.5"),
-        ("GaussianNB", {"var_smoothing": -1.0}, "var_smoothing=-1.0 is no number of 0 and more"),
+        ("GaussianNB", {"var_smoothing": -1.0}, "var_smoothing=-1.0; it must be a number of 0 and more"),
         ("MultinomialNB", {"alpha": -1.0}, "alpha=-1.0; smoothing needs"),
         ("MultinomialNB", {"alpha": [1.0, 2.0]}, "one number for each feature: 2 for 7 features"),
         ("ComplementNB", {"alpha": [1.0] * 6 + [-1.0]}, "smoothing needs a number of 0 and more"),

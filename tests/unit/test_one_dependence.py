@@ -268,12 +268,12 @@ def test_pickle_and_statistics_on_their_own(model: type[SemiNaive]) -> None:
         (SPODE("weight"), r"super_parent='weight' is no discrete column; take one of 'colour', 'navel', 'loo'$"),
         (SPODE("sugar", discretize=None), "super_parent='sugar' is no discrete column; take one of 'colour', 'navel'"),
         (TAN("weight"), r"root='weight' is no discrete column; take one of 'colour', 'navel', None$"),
-        (KDependence(-1), "k=-1 is no number of parents: 0 and more"),
-        (KDependence(True), "k=True is no number of parents: 0 and more"),
-        (KDependence(1.5), "k=1.5 is no number of parents: 0 and more"),  # type: ignore[arg-type]
-        (AODE(min_frequency=-1), "min_frequency=-1 is no number of rows: 0 and more"),
-        (AODE(min_frequency=True), "min_frequency=True is no number of rows: 0 and more"),
-        (AODE(min_frequency="a"), "min_frequency='a' is no number of rows: 0 and more"),  # type: ignore[arg-type]
+        (KDependence(-1), "k=-1; it must be a whole number of 0 and more"),
+        (KDependence(True), "k=True; it must be a whole number of 0 and more"),
+        (KDependence(1.5), "k=1.5; it must be a whole number of 0 and more"),  # type: ignore[arg-type]
+        (AODE(min_frequency=-1), "min_frequency=-1; it must be a number of 0 and more"),
+        (AODE(min_frequency=True), "min_frequency=True; it must be a number of 0 and more"),
+        (AODE(min_frequency="a"), "min_frequency='a'; it must be a number of 0 and more"),  # type: ignore[arg-type]
         (AODE(smoothing="some"), "smoothing='some' is none of 'factored', 'joint'"),  # type: ignore[arg-type]
         (TAN(alpha=-1), "alpha=-1; smoothing needs a number of 0 and more"),
         (TAN(variance="sample"), "variance='sample' is none of 'mle', 'unbiased'"),  # type: ignore[arg-type]
@@ -363,7 +363,7 @@ def test_statistics_that_are_not_enough() -> None:
         SPODE().fit_stats(stats)
     with pytest.raises(ParameterError, match="k=2 needs the rows: tables of more than two columns are not counted"):
         KDependence(2).fit_stats(stats)
-    with pytest.raises(ParameterError, match="k=-1 is no number of parents"):
+    with pytest.raises(ParameterError, match="k=-1; it must be a whole number"):
         KDependence(-1).fit_stats(stats)
     for model in (TAN(), AODE(), SPODE("色泽"), KDependence(1)):
         with pytest.raises(ParameterError, match="these statistics hold no tables of pairs of columns; take those of"):
