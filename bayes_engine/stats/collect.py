@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import Axis, Counts, count, less, widen
+from bayes_engine.stats.counts import Counts, count, less, widen
 from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
@@ -79,15 +79,12 @@ class SufficientStatistics:
             target,
             widen(self.class_weight, to),
             Counts({name: widen(self.counts.tables[name], to, code) for name, code in codes.items()}),
-            _widen_moments(self.moments.rebased(pivot), to),
+            self.moments.rebased(pivot).among(to),
             Families(
                 {n: widen(t, to, *(codes[name] for name in n)) for n, t in self.families.tables.items()},
-                {
-                    n: _widen_moments(m.rebased(pivot), to, *(codes[name] for name in n))
-                    for n, m in self.families.moments.items()
-                },
+                {n: m.rebased(pivot).among(to, *(codes[name] for name in n)) for n, m in self.families.moments.items()},
             ),
-            None if self.scatter is None else self.scatter.rebased(pivot).among(*to),
+            None if self.scatter is None else self.scatter.rebased(pivot).among(to),
             None if self.terms is None else self.terms.among(*to),
             self.values.among(*to),
             TextTerms(
@@ -164,14 +161,6 @@ def _positions(old: Variable, new: Variable, shift: int = 0) -> NDArray[np.intp]
     """Where each of the old levels stands among the new ones (`shift=1`: with the missing slot in front)."""
     where = [new.levels.index(level) + shift for level in old.levels]
     return np.array([0, *where] if shift else where, dtype=np.intp)
-
-
-def _widen_moments(old: Moments, *axes: Axis) -> Moments:
-    """Moments by cell, the cells being the products of these axes in C order."""
-    d, shape = len(old.names), [len(where) for where, _ in axes]
-    cells = int(np.prod([size for _, size in axes]))
-    grown = (widen(a.reshape(*shape, d), *axes).reshape(cells, d) for a in (old.weight, old.mean, old.m2))
-    return Moments(old.names, old.pivot, *grown)
 
 
 def _both(a: Any, b: Any, operation: Operation) -> Any:

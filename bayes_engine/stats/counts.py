@@ -3,9 +3,10 @@ with a partial −."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +24,36 @@ Axis = tuple[NDArray[np.intp], int]
 
 
 @dataclass(frozen=True)
-class Counts:
+class ByName:
+    """Statistics whose every field maps names to parts: part by part a commutative monoid under +, with a partial −."""
+
+    def __add__(self, other: Self) -> Self:
+        return self._with(other, operator.add)
+
+    def __sub__(self, other: Self) -> Self:
+        return self._with(other, lambda a, b: less(a, b) if isinstance(a, np.ndarray) else a - b)
+
+    def scaled(self, weight: float) -> Self:
+        """Every row counted `weight` times."""
+        return self._with(self, lambda a, _: a * weight if isinstance(a, np.ndarray) else a.scaled(weight))
+
+    def _matching(self, other: Self) -> None:
+        """Raises SchemaMismatch where the other has other names."""
+
+    def _with(self, other: Self, operation: Callable[[Any, Any], Any]) -> Self:
+        self._matching(other)
+        parts: dict[str, Any] = {}
+        for field in fields(self):
+            own, its = getattr(self, field.name), getattr(other, field.name)
+            parts[field.name] = {name: operation(part, its[name]) for name, part in own.items()}
+        return replace(self, **parts)
+
+
+@dataclass(frozen=True)
+class Counts(ByName):
     """`tables[name]` (C, 1 + S): weight of class c with level s of that column; slot 0 counts its missing cells."""
 
     tables: dict[str, Array]
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts({name: table + other.tables[name] for name, table in self.tables.items()})
-
-    def __sub__(self, other: Counts) -> Counts:
-        return Counts({name: less(table, other.tables[name]) for name, table in self.tables.items()})
-
-    def scaled(self, weight: float) -> Counts:
-        return Counts({name: table * weight for name, table in self.tables.items()})
 
 
 def less(whole: Array, part: Array) -> Array:

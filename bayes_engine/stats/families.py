@@ -18,7 +18,7 @@ import numpy as np
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import JOINT_CELLS, joint_codes, less
+from bayes_engine.stats.counts import JOINT_CELLS, ByName, joint_codes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
 from bayes_engine.table.encode import Table
@@ -51,32 +51,12 @@ class PairCost(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Families:
+class Families(ByName):
     """`tables[names]` (C, 1 + S_a, 1 + S_b, …): weight of class c with these codes of the columns `names`.
     `moments[names]`: of every numeric column, within each cell (class, code of a, …), cells in C order."""
 
     tables: Mapping[Name, Array] = field(default_factory=dict)
     moments: Mapping[Name, Moments] = field(default_factory=dict)
-
-    def __add__(self, other: Families) -> Families:
-        self._matching(other)
-        return Families(
-            {name: table + other.tables[name] for name, table in self.tables.items()},
-            {name: m + other.moments[name] for name, m in self.moments.items()},
-        )
-
-    def __sub__(self, other: Families) -> Families:
-        self._matching(other)
-        return Families(
-            {name: less(table, other.tables[name]) for name, table in self.tables.items()},
-            {name: m - other.moments[name] for name, m in self.moments.items()},
-        )
-
-    def scaled(self, weight: float) -> Families:
-        return Families(
-            {name: table * weight for name, table in self.tables.items()},
-            {name: m.scaled(weight) for name, m in self.moments.items()},
-        )
 
     def _matching(self, other: Families) -> None:
         if self.tables.keys() != other.tables.keys() or self.moments.keys() != other.moments.keys():

@@ -11,6 +11,7 @@ N(0, 1) no digit is. `checked_squares` bounds that: what is left agrees with a n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
@@ -22,6 +23,7 @@ from bayes_engine.errors import NotASubset, PrecisionLost, TableError
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
+from bayes_engine.stats.counts import Axis, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
@@ -94,6 +96,13 @@ class Deviations:
             return self
         seen = np.reshape(self.weight > 0, (len(self.weight), -1))
         return replace(self, pivot=pivot, mean=np.where(seen, self.mean + (self.pivot - pivot), 0.0))
+
+    def among(self, *axes: Axis) -> Self:
+        """The same among more classes, or more cells, these being the products of the axes in C order."""
+        shape, cells = [len(where) for where, _ in axes], math.prod(size for _, size in axes)
+        arrays = (self.weight, self.mean, self.m2)
+        weight, mean, m2 = (widen(a.reshape(*shape, *a.shape[1:]), *axes).reshape(cells, *a.shape[1:]) for a in arrays)
+        return replace(self, weight=weight, mean=mean, m2=m2)
 
 
 class Moments(Deviations):

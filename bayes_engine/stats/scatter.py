@@ -12,7 +12,6 @@ from scipy.linalg.blas import dgemm
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Deviations, Moments, checked_squares, weight_left
 from bayes_engine.table.encode import code_dtype
@@ -92,11 +91,6 @@ class Scatter(Deviations):
         names = tuple(self.names[j] for j in columns)
         both = np.ix_(np.arange(len(self.weight)), columns, columns)
         return replace(self, names=names, pivot=self.pivot[columns], mean=self.mean[:, columns], m2=self.m2[both])
-
-    def among(self, classes: NDArray[np.intp], n_classes: int) -> Scatter:
-        """The same among more classes, the old ones standing at the places `classes`."""
-        weight, mean, m2 = (widen(a, (classes, n_classes)) for a in (self.weight, self.mean, self.m2))
-        return replace(self, weight=weight, mean=mean, m2=m2)
 
 
 def scatter(names: tuple[str, ...], pivot: Array, X: Array, labels: Labels) -> Scatter:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import less, widen
+from bayes_engine.stats.counts import ByName, less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import SPARSE_CELLS, Matrix, assembled
@@ -113,19 +113,10 @@ def _exact(block: sparse.csr_array) -> type:
 
 
 @dataclass(frozen=True)
-class TextTerms:
+class TextTerms(ByName):
     """`columns[name]`: the terms of each text column; their `weight` is that of the rows whose text is known."""
 
     columns: dict[str, TermCounts] = field(default_factory=dict)
-
-    def __add__(self, other: TextTerms) -> TextTerms:
-        return TextTerms({name: terms + other.columns[name] for name, terms in self.columns.items()})
-
-    def __sub__(self, other: TextTerms) -> TextTerms:
-        return TextTerms({name: terms - other.columns[name] for name, terms in self.columns.items()})
-
-    def scaled(self, weight: float) -> TextTerms:
-        return TextTerms({name: terms.scaled(weight) for name, terms in self.columns.items()})
 
 
 def text_terms(table: Table, labels: Labels) -> TextTerms:

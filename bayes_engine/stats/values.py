@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import NotASubset, SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import less, widen
+from bayes_engine.stats.counts import ByName, less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, ColumnMoments
 from bayes_engine.table.encode import Table
@@ -79,21 +79,14 @@ class ColumnValues:
 
 
 @dataclass(frozen=True)
-class Values:
-    """`columns[name]`: the values of each column that is kept so. A commutative monoid under +, with a partial −."""
+class Values(ByName):
+    """`columns[name]`: the values of each column that is kept so."""
 
     columns: dict[str, ColumnValues] = field(default_factory=dict)
 
-    def __add__(self, other: Values) -> Values:
-        _same(self.columns, other.columns)
-        return Values({name: column + other.columns[name] for name, column in self.columns.items()})
-
-    def __sub__(self, other: Values) -> Values:
-        _same(self.columns, other.columns)
-        return Values({name: column - other.columns[name] for name, column in self.columns.items()})
-
-    def scaled(self, weight: float) -> Values:
-        return Values({n: replace(column, weight=column.weight * weight) for n, column in self.columns.items()})
+    def _matching(self, other: Values) -> None:
+        if self.columns.keys() != other.columns.keys():
+            raise SchemaMismatch("statistics counted for other likelihoods do not merge; fit both with the same ones")
 
     def among(self, classes: NDArray[np.intp], n_classes: int) -> Values:
         """The same among more classes, the old ones standing at the places `classes`."""
@@ -117,8 +110,3 @@ def values(table: Table, labels: Labels) -> Values:
 def _present(points: Array, weight: Array) -> ColumnValues:
     there = (weight > 0).any(axis=0)
     return ColumnValues(points, weight) if there.all() else ColumnValues(points[there], weight[:, there])
-
-
-def _same(a: dict[str, ColumnValues], b: dict[str, ColumnValues]) -> None:
-    if a.keys() != b.keys():
-        raise SchemaMismatch("statistics counted for other likelihoods do not merge; fit both with the same ones")
