@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,23 @@ class Network:
         for cpt in self.cpts:
             total += cpt.log[tuple(places[:, j] for j in self.axes(cpt.scope))]
         return total
+
+
+class Family(NamedTuple):
+    """log P(x_j | pa_j) with the evidence sliced out: an axis for each column of `scope`."""
+
+    scope: tuple[int, ...]
+    log: Array
+
+
+def sliced(network: Network, evidence: NDArray[np.intp]) -> list[Family]:
+    """Every family's table at the places of the evidence (d,), over its hidden nodes."""
+    families = []
+    for cpt in network.cpts:
+        axes = network.axes(cpt.scope)
+        table = cpt.log[tuple(slice(None) if evidence[j] == HIDDEN else evidence[j] for j in axes)]
+        families.append(Family(tuple(j for j in axes if evidence[j] == HIDDEN), np.asarray(table)))
+    return families
 
 
 def _checked(variable: Variable, parents: tuple[Variable, ...], p: Any) -> Array:

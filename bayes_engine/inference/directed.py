@@ -23,6 +23,7 @@ from bayes_engine.factors.sources import Source, Term
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.elimination import Potential, log_partition, marginals
 from bayes_engine.logspace import Array, exp, log
+from bayes_engine.stats.counts import distinct_rows
 from bayes_engine.table.encode import Table
 
 CHUNK = 2_000_000
@@ -45,7 +46,7 @@ def integrating(X: Table, given: Collection[str]) -> Table:
     return replace(X, columns=tuple(columns))
 
 
-class _Found(NamedTuple):
+class _Evaluated(NamedTuple):
     """The terms (n, C) by column, whether any of them is an expectation, and the entropy (n, C) of what is hidden."""
 
     terms: dict[str, Array]
@@ -130,9 +131,7 @@ class DirectedFactor(Factor):
         """Where cells are hidden, rows alike as one (a grid of intervals has few), and which of them each row is."""
         if X.n < MANY or all(f.known(X).all() for f in self.all_families):
             return X, slice(None)
-        cells = np.ascontiguousarray(np.stack(X.columns, axis=1, dtype=float))
-        whole = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
-        _, first, back = np.unique(whole, return_index=True, return_inverse=True)
+        first, back = distinct_rows(np.stack(X.columns, axis=1, dtype=float))
         return X.take(first), back
 
     def over(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
@@ -143,9 +142,9 @@ class DirectedFactor(Factor):
                 joint[rows] += log_partition([p for _, p in terms], self.sizes)
         return joint
 
-    def _terms(self, X: Table) -> _Found:
+    def _terms(self, X: Table) -> _Evaluated:
         """All terms by column: as they stand where all is known, expected where something is hidden."""
-        evaluated = _Found({}, set(), None)
+        evaluated = _Evaluated({}, set(), None)
         shape = (X.n, len(self.prior.p))
         entropy, any_hidden = np.zeros(shape), False
         for rows, part, terms in self._pieces(X, None):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
-from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.factors.network import CPT, Network, sliced
 from bayes_engine.logspace import Array, exp, log_sum, normalize
 
 MOST_CELLS = 100_000
@@ -202,7 +202,11 @@ def elimination_trace(
     above = network.graph.ancestors([target, *evidence])
     cpts = [cpt for cpt in network.cpts if cpt.name in above]
     names = [_name(cpt, evidence) for cpt in cpts]
-    potentials = [_entered(network, cpt, row) for cpt in cpts]
+    potentials = [
+        Potential(tuple(network.names[j] for j in family.scope), family.log[None, None])
+        for cpt, family in zip(network.cpts, sliced(network, row), strict=True)
+        if cpt.name in above
+    ]
     hidden = {cpt.name for cpt in cpts} - {target} - set(evidence)
     if order is not None and (set(order) != hidden or len(order) != len(hidden)):
         raise ParameterError(
@@ -242,11 +246,3 @@ def _name(cpt: CPT, evidence: Mapping[str, Any]) -> str:
     names = [f"{name} = {evidence[name]}" if name in evidence else name for name in cpt.scope]
     given = ", ".join(names[:-1])
     return f"P({names[-1]} | {given})" if given else f"P({names[-1]})"
-
-
-def _entered(network: Network, cpt: CPT, row: Any) -> Potential:
-    """The table at the places of the evidence, over its hidden variables."""
-    places = [int(row[j]) for j in network.axes(cpt.scope)]
-    table = cpt.log[tuple(slice(None) if place == HIDDEN else place for place in places)]
-    scope = tuple(name for name, place in zip(cpt.scope, places, strict=True) if place == HIDDEN)
-    return Potential(scope, np.asarray(table)[None, None])

@@ -177,19 +177,18 @@ def likelihood_weighting(
     """
     evidence = checked_evidence(network, evidence)
     first = np.concatenate([[0], np.cumsum(network.sizes)])
-    sums = np.zeros((2, first[-1]))  # Σ w 1[x_j = s] and Σ w² 1[x_j = s], as shares of exp(top)
-    total = np.zeros(2)
+    sums = np.zeros((2, first[-1] + 1))  # Σ w 1[x_j = s] and Σ w² 1[x_j = s], last Σ w and Σ w²; w in units of exp(top)
     top = -np.inf
     for x, weight in _pieces(rng, network, evidence, n):
         highest = weight.max()
         if highest > top:
-            sums, total = (_shrunk(a, highest - top) if top > -np.inf else a for a in (sums, total))
+            sums *= exp(np.array([[-1.0], [-2.0]]) * (highest - top))
             top = highest
         if top == -np.inf:
             continue
         w = exp(weight - top)
         both = np.stack([w, w * w])
-        total += both.sum(axis=1)
+        sums[:, -1] += both.sum(axis=1)
         for j, size in enumerate(network.sizes):
             for k in range(2):
                 sums[k, first[j] : first[j] + size] += np.bincount(x[j], both[k], size)
@@ -197,6 +196,7 @@ def likelihood_weighting(
         raise ParameterError(
             "none of {n} samples agrees with the evidence: it is impossible, or too rare for likelihood weighting", n=n
         )
+    total = sums[:, -1]
     p = sums[0] / total[0]
     variance = (sums[1] * (1.0 - 2.0 * p) + p * p * total[1]) / total[0] ** 2
     error = np.sqrt(np.maximum(variance, 0.0))
@@ -211,12 +211,6 @@ def likelihood_weighting(
         float(total[0] ** 2 / total[1]),
         n,
     )
-
-
-def _shrunk(sums: Array, by: float) -> Array:
-    """Sums of w and of w² when the unit of w grows by `by` nats."""
-    scale = exp(np.array([-by, -2.0 * by]))
-    return sums * (scale[:, None] if sums.ndim == 2 else scale)
 
 
 def resampled(rng: np.random.Generator, log_weight: Array, n: int) -> Places:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.factors.network import CPT, HIDDEN, Family, Network, sliced
 from bayes_engine.inference.forward_sampling import (
     Places,
     bits,
@@ -29,13 +29,11 @@ from bayes_engine.inference.forward_sampling import (
 )
 from bayes_engine.inference.irreducibility import (
     LARGEST,
-    Family,
     Irreducibility,
     aligned,
     blanket_of,
     cells,
     irreducibility,
-    sliced,
     tied_blocks,
     tied_nodes,
 )

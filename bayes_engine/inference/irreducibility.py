@@ -18,7 +18,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.errors import ImpossibleEvidence
-from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.factors.network import CPT, Family, Network, sliced
 from bayes_engine.inference.forward_sampling import Places, checked_evidence
 from bayes_engine.logspace import Array, log
 from bayes_engine.stats.counts import as_one
@@ -30,13 +30,6 @@ ENUMERATED = 2**18
 """Joint states of tied nodes that are looked through for communicating classes."""
 MERGED = 2**14
 """Joint places of a node and all that zeros tie it to directly, at most, for it to be taken out."""
-
-
-class Family(NamedTuple):
-    """log P(x_j | pa_j) with the evidence sliced out: an axis for each column of `scope`."""
-
-    scope: tuple[int, ...]
-    log: Array
 
 
 class CommunicatingClass(NamedTuple):
@@ -252,16 +245,6 @@ def _communicating_classes(tie: TiedNodes, units: Iterable[Sequence[int]]) -> ND
     a, b = (np.concatenate([link[k] for link in links] or [np.zeros(0, dtype=np.intp)]) for k in range(2))
     _, label = connected_components(coo_array((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)
     return np.asarray(label, dtype=np.intp)
-
-
-def sliced(network: Network, evidence: Places) -> list[Family]:
-    """Every family's table at the places of the evidence (d,), over its hidden nodes."""
-    families = []
-    for cpt in network.cpts:
-        axes = network.axes(cpt.scope)
-        table = cpt.log[tuple(slice(None) if evidence[j] == HIDDEN else evidence[j] for j in axes)]
-        families.append(Family(tuple(j for j in axes if evidence[j] == HIDDEN), np.asarray(table)))
-    return families
 
 
 def aligned(family: Family, axes: Sequence[int], sizes: Sequence[int]) -> Array:

@@ -25,6 +25,7 @@ from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.inference.triangulate import Clique, cells, cliques
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
+from bayes_engine.stats.counts import distinct_rows
 
 OnImpossible = Literal["raise", "flag"]
 
@@ -191,7 +192,8 @@ class JunctionTree:
         Rows alike are carried through once; an impossible row that is flagged counts nowhere.
         """
         places = self._checked(places)
-        distinct, back = _distinct(places)
+        first, back = distinct_rows(places)
+        distinct = places[first]
         total = np.bincount(back, weights=weight, minlength=len(distinct)).astype(float)
         self._affordable()
         sums = [np.zeros(tuple(self.network.sizes[v] for v in c.scope)) for c in self._cliques]
@@ -526,13 +528,3 @@ def _read_off(clique: Clique, table: Array, places: Places, sizes: Sequence[int]
     first = (picked >= picked.max(axis=0) - TIE).argmax(axis=0)
     for v, values in zip(own, np.unravel_index(first, shape[: len(own)]), strict=True):
         places[:, v] = values
-
-
-def _distinct(places: Places) -> tuple[Places, NDArray[np.intp]]:
-    """The rows without repetition, and for each row which of them it is."""
-    rows = np.ascontiguousarray(places)
-    if len(rows) < 2:
-        return rows, np.zeros(len(rows), dtype=np.intp)
-    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], back

@@ -114,6 +114,14 @@ def as_one(columns: Iterable[NDArray[Any]], sizes: Sequence[int], n: int) -> NDA
     return joint
 
 
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """A place of each distinct row of an array (n, d), and for each row which of them it is. `np.unique` by an axis
+    compares column by column, this all bytes at once."""
+    rows = np.ascontiguousarray(rows)
+    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    return np.unique(whole, return_index=True, return_inverse=True)[1:]
+
+
 def widen(table: Array, *axes: Axis) -> Array:
     """The table with its first axes made longer, 0 where nothing stood."""
     wide = np.zeros([*(size for _, size in axes), *table.shape[len(axes) :]])

@@ -116,10 +116,6 @@ def _counted(cls: type[GenerativeClassifier], stats: type = SufficientStatistics
     return Form(cls, {"stats_": stats, "n_features_in_": int}, _settle_counted, {**_NAMED, **chosen})
 
 
-def _settle_fisher(model: FisherDiscriminant, state: State) -> None:
-    model._settle(state["gaussian_"])
-
-
 # models around models -------------------------------------------------------------------------------------------------
 
 
@@ -149,19 +145,15 @@ def _settle_discretizer(model: MDLPDiscretizer, state: State) -> None:
 # models of EM ---------------------------------------------------------------------------------------------------------
 
 
-def _thin(trace: EMTrace[Any] | None, *, last: bool = True) -> EMTrace[Any] | None:
+def _thin(trace: EMTrace[Any], *, last: bool = True) -> EMTrace[Any]:
     """The figures of every step; of the last one its responsibilities too, and if asked its parameters."""
-    if trace is None:
-        return None
     steps = [replace(step, parameters=None, responsibilities=None) for step in trace.steps[:-1]]
     end = trace.last if last else replace(trace.last, parameters=None)
     return replace(trace, steps=(*steps, end))
 
 
-def _thin_runs(runs: Runs[Any] | None, *, last: bool = True) -> Runs[Any] | None:
-    if runs is None:
-        return None
-    return Runs(tuple(thin for t in runs.traces if (thin := _thin(t, last=last)) is not None), runs.collapsed)
+def _thin_runs(runs: Runs[Any], *, last: bool = True) -> Runs[Any]:
+    return Runs(tuple(_thin(trace, last=last) for trace in runs.traces), runs.collapsed)
 
 
 def _with_steps(traces: tuple[EMTrace[Any], ...]) -> None:
@@ -213,7 +205,11 @@ def _settle_semi_supervised(model: SemiSupervisedNB, state: State) -> None:
 
 def _of_network(model: BayesianNetwork, form: Form) -> dict[str, Any]:
     """Where the tables come from counts alone, the graph and the counts."""
-    whole = {**_held(model, form), "trace_": _thin(model.trace_, last=False), "runs_": _thin_runs(model.runs_)}
+    whole = _held(model, form)
+    if model.trace_ is not None:
+        whole["trace_"] = _thin(model.trace_, last=False)
+    if model.runs_ is not None:
+        whole["runs_"] = _thin_runs(model.runs_)
     counted = hasattr(model, "stats_") and model.trace_ is None
     return {name: value for name, value in whole.items() if name != ("network_" if counted else "graph_")}
 
@@ -261,7 +257,11 @@ FORMS: Mapping[str, Form] = {
     ),
     "CategoricalNB": _counted(CategoricalNB),
     "ComplementNB": _counted(ComplementNB),
-    "FisherDiscriminant": Form(FisherDiscriminant, {"gaussian_": LinearDiscriminantAnalysis}, _settle_fisher),
+    "FisherDiscriminant": Form(
+        FisherDiscriminant,
+        {"gaussian_": LinearDiscriminantAnalysis},
+        lambda model, state: model._settle(state["gaussian_"]),
+    ),
     "GaussianMixture": Form(
         GaussianMixture,
         {

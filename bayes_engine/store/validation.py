@@ -8,6 +8,7 @@ there, on one row (`check_answers`), rather than listed here again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -278,9 +279,7 @@ def _families(families: Families, n_classes: int, sizes: Mapping[str, int], nume
         _known(names, sizes)
         if moments.names != numeric:
             raise _other_columns("moments")
-        cells = n_classes
-        for name in names:
-            cells *= sizes[name]
+        cells = math.prod((n_classes, *(sizes[name] for name in names)))
         _moments(moments, cells, f"moments within {names}")
 
 

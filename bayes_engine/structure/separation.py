@@ -157,14 +157,10 @@ def _distances(graph: DAG, start: str) -> dict[str, int]:
 def _passage(graph: DAG, before: str, middle: str, after: str, z: frozenset[str]) -> Passage:
     kind = graph.kind(before, middle, after)
     if kind == "collider":
-        opener = _nearest_below(graph, middle, z)
+        below = breadth_first([middle], graph.children.__getitem__)  # itself first
+        opener = next((name for name, _before in below if name in z), None)
         return Passage(before, middle, after, kind, opener is not None, opener)
     return Passage(before, middle, after, kind, middle not in z, middle if middle in z else None)
-
-
-def _nearest_below(graph: DAG, name: str, z: frozenset[str]) -> str | None:
-    """The node itself or the nearest one below it that is in z."""
-    return next((node for node, _before in breadth_first([name], graph.children.__getitem__) if node in z), None)
 
 
 def _open_path(graph: DAG, a: str, b: str, z: frozenset[str]) -> tuple[str, ...] | None:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.factors.network import CPT, HIDDEN, Network, sliced
 from bayes_engine.inference.forward_sampling import Places, weighted_sample
 from bayes_engine.inference.gibbs import Event, GibbsRun, GibbsSettings, Update, gibbs, updates
 from bayes_engine.inference.gibbs_kernel import TransitionKernel, compile_gibbs, start
-from bayes_engine.inference.irreducibility import irreducibility, sliced, tied_nodes
+from bayes_engine.inference.irreducibility import irreducibility, tied_nodes
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 
