@@ -128,9 +128,6 @@ class GaussianLeaf(Leaf):
             term[:, missing] = 0.0
         yield self.row, term.T
 
-    def known(self, X: Table) -> NDArray[np.bool_]:
-        return np.asarray(~np.isnan(X[self.variable.name]))
-
     def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
         x = X[self.variable.name]
         offset = (x - self.moments.pivot).reshape(-1, *[1] * (1 + len(hidden)))

@@ -5,7 +5,7 @@ pair of a point and an x, and has neither the rounding nor a row left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -106,7 +106,9 @@ class KernelLeaf(ValuesLeaf):
         distinct values, and h_c = max((max − min)/√n_c, p/6). Weka's KernelEstimator has the same bandwidth, but stops
         its sum where the rest adds less than 1 % (MAX_ERROR); here every bump counts.
         """
-        column = _lend(column)
+        empty = column.total == 0  # such a class has the bumps of the whole column
+        if empty.any():
+            column = replace(column, weight=np.where(empty[:, None], column.weight.sum(axis=0), column.weight))
         if variable.likelihood != "kernel":
             precision, rounded = weka_precision(column)
             single = tuple(bool(v) for v in ((rounded.weight > 0).sum(axis=1) < 2))
@@ -237,14 +239,6 @@ def _averaged(half: float) -> Callable[[Array, Array], Array]:
         return np.asarray(0.5 * exp(shift - 0.5 * a * a) * inner)
 
     return bump
-
-
-def _lend(column: ColumnValues) -> ColumnValues:
-    """A class without rows has the bumps of the whole column."""
-    empty = column.total == 0
-    if not empty.any():
-        return column
-    return ColumnValues(column.points, np.where(empty[:, None], column.weight.sum(axis=0), column.weight))
 
 
 register(Likelihood("kernel", KernelLeaf.estimated))

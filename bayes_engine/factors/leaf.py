@@ -154,8 +154,8 @@ class Leaf(Factor):
         return False
 
     def known(self, X: Table) -> NDArray[np.bool_]:
-        """(n,) where the column's own cell is known."""
-        raise NotImplementedError
+        """(n,) where the column's own cell is known: of numbers one that is not NaN."""
+        return np.asarray(~np.isnan(X[self.variable.name]))
 
     def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
         """(n, C, one axis for each of `hidden`) log P(x_j | c, pa), where in all rows of X those columns of the leaf

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_engine.factors import Row
 from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows, dot, information_of_table
@@ -45,9 +44,6 @@ class ValuesLeaf(Leaf):
         if len(x) and np.isnan(x).all():
             return
         yield self.row, self.at(x)
-
-    def known(self, X: Table) -> NDArray[np.bool_]:
-        return np.asarray(~np.isnan(X[self.variable.name]))
 
     def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
         """Rows to be left out that are alike in class, value and weight are done once; where their rest has a single

@@ -219,7 +219,10 @@ class AveragedFactor(Factor):
         if not self.members:
             return self.naive.over(X, log_prior, left)
         joint = np.empty((X.n, len(self.prior.p)))
-        for rows, part, own in self._chunks(X, left):
+        step = max(1, CHUNK // (len(self.members) * len(self.prior.p)))
+        for rows in slices(X.n, step):
+            part = X if X.n <= step else X.take(rows)
+            own = None if left is None else left.take(rows)
             joints, active = self.joints(part, log_prior[rows], own)
             m = active.sum(axis=0)
             alone = m == 0
@@ -227,7 +230,7 @@ class AveragedFactor(Factor):
             if alone.any():
                 last = np.flatnonzero(alone)
                 left_last = None if own is None else own.take(last)
-                joint[np.arange(X.n)[rows][last]] = self.naive.over(part.take(last), log_prior[rows][last], left_last)
+                joint[rows.start + last] = self.naive.over(part.take(last), log_prior[rows][last], left_last)
         return joint
 
     def joints(self, X: Table, log_prior: Array, left: LeftOutRows | None = None) -> tuple[Array, NDArray[np.bool_]]:
@@ -299,14 +302,6 @@ class AveragedFactor(Factor):
         m = active.sum(axis=0)
         share = -np.log(np.where(m > 0, m, 1))
         yield Row(AVERAGE, AVERAGE, (), "constant"), np.repeat(share[:, None], shape[1], axis=1)
-
-    def _chunks(self, X: Table, left: LeftOutRows | None) -> Iterator[tuple[slice, Table, LeftOutRows | None]]:
-        step = max(1, CHUNK // max(1, len(self.members) * len(self.prior.p)))
-        if X.n <= step:
-            yield slice(0, X.n), X, left
-            return
-        for rows in slices(X.n, step):
-            yield rows, X.take(rows), None if left is None else left.take(rows)
 
 
 @dataclass(frozen=True)

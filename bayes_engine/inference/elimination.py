@@ -9,7 +9,8 @@ Spiegelhalter 1988). Everything is batched: a potential has leading axes (n, C),
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,12 +104,12 @@ def eliminate(
     waiting = sorted({name for p in potentials for name in p.scope} - set(keep)) if order is None else list(order)
     clusters: list[Cluster] = []
     while waiting:
-        cheapest = min(waiting, key=lambda v: (_cells(live.values(), v, sizes), v))
+        cheapest = min(waiting, key=lambda v: (math.prod(sizes[u] for u in _joined(live.values(), v)), v))
         name = cheapest if order is None else waiting[0]
         waiting.remove(name)
         members = tuple(i for i, p in live.items() if name in p.scope)
-        scope = (*sorted({v for i in members for v in live[i].scope} - {name}), name)
-        if (cells := float(np.prod([sizes[v] for v in scope], dtype=float))) > MOST_CELLS:
+        scope = (*sorted(_joined(live.values(), name) - {name}), name)
+        if (cells := float(math.prod(sizes[v] for v in scope))) > MOST_CELLS:
             raise ParameterError(
                 "exact inference over the missing cells would need a table of {cells:.3g} cells for each row; fill in "
                 "some of them, or take a simpler structure",
@@ -130,9 +131,9 @@ def _left_over(done: Eliminated) -> Array:
     return log_z
 
 
-def _cells(live: object, name: str, sizes: Mapping[str, int]) -> float:
-    scopes = {v for p in live if name in p.scope for v in p.scope}  # type: ignore[attr-defined]
-    return float(np.prod([sizes[v] for v in scopes], dtype=float))
+def _joined(live: Iterable[Potential], name: str) -> set[str]:
+    """The variables of the factors that hold this one."""
+    return {v for p in live if name in p.scope for v in p.scope}
 
 
 def _spread(p: Potential, scope: Scope) -> Array:

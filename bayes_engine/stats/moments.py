@@ -170,6 +170,10 @@ class ColumnMoments:
     def mean(self) -> Array:
         return self.offset + self.pivot
 
+    def reordered(self, order: Callable[[Array], Array]) -> ColumnMoments:
+        """The same with its classes or cells in another order or shape, or some of them."""
+        return replace(self, weight=order(self.weight), offset=order(self.offset), m2=order(self.m2))
+
     @property
     def constant(self) -> NDArray[np.bool_]:
         """(...) whether all values are one value: no spread, or none beyond the rounding of the offsets."""

@@ -96,8 +96,8 @@ def gaussian_information(cells: ColumnMoments, n_classes: int, floor: float) -> 
     >>> round(gaussian_information(halves, n_classes=1, floor=1e-9).information, 4)  # nearly ½ log 2
     0.3369
     """
-    weight, offset, m2 = (a.reshape(n_classes, -1) for a in (cells.weight, cells.offset, cells.m2))
-    of_class, column = ColumnMoments(weight, offset, m2, cells.pivot).pooled(), cells.pooled()
+    by_class = cells.reordered(lambda a: a.reshape(n_classes, -1))
+    weight, m2, of_class, column = by_class.weight, by_class.m2, by_class.pooled(), cells.pooled()
     least = max(floor * float(column.m2[0]) / max(float(column.weight[0]), 1e-300), 1e-300)
     variance = np.maximum(of_class.m2 / np.where(of_class.weight > 0, of_class.weight, 1.0), least)
     gain = 0.5 * (log(variance) - log(np.maximum((m2 + variance) / (weight + 1.0), least)))

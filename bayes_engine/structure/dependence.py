@@ -10,7 +10,6 @@ import numpy as np
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import all_pairs
-from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.structure.chow_liu import (
     Dependence,
     Edge,
@@ -70,9 +69,10 @@ def dependences(stats: SufficientStatistics, missing_is_level: bool, floor: floa
     k = len(stats.class_weight)
     for (parent,), moments in ((n, m) for n, m in stats.families.moments.items() if len(n) == 1):
         for name in moments.names:
-            cells = _levels_only(moments.column(name), k, first)
-            given_class[parent, name] = gaussian_information(cells, k, floor)
-            overall[parent, name] = gaussian_information(_of_all(cells, k), 1, floor)
+            cells = moments.column(name).reordered(lambda a: a.reshape(k, -1)[:, first:])
+            by_level = cells.reordered(np.transpose).pooled()
+            given_class[parent, name] = gaussian_information(cells.reordered(np.ravel), k, floor)
+            overall[parent, name] = gaussian_information(by_level.reordered(np.ravel), 1, floor)
     return Dependences(given_class, overall, with_class, float(stats.class_weight.sum()))
 
 
@@ -95,16 +95,3 @@ def k_parents(schema: Schema, nats: Dependences, k: int) -> dict[str, tuple[str,
         }
         parents[name] = tuple(ranked(shared)[:k])
     return {v.name: parents[v.name] for v in schema}
-
-
-def _levels_only(cells: ColumnMoments, k: int, first: int) -> ColumnMoments:
-    """The cells of known levels."""
-    weight, offset, m2 = (a.reshape(k, -1)[:, first:].reshape(-1) for a in (cells.weight, cells.offset, cells.m2))
-    return ColumnMoments(weight, offset, m2, cells.pivot)
-
-
-def _of_all(cells: ColumnMoments, k: int) -> ColumnMoments:
-    """The cells of all classes together, by level."""
-    weight, offset, m2 = (a.reshape(k, -1).T for a in (cells.weight, cells.offset, cells.m2))
-    whole = ColumnMoments(weight, offset, m2, cells.pivot).pooled()
-    return ColumnMoments(whole.weight[:, 0], whole.offset[:, 0], whole.m2[:, 0], cells.pivot)

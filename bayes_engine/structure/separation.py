@@ -126,7 +126,9 @@ def paths(graph: DAG, a: str, b: str, longer: int | None = None) -> Iterator[tup
     >>> list(paths(DAG("abcd", [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")]), "a", "d"))
     [('a', 'b', 'd'), ('a', 'c', 'd')]
     """
-    distance = _distances(graph, b)
+    distance: dict[str, int] = {}
+    for name, before in breadth_first([b], graph.neighbours.__getitem__):
+        distance[name] = 0 if before is None else distance[before] + 1
     if a not in distance:
         return
     longest = len(graph.nodes) - 1 if longer is None else min(distance[a] + longer, len(graph.nodes) - 1)
@@ -145,13 +147,6 @@ def _walks(
     for name in graph.neighbours[path[-1]]:
         if name not in path and distance[name] < left:
             yield from _walks(graph, (*path, name), b, left - 1, distance)
-
-
-def _distances(graph: DAG, start: str) -> dict[str, int]:
-    distance: dict[str, int] = {}
-    for name, before in breadth_first([start], graph.neighbours.__getitem__):
-        distance[name] = 0 if before is None else distance[before] + 1
-    return distance
 
 
 def _passage(graph: DAG, before: str, middle: str, after: str, z: frozenset[str]) -> Passage:
