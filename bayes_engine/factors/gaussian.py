@@ -260,9 +260,8 @@ class GaussianLeaf(Leaf):
         return information_of_density(normal_log_density(x, mean, variance), log_prior[present], x)
 
     def mixture(self, X: Table, cell: Sequence[int]) -> MixtureDensity:
-        mean, variance = self.gaussians
-        for place in cell:
-            mean, variance = mean[:, place], variance[:, place]
+        here: Any = (slice(None), *cell)
+        mean, variance = (table[here] for table in self.gaussians)
         mean = (self.moments.pivot + mean)[None]
         return MixtureDensity(np.ones(mean.shape), mean, np.broadcast_to(np.sqrt(variance), mean.shape[1:])[None])
 

@@ -59,9 +59,9 @@ class KernelEstimate(Estimated):
 class KernelLeaf(ValuesLeaf):
     """p(x|c) = Σ_i w_i K((x − x_i)/h_c) / Σ_i w_i over the values x_i of class c; a missing cell contributes 0.
 
-    K is the Gaussian; with a `precision` p the Gaussian averaged over x ± p/2. `points` (m,) ascending
-    and `weight` (C, m) are what the classes' bumps stand on (a class without rows has the whole column's); `bandwidth`
-    (C,) is in the column's units; `replaced` says that a class has no spread of its own to take it from.
+    K is the Gaussian; with a `precision` p the Gaussian averaged over x ± p/2. `points` (m,) ascending and `weight`
+    (C, m) are what the classes' bumps stand on (a class without rows has the whole column's); `bandwidth` (C,) is in
+    the column's units; `replaced` says that a class has no spread of its own to take it from.
 
     >>> from bayes_engine.table.schema import Schema
     >>> two = ColumnValues(np.array([0.0, 1.0]), np.array([[1.0, 1.0]]))

@@ -53,9 +53,9 @@ class TextLeaf(Leaf):
     log (1 − p_cw) over those that do not, p_cw = (n_cw + a)/(n_c + 2a) of the n_c texts of the class.
 
     `counts` are the N_cw or n_cw, `added` the a: (C, 1) or (C, V), of a Bernoulli (C, V, 1) or (C, V, 2), absent
-    first. Terms outside the vocabulary say nothing, nor does a
-    missing text; an empty one is no evidence for a multinomial, and for a Bernoulli that every term is absent. All of a
-    text is one row of the ledger; `by_term` opens it.
+    first. Terms outside the vocabulary say nothing, nor does a missing text; an empty one is no evidence for a
+    multinomial, and for a Bernoulli that every term is absent. All of a text is one row of the ledger; `by_term` opens
+    it.
     """
 
     form: ClassVar[Form] = "text"

@@ -179,8 +179,8 @@ class AveragedFactor(Factor):
         )
 
     def _packed(self, X: Table) -> Array:
-        """`log`, from tables. As one more class stands one with all terms 0 under a super-parent
-        that takes part, so that its sum over the super-parents is log m."""
+        """`log`, from tables. As one more class stands one with all terms 0 under a super-parent that takes part, so
+        that its sum over the super-parents is log m."""
         packed = pack(X, [member.domain for member in self.members])
         tables = [packed.tables(self._terms(i, packed.extents)) for i in range(len(self.members))]
         k = len(self.prior.p)
@@ -329,8 +329,7 @@ class PackedRows:
         self, tables: Sequence[Sequence[Array]], begin: int, end: int, parents: Sequence[int] | None = None
     ) -> Iterator[tuple[slice, Array]]:
         """The rows from `begin` to `end` in blocks, and of each block (m, rows, W) the sums under every super-parent,
-        or the `parents` (m,) that these tables are of.
-        The array is used again for the next block."""
+        or the `parents` (m,) that these tables are of. The array is used again for the next block."""
         cells = [math.prod(self.extents[j] for j in group) for group in self.groups]
         width = tables[0][0].shape[1]
         whole, term = np.empty((len(tables), BLOCK, width)), np.empty((BLOCK, width))

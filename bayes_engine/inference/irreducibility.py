@@ -45,8 +45,8 @@ class Irreducibility:
 
     `kind` is "positive": no zero is in the way of any draw; "connected": there are zeros, but looking through the joint
     places of the nodes they tie has shown a way between any two; "reducible": there is none between the
-    `communicating_classes` of the nodes `tied`; "unknown": the nodes `tied` have more than
-    ENUMERATED joint places, which were not looked through. The first three are exact.
+    `communicating_classes` of the nodes `tied`; "unknown": the nodes `tied` have more than ENUMERATED joint places,
+    which were not looked through. The first three are exact.
     """
 
     kind: Literal["positive", "connected", "reducible", "unknown"]

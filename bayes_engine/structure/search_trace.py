@@ -57,8 +57,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One move: the families it changed, the score after it, the best moves that were not taken, and with
-    how many others it was tied. A move of a perturbation is drawn, and has neither."""
+    """One move: the families it changed, the score after it, the best moves that were not taken, and with how many
+    others it was tied. A move of a perturbation is drawn, and has neither."""
 
     move: Move
     families: tuple[FamilyChange, ...]
