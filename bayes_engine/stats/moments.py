@@ -23,7 +23,7 @@ from bayes_engine.errors import NotASubset, PrecisionLost, TableError
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import Axis, widen
+from bayes_engine.stats.counts import Axis, less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
@@ -45,17 +45,6 @@ NEGLIGIBLE = 1e-10
 
 FEW_LOST = 1e3
 """The share of Σz² in Σ(z − mean)² up to which their difference w·mean² may be taken off: three digits are lost."""
-
-
-def weight_left(weight: Array, gone: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """What is left of weights, and where that is nothing but rounding: 0. Raises NotASubset where more is gone than was
-    there."""
-    rounding = 1e-9 * np.maximum(weight, gone)
-    left = weight - gone
-    if (left < -rounding).any():
-        raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
-    empty = left <= rounding
-    return np.where(empty, 0.0, left), empty
 
 
 def checked_squares(names: Sequence[str], squares: Array, cancelled: Array, column: Array) -> Array:
@@ -118,7 +107,8 @@ class Moments(Deviations):
 
     def __sub__(self, other: Moments) -> Moments:
         other = other.rebased(self.pivot)
-        weight, empty = weight_left(self.weight, other.weight)
+        weight = less(self.weight, other.weight)
+        empty = weight == 0
         kept = np.where(empty, 1.0, weight)
         delta = other.mean - self.mean
         mean = self.mean - delta * other.weight / kept

@@ -12,8 +12,9 @@ from scipy.linalg.blas import dgemm
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
+from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import Deviations, Moments, checked_squares, weight_left
+from bayes_engine.stats.moments import Deviations, Moments, checked_squares
 from bayes_engine.table.encode import code_dtype
 
 BLOCK = 2**19
@@ -40,7 +41,8 @@ class Scatter(Deviations):
 
     def __sub__(self, other: Scatter) -> Scatter:
         other = other.rebased(self.pivot)
-        weight, empty = weight_left(self.weight, other.weight)
+        weight = less(self.weight, other.weight)
+        empty = weight == 0
         kept = np.where(empty, 1.0, weight)
         delta = other.mean - self.mean
         mean = self.mean - delta * (other.weight / kept)[:, None]
