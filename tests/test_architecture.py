@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"errors", "logspace", "language", "numerals", "progress"},
     {"table"},
+    {"dataset_format"},
     {"stats"},
     {"priors", "covariance"},
     {"structure"},
@@ -27,7 +28,8 @@ FLOORS = (
     {"models"},
     {"uncertainty"},
     {"scale"},
-    {"store", "datasets"},
+    {"store", "dataset_toml"},
+    {"datasets"},
     {"__init__"},
     {"workbench/derivation", "workbench/doctor", "workbench/incoming", "workbench/laboratory"},
     {"workbench/figures", "workbench/private"},

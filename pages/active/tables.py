@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, cast
 import pandas as pd
 
 from bayes_engine import __version__
-from bayes_engine.datasets import Dataset, DatasetInfo, load_dataset
+from bayes_engine.dataset_format import DatasetInfo
+from bayes_engine.datasets import Dataset, load_dataset
 from bayes_engine.errors import BayesEngineError, TableError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.likelihoods import as_texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayes_engine.datasets import Image
+from bayes_engine.dataset_format import Image
 from bayes_engine.language import _
 from pages import active
 from pages.active.units import evidence, evidence_unit

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from bayes_engine import datasets
-from bayes_engine.datasets import Dataset, dataset_info, dataset_names, load_dataset, parse_info
+from bayes_engine.dataset_toml import parse_info
+from bayes_engine.datasets import Dataset, dataset_info, dataset_names, load_dataset
 from bayes_engine.errors import BayesEngineError, TableError
 
 ROWS_AND_MISSING = {

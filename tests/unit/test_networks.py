@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from bayes_engine import BayesianNetwork
-from bayes_engine.datasets import load_dataset, load_network, network_names, parse_network_info
+from bayes_engine.dataset_toml import parse_network_info
+from bayes_engine.datasets import load_dataset, load_network, network_names
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError
 from bayes_engine.exchange import read_bif, write_bif
 from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv

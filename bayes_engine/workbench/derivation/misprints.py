@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bayes_engine.datasets import Erratum
+from bayes_engine.dataset_format import Erratum
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.workbench.derivation.derive import Working
 

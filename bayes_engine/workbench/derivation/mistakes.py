@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayes_engine.datasets import Erratum
+from bayes_engine.dataset_format import Erratum
 from bayes_engine.errors import listen
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.sources import Fraction, Source

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.datasets import Erratum
+from bayes_engine.dataset_format import Erratum
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate

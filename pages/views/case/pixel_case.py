@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.datasets import Image
+from bayes_engine.dataset_format import Image
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.log_odds import log_odds_terms

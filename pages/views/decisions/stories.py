@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.datasets import DatasetInfo, dataset_info, dataset_names, load_dataset
+from bayes_engine.dataset_format import DatasetInfo
+from bayes_engine.datasets import dataset_info, dataset_names, load_dataset
 from bayes_engine.language import _, current_language
 from bayes_engine.table.schema import Variable
 from pages import active

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bayes_engine.datasets import Image
+from bayes_engine.dataset_format import Image
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.pixels import ClassImages, class_images
 from pages import active

@@ -1,0 +1,201 @@
+"""The TOML beside a data set or a network, checked: its keys, their types, and that its statements fit one another."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass, replace
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from bayes_engine.dataset_format import DatasetInfo, ExampleCase, Image, NetworkInfo
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.factors.network import Network
+
+MOST_PIXELS = 1024
+"""A picture has at most so many pixels."""
+
+
+def parse_info(text: str, file: str) -> DatasetInfo:
+    """The TOML `text` as a `DatasetInfo`; anything wrong in it raises, naming `file` and the key.
+
+    >>> parse_info('titel = "Melons"', "melons.toml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    bayes_engine.errors.BayesEngineError: 'melons.toml': key 'titel' is not known here; known keys: title, title_zh, ...
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
+    info: DatasetInfo = _record(DatasetInfo, document, file, "")
+    if info.image is not None:
+        _refuse(_misdrawn(info.image, info.cases), file)
+        info = _with_pixels(info, info.image)
+    _refuse(_contradictions(info), file)
+    return info
+
+
+def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
+    """The TOML beside a network; anything wrong in it raises, naming `file` and the key."""
+    info: NetworkInfo = _record(NetworkInfo, tomllib.loads(text), file, "")
+    _refuse(_disagreements(info, network), file)
+    return info
+
+
+def _refuse(problems: list[tuple[str, str]], file: str) -> None:
+    """Raises BayesEngineError with the first of them."""
+    for key, problem in problems:
+        raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
+
+
+def _disagreements(info: NetworkInfo, network: Network) -> list[tuple[str, str]]:
+    """(key, problem) wherever the TOML names what the network does not have."""
+    problems = []
+    if tuple(node.name for node in info.nodes) != network.names:
+        problems.append(("nodes", "must be the nodes of the network, in its order"))
+        return problems
+    for i, (node, size) in enumerate(zip(info.nodes, network.sizes, strict=True)):
+        if any(len(names) not in (0, size) for names in (node.levels_en, node.levels_zh)):
+            problems.append((f"nodes[{i}]", "one label per level"))
+    if info.target not in network.names or info.target in info.evidence:
+        problems.append(("target", "must be a node without evidence"))
+    for name, level in info.evidence.items():
+        if name not in network.names or level not in network[name].variable.levels:
+            problems.append((f"evidence.{name}", "there is no such node or level"))
+    return problems
+
+
+def _record(kind: Any, value: Any, file: str, where: str) -> Any:
+    """A TOML table as the dataclass `kind`. A field `class_` is the key `class`."""
+    if not isinstance(value, dict):
+        raise _mismatch(file, where, "a table", value)
+    hints = get_type_hints(kind)
+    known = {f.name.removesuffix("_"): f for f in fields(kind)}
+    prefix = f"{where}." if where else ""
+    for key in value:
+        if key not in known:
+            raise BayesEngineError(
+                "'{file}': key '{key}' is not known here; known keys: {known}",
+                file=file,
+                key=prefix + key,
+                known=", ".join(known),
+            )
+    for key, declared in known.items():
+        if key not in value and declared.default is MISSING and declared.default_factory is MISSING:
+            raise BayesEngineError("'{file}': key '{key}' is missing", file=file, key=prefix + key)
+    return kind(**{known[k].name: _typed(hints[known[k].name], v, file, prefix + k) for k, v in value.items()})
+
+
+def _typed(kind: Any, value: Any, file: str, where: str) -> Any:
+    """`value` checked against the type `kind`; TOML's arrays become tuples."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType and type(None) in inner:
+        return _typed(inner[0], value, file, where)
+    if is_dataclass(kind):
+        return _record(kind, value, file, where)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _mismatch(file, where, "a list", value)
+        return tuple(_typed(inner[0], v, file, f"{where}[{i}]") for i, v in enumerate(value))
+    if origin is Mapping:
+        if not isinstance(value, dict):
+            raise _mismatch(file, where, "a table", value)
+        return {k: _typed(inner[1], v, file, f"{where}.{k}") for k, v in value.items()}
+    if origin is Literal:
+        if value not in inner:
+            raise _mismatch(file, where, " | ".join(inner), value)
+        return value
+    if kind is float and type(value) is int:
+        return float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and bool not in (kind, *inner)):
+        raise _mismatch(file, where, getattr(kind, "__name__", str(kind)), value)
+    return value
+
+
+def _mismatch(file: str, where: str, wanted: str, value: object) -> BayesEngineError:
+    return BayesEngineError(
+        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=value
+    )
+
+
+def _misdrawn(image: Image, cases: tuple[ExampleCase, ...]) -> list[tuple[str, str]]:
+    """(key, problem) wherever the picture, or a case drawn as one, does not fit."""
+    problems = []
+    if min(image.rows, image.cols, image.top) < 1 or image.rows * image.cols > MOST_PIXELS:
+        problems.append(("image", f"rows, cols and top are at least 1, and there are at most {MOST_PIXELS} pixels"))
+    try:
+        image.meaning.format(row=1, col=1), image.meaning_zh.format(row=1, col=1)
+    except (KeyError, IndexError, ValueError):
+        problems.append(("image.meaning", "only {row} and {col} stand in braces"))
+    for i, case in enumerate(cases):
+        shape = len(case.pixels) == image.rows and all(len(row) == image.cols for row in case.pixels)
+        if case.pixels and not (shape and all(-1 <= ink <= image.top for row in case.pixels for ink in row)):
+            problems.append((f"cases[{i}].pixels", "rows × cols numbers from 0 to top, −1 for a missing one"))
+    return problems
+
+
+def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
+    """The pixels written out, as columns and as values of the cases."""
+
+    def drawn(case: ExampleCase) -> ExampleCase:
+        inks = zip(image.names, (ink for row in case.pixels for ink in row), strict=False)
+        return replace(case, values={**{name: ink for name, ink in inks if ink >= 0}, **case.values})
+
+    return replace(info, columns=(*image.columns, *info.columns), cases=tuple(map(drawn, info.cases)))
+
+
+def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
+    """What the types cannot say: (key, problem) of every statement that does not fit the others."""
+    problems: list[tuple[str, str]] = []
+
+    def check(holds: bool, key: str, problem: str) -> None:
+        if not holds:
+            problems.append((key, problem))
+
+    columns = {c.name: c for c in info.columns}
+    check(len(columns) == len(info.columns), "columns", "a name comes twice")
+    targets = [c.name for c in info.columns if c.role == "target"]
+    check(targets == [info.target], "target", "exactly this column, and no other, must have the role 'target'")
+    for c in info.columns:
+        key, n = f"columns.{c.name}", len(c.levels)
+        check(n >= 2 if c.discrete else n == 0, key, "levels (two or more) belong to a discrete column, and only there")
+        check(c.kind != "binary" or n == 2, key, "a binary column has two levels")
+        check(len({str(level) for level in c.levels}) == n, key, "a level comes twice")
+        check(all(len(names) in (0, n) for names in (c.levels_en, c.levels_zh)), key, "one label per level")
+    if problems:
+        return problems
+
+    classes = columns[info.target].levels
+    for i, case in enumerate(info.cases):
+        check(info.image is not None or not case.pixels, f"cases[{i}].pixels", "the table has no image")
+        for name, value in case.values.items():
+            asked, key = columns.get(name), f"cases[{i}].values.{name}"
+            check(asked is not None and asked.role == "feature", key, "there is no such feature")
+            if asked is not None and asked.discrete:
+                check(value in asked.levels, key, "there is no such level")
+            elif asked is not None:
+                check(isinstance(value, str) == (asked.kind == "text"), key, "the value does not fit the column's kind")
+
+    loss = info.loss
+    check(sorted(map(str, loss.classes)) == sorted(map(str, classes)), "loss.classes", "must be the target's levels")
+    check(len(loss.table) == len(loss.actions), "loss.table", "one row per action")
+    check(all(len(row) == len(loss.classes) for row in loss.table), "loss.table", "one cell per class in every row")
+    check(all(math.isfinite(cell) for row in loss.table for cell in row), "loss.table", "every cell is a number")
+    others = {str(action) for action in loss.actions if action not in classes}
+    for key, named in (("loss.actions_en", loss.actions_en), ("loss.actions_zh", loss.actions_zh)):
+        check(named.keys() <= others, key, "names an action that is a class or is not there")
+
+    if info.prior_of_use is not None:
+        priors = info.prior_of_use.priors
+        check(priors.keys() == {str(c) for c in classes}, "prior_of_use.priors", "one probability per class")
+        check(min(priors.values(), default=0.0) >= 0, "prior_of_use.priors", "a probability is negative")
+        check(math.isclose(sum(priors.values()), 1.0, abs_tol=1e-9), "prior_of_use.priors", "must sum to 1")
+
+    for i, erratum in enumerate(info.errata):
+        misprinted, key = columns.get(erratum.column), f"errata[{i}]"
+        levels = misprinted.levels if misprinted else ()
+        check(erratum.column == "" or misprinted is not None, f"{key}.column", "there is no such column")
+        check(erratum.level == "" or erratum.level in levels, f"{key}.level", "there is no such level")
+        check(erratum.class_ == "" or erratum.class_ in classes, f"{key}.class", "there is no such class")
+    return problems
