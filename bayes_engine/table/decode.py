@@ -1,34 +1,42 @@
-"""Bytes → text: unpacked if gzipped, refused by name if no text, decoded in the encoding they seem to have. chardet
-guesses; it is checked by decoding the whole file, since charset-normalizer fails on single-byte encodings.
-"""
+"""Bytes → text: unpacked if gzipped, refused by name if no text, decoded in the encoding they seem to have."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
-import hashlib
-import importlib
 import io
-import json
 import re
-import unicodedata
 import zlib
-from collections import deque
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
-from bayes_engine.language import Listing, Message
 from bayes_engine.progress import tick
-from bayes_engine.table.notes import Note, Offer, lines_of, note, offer
-
-MOST = 1_000_000
-"""How many characters are looked at where a sample will do."""
+from bayes_engine.table.encodings import (
+    CHUNK,
+    DOUBLE_ENCODED,
+    MOST,
+    as_utf8,
+    beyond_ascii,
+    damaged_characters,
+    double_encoding_note,
+    encoding_note,
+    guesses,
+    is_utf7,
+    mixes_scripts,
+    other_encodings,
+    plain_offer,
+    reads_as,
+    share_of_chinese,
+    survey,
+    telling_lines,
+    undo_double_encoding,
+)
+from bayes_engine.table.no_table import refuse_binary, refuse_foreign_text
+from bayes_engine.table.notes import Note, lines_of, note
 
 
 def load(source: bytes | str | Path, max_bytes: int) -> bytes:
@@ -39,8 +47,6 @@ def load(source: bytes | str | Path, max_bytes: int) -> bytes:
     return _gunzip(data, max_bytes) if data.startswith(b"\x1f\x8b") else data
 
 
-_CHUNK = 1 << 20
-"""Bytes that are decoded at once: a text in characters may take four times the memory of its bytes."""
 _MARK = codecs.BOM_UTF8
 _ENDS = re.compile(rb"\x0b|\x0c|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]")
 """Characters that end a line where nothing else does, in UTF-8."""
@@ -63,7 +69,7 @@ def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes,
     >>> recode("1,京都\\n".encode("utf-16"), None, [])[0].decode()
     '1,京都\\n'
     """
-    _refuse_binary(data)
+    refuse_binary(data)
     text, encoding = _recode(data, encoding, notes)
     if b"\n" not in text and b"\r" not in text and (end := _ENDS.search(text)):
         text = _ENDS.sub(b"\n", text)
@@ -74,7 +80,7 @@ def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes,
         if marks:
             notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}",
                               n=marks))  # fmt: skip
-    _refuse_foreign_text(text)
+    refuse_foreign_text(text)
     return text, encoding
 
 
@@ -89,7 +95,7 @@ def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str
     text = head.decode("utf-8" if encoding == DOUBLE_ENCODED else encoding, "replace").removeprefix("\ufeff")
     if encoding == DOUBLE_ENCODED:
         with suppress(UnicodeError):
-            text = _undo_double_encoding(text)
+            text = undo_double_encoding(text)
     lines = list(enumerate(re.split(r"\r\n|\n|\r", text), 1))
     telling = [(k, line) for k, line in lines[n:] if not line.isascii()]
     return [*lines[:n], *telling[:n]]
@@ -118,7 +124,7 @@ def _gunzip(data: bytes, max_bytes: int) -> bytes:
     out = io.BytesIO()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            while out.tell() <= most and (part := file.read(_CHUNK)):
+            while out.tell() <= most and (part := file.read(CHUNK)):
                 tick()
                 out.write(part)
     except (OSError, EOFError, zlib.error):
@@ -134,54 +140,6 @@ def _gunzip(data: bytes, max_bytes: int) -> bytes:
     if unpacked.startswith(b"\x1f\x8b"):
         raise ReadError("the gzip file holds another gzip file; unpack it and upload what is inside")
     return unpacked
-
-
-_SIGNATURES = tuple((re.compile(pattern, re.DOTALL), kind) for pattern, kind in (
-    (rb"\x89PNG", Message("a PNG image")), (rb"\xff\xd8\xff", Message("a JPEG image")),
-    (rb"GIF8[79]a", Message("a GIF image")), (rb"BM.{4}\0\0\0\0", Message("a BMP image")),
-    (rb"II\*\0|MM\0\*", Message("a TIFF image")), (rb"%PDF-", Message("a PDF document")),
-    (rb"%!PS|\xc5\xd0\xd3\xc6", Message("a PostScript document")), (rb"\{\\rtf", Message("an RTF document")),
-    (rb"\xd0\xcf\x11\xe0", Message("an old Office document")),
-    (rb"PK\x03\x04.*word/document\.xml", Message("a Word document")),
-    (rb"RIFF.{4}(?:WAVE|AVI |WEBP)|ID3[\x02-\x04]\0|\0\0..ftyp", Message("a media file")),
-    (rb"SQLite format 3", Message("an SQLite database")),
-    (rb"\0\x01\0\0Standard (?:Jet|ACE) DB", Message("an Access database")),
-    (rb"\x93NUMPY", Message("a NumPy array")), (rb"\x89HDF", Message("an HDF5 file")),
-    (rb"CDF[\x01\x02\x05]", Message("a NetCDF file")), (rb"MATLAB 5\.0 MAT-file", Message("a MATLAB file")),
-    (rb"ARROW1\0\0|FEA1\0|\xff{4}.{3}\0\x10\0\0\0", Message("an Arrow (Feather) file")),
-    (rb"ORC.{0,99}?[\0-\x08\x0e-\x19]", Message("an ORC file")), (rb"Obj\x01", Message("an Avro file")),
-    (rb"RD[AX][23]\n[ABX]\n|X\n\0\0\0[\x02\x03]", Message("an R data file")),
-    (rb"\$FL[23]@\(#\)", Message("an SPSS file")),
-    (rb"<stata_dta>|[hi\x6c-\x73][\x01\x02]\x01\0", Message("a Stata file")),
-    (rb"\0{12}\xc2\xea\x81\x60|HEADER RECORD\*{7}LIB", Message("a SAS file")),
-    (rb"\x7fELF|MZ\x90|\xca\xfe\xba\xbe|\xcf\xfa\xed\xfe|\0asm", Message("a program")),
-    (rb"\x80[\x02-\x05]", Message("a pickle")), (rb"x\x9c", Message("a compressed pickle (joblib)")),
-))  # fmt: skip
-"""How a file begins that is no text, and what it is."""
-_PACKED = tuple((re.compile(pattern, re.DOTALL), kind) for pattern, kind in (
-    (rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", Message("a zip archive")), (rb".{257}ustar[\0 ]", Message("a tar archive")),
-    (rb"7z\xbc\xaf", Message("a 7z archive")), (rb"Rar!\x1a", Message("a RAR archive")),
-    (rb"BZh[1-9](?:1AY|\x17rE)", Message("a bzip2 file")), (rb"\xfd7zXZ", Message("an xz file")),
-    (rb"\x28\xb5\x2f\xfd", Message("a zstd file")), (rb"\x04\x22\x4d\x18", Message("an lz4 file")),
-    (rb"\x1f[\x9d\xa0]|x\x01|x\xda.{0,99}?[\0-\x08\x0e-\x19]|\x5d\0\0", Message("a compressed file")),
-))  # fmt: skip
-"""The same, where it may hold a table."""
-
-
-def _refuse_binary(data: bytes) -> None:
-    """Raises ReadError on what is no text, saying what it looks like."""
-    if kind := next((kind for begin, kind in _SIGNATURES if begin.match(data)), None):
-        raise ReadError(
-            "the file is not a CSV or text table but looks like {kind} (binary); open it in the program it comes from "
-            "and save the table as CSV or xlsx",
-            kind=kind,
-        )
-    if kind := next((kind for begin, kind in _PACKED if begin.match(data)), None):
-        raise ReadError(
-            "the file is not a CSV or text table but looks like {kind}, in which there may be one; unpack it, and "
-            "upload the table itself (it may be packed with gzip)",
-            kind=kind,
-        )
 
 
 def _unprintable(data: bytes) -> bool:
@@ -202,40 +160,6 @@ _SEVEN_BITS = (
     (rb"\+[A-Za-z0-9+/]{3,}", "utf-7"),
 )  # fmt: skip
 """Plain ASCII that means another script, and the marks by which it switches to it."""
-DOUBLE_ENCODED = "utf-8-twice"
-"""What is called the encoding of UTF-8 that some program took for cp1252 and wrote as UTF-8 again: 'Ã©' is 'é'."""
-
-
-def _decoded(data: bytes, encoding: str, errors: str = "strict") -> Iterator[str]:
-    """The text in parts, a chunk at a time."""
-    with suppress(UnicodeError):
-        b"\0".decode(encoding)  # raises LookupError on what is no encoding of text
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
-    for start in range(0, len(data), _CHUNK):
-        tick()
-        yield decoder.decode(data[start : start + _CHUNK], start + _CHUNK >= len(data))
-
-
-def _utf8(data: bytes, encoding: str, errors: str = "strict") -> bytes:
-    """The text in UTF-8."""
-    if errors == "strict" and codecs.lookup(encoding).name == "utf-8":
-        deque(_decoded(data, encoding), 0)
-        return data
-    out = io.BytesIO()
-    out.writelines(part.encode() for part in _decoded(data, encoding, errors))
-    return out.getvalue()
-
-
-def _survey(data: bytes, encoding: str) -> tuple[bytes, str] | None:
-    """A digest of the text and its first MOST characters; None where the bytes are none in this encoding."""
-    digest, head = hashlib.blake2b(), ""
-    try:
-        for part in _decoded(data, encoding):
-            digest.update(part.encode())
-            head = head + part[: MOST - len(head)] if len(head) < MOST else head
-    except (UnicodeError, LookupError):
-        return None
-    return digest.digest(), head
 
 
 def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes, str]:
@@ -267,61 +191,40 @@ def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes
     for pattern, candidate in _SEVEN_BITS:
         if data.isascii() and re.search(pattern, data):
             with suppress(UnicodeError):
-                text = _utf8(data, candidate)
-                if candidate != "utf-7" or _in_seven_bits(data, text.decode()):
-                    notes.append(_encoding_note(text, candidate).offering(*_plain_offer(data, candidate)))
+                text = as_utf8(data, candidate)
+                if candidate != "utf-7" or is_utf7(data, text.decode()):
+                    notes.append(encoding_note(text, candidate).offering(*plain_offer(data, candidate)))
                     return text, candidate
-    chinese = _chinese(data)
-    if _reads(data, "utf-8") and not (chinese and _scripts_within_words(data)):
-        notes += _double_encoding_note(data)
-        if chinese and _beyond_ascii(data) <= 2 and any(c > "\u00ff" and c.isalpha() for c in _telling(data).decode()):
-            notes.append(_encoding_note(data, "utf-8").offering(*_others(data, {"utf-8": (b"", "")})))
+    chinese = share_of_chinese(data)
+    if reads_as(data, "utf-8") and not (chinese and mixes_scripts(data)):
+        notes += double_encoding_note(data)
+        if (
+            chinese
+            and beyond_ascii(data) <= 2
+            and any(c > "\u00ff" and c.isalpha() for c in telling_lines(data).decode())
+        ):
+            notes.append(encoding_note(data, "utf-8").offering(*other_encodings(data, {"utf-8": (b"", "")})))
         return data, "utf-8"
     if not chinese and (mixed := _mixed_encodings(data, notes)) is not None:
         return mixed, "utf-8"
     head = data[: 4 * MOST].decode("utf-8", "replace")[:MOST]
     sound = sum(ord(c) > 127 for c in head) - head.count("\ufffd")
-    if not chinese and sound > 5 * head.count("\ufffd") and sound > 5 * (n := _damage(data)):
-        mended = _utf8(data, "utf-8", "replace")
+    if not chinese and sound > 5 * head.count("\ufffd") and sound > 5 * (n := damaged_characters(data)):
+        mended = as_utf8(data, "utf-8", "replace")
         line = mended.count(b"\n", 0, mended.index("\ufffd".encode())) + 1
         notes.append(note("the encoding is utf-8, but {n} characters are damaged, the first in line {line}; they are "
                           "shown as '\ufffd'", "warning", line, n=n, line=line))  # fmt: skip
         return mended, "utf-8"
     read: dict[str, tuple[bytes, str]] = {}
-    for guess in dict.fromkeys(_guesses(data, chinese)):
-        if (surveyed := _survey(data, guess)) is not None:
+    for guess in dict.fromkeys(guesses(data, chinese)):
+        if (surveyed := survey(data, guess)) is not None:
             read[guess] = surveyed
     if read:
         guess = next(iter(read))
-        text = _utf8(data, guess)
-        notes.append(_encoding_note(text, guess).offering(*_others(data, read)))
+        text = as_utf8(data, guess)
+        notes.append(encoding_note(text, guess).offering(*other_encodings(data, read)))
         return text, guess
     raise ReadError("the encoding of the file cannot be found out; save it as UTF-8, or choose the encoding")
-
-
-def _damage(data: bytes) -> int:
-    """How many characters are damaged in UTF-8, or stand for one that was."""
-    return sum(part.count("\ufffd") for part in _decoded(data, "utf-8", "replace"))
-
-
-def _in_seven_bits(data: bytes, text: str) -> bool:
-    """Whether plain characters seem to be UTF-7: every + begins letters of one script or signs that people write, and
-    the text written again so is the same."""
-    strange = {c for c in text if not c.isascii()}
-    shifts = re.findall(rb"\+([A-Za-z0-9+/]*)", data)
-    if any(shift.isdigit() for shift in shifts):
-        return False  # a telephone number
-    if not strange or any(c == "\ufffd" or unicodedata.category(c)[0] in "CM" for c in strange):
-        return False
-    scripts = {unicodedata.name(c, "?").split()[0] for c in strange if c.isalpha()}
-    return bool(scripts) and len(scripts) <= 2 and text.encode("utf-7").count(b"+") == len(shifts)
-
-
-def _plain_offer(data: bytes, encoding: str) -> tuple[Offer, ...]:
-    """Plain ASCII is always another way to read what is only ASCII."""
-    cell = next((c for c in re.findall(r"[^,;\t|\r\n]+", data[:MOST].decode("ascii")) if "+" in c), "")
-    return (offer("{encoding}: '{cell}'", "encoding", "utf-8", encoding="utf-8", cell=cell[:24]),
-            ) if encoding == "utf-7" else ()  # fmt: skip
 
 
 def _wide(nul: NDArray[np.bool_]) -> str:
@@ -340,7 +243,7 @@ def _text_of(data: bytes, encoding: str, notes: list[Note]) -> bytes | None:
     """The text in an encoding of 2 or 4 bytes a character; None where it is none."""
     own_notes: list[Note] = []
     try:
-        text = _utf8(_whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, own_notes), encoding)
+        text = as_utf8(_whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, own_notes), encoding)
     except UnicodeError:
         return None
     if b"\0" in text.rstrip(b"\0") or _unprintable(text):
@@ -372,9 +275,9 @@ def _mixed_encodings(data: bytes, notes: list[Note]) -> bytes | None:
             sound = True
     if not sound:
         return None
-    strange = _damage(bad := rest.getvalue())
-    other = next((g for g in _guesses(bad, _chinese(bad))[:1] if _reads(bad, g)), None)
-    if other is None or strange < 4 or _beyond_ascii(bad) > 2 * strange:
+    strange = damaged_characters(bad := rest.getvalue())
+    other = next((g for g in guesses(bad, share_of_chinese(bad))[:1] if reads_as(bad, g)), None)
+    if other is None or strange < 4 or beyond_ascii(bad) > 2 * strange:
         return None  # damaged characters rather than an encoding
     text = io.BytesIO()
     for line in _LINE.finditer(data):
@@ -389,11 +292,6 @@ def _mixed_encodings(data: bytes, notes: list[Note]) -> bytes | None:
 _LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++\Z")
 
 
-def _beyond_ascii(data: bytes) -> int:
-    """How many characters are not plain ASCII, the damaged too."""
-    return sum(sum(ord(c) > 127 for c in part) for part in _decoded(data, "utf-8", "replace"))
-
-
 def _is_utf8(line: bytes) -> bool:
     try:
         line.decode()
@@ -402,72 +300,12 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _reads(data: bytes, encoding: str) -> bool:
-    try:
-        deque(_decoded(data, encoding), 0)
-    except (UnicodeError, LookupError):
-        return False
-    return True
-
-
-def _undo_double_encoding(text: str) -> str:
-    """What a text means that was encoded twice; raises UnicodeError where it was not."""
-    return text.translate(_BYTES).encode("latin-1").decode("utf-8")
-
-
-_BYTES = {ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
-"""The characters of cp1252 that latin-1 has not, as the bytes they were."""
-
-
-def _double_encoding_note(data: bytes) -> list[Note]:
-    """Whether a text seems to have been encoded twice, with the way to have it right."""
-    if data.isascii():
-        return []
-    seems = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac\u2122]")
-    last = ""
-    for part in _decoded(data, "utf-8"):
-        if seems.search(last + part):
-            break
-        last = part[-1:]
-    else:
-        return []
-    try:
-        for line in _NOT_ASCII.finditer(data):
-            _undo_double_encoding(line[0].decode())
-    except UnicodeError:
-        return []
-    cell = next(m[0].decode() for m in re.finditer(rb"[^,;\t|\r\n]+", data) if not m[0].isascii())
-    return [note("the text seems to have been encoded twice before it was saved: '{cell}' may mean '{meant}'",
-                 "warning", cell=cell[:40], meant=_undo_double_encoding(cell)[:40])
-            .offering(offer("Undo it: '{meant}'", "encoding", DOUBLE_ENCODED,
-                            meant=_undo_double_encoding(cell)[:24]))]  # fmt: skip
-
-
-_NOT_ASCII = re.compile(rb"[^\x00-\x7f][^\r\n]*+")
-"""A line from its first character on that is not plain."""
-
-
-def _others(data: bytes, read: Mapping[str, tuple[bytes, str]]) -> list[Offer]:
-    """Other encodings of which the bytes are text, each with the first cell that shows the difference."""
-    offers: list[Offer] = []
-    seen = {next(iter(read.values()))[0]}
-    for encoding in dict.fromkeys(("gb18030", "cp1252", *read, "big5", "cp1251", "cp932")):
-        if len(offers) < 3 and (surveyed := read.get(encoding) or _survey(data, encoding)) is not None:
-            digest, text = surveyed
-            cell = next((c[0] for c in re.finditer(r"[^,;\t|\r\n]+", text) if not c[0].isascii()), "")
-            readable = not any(c == "\ufffd" or unicodedata.category(c) in ("Cc", "Cn", "Co") for c in cell)
-            if digest not in seen and cell and readable:
-                offers.append(offer("{encoding}: '{cell}'", "encoding", encoding, encoding=encoding, cell=cell[:24]))
-                seen.add(digest)
-    return offers
-
-
 def _strictly(data: bytes, encoding: str) -> bytes:
     try:
         if encoding != DOUBLE_ENCODED:
-            return _utf8(data, encoding)
+            return as_utf8(data, encoding)
         out = io.BytesIO()
-        out.writelines(_undo_double_encoding(line[0].decode()).encode() for line in _LINE.finditer(data))
+        out.writelines(undo_double_encoding(line[0].decode()).encode() for line in _LINE.finditer(data))
         return out.getvalue()
     except LookupError:
         raise ReadError("there is no encoding '{encoding}'; try utf-8, gb18030 or cp1252", encoding=encoding) from None
@@ -483,154 +321,7 @@ def _fault(data: bytes, encoding: str) -> int:
     try:
         text = data.decode("utf-8" if encoding == DOUBLE_ENCODED else encoding)
         if encoding == DOUBLE_ENCODED:
-            _undo_double_encoding(text)
+            undo_double_encoding(text)
     except UnicodeError as error:
         return int(getattr(error, "start", 0))
     return 0
-
-
-def _telling(data: bytes) -> bytes:
-    """The first lines that are not plain ASCII."""
-    lines = (match[0] for match in re.finditer(rb"[^\r\n]++", data))
-    return b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
-
-
-def _chinese(data: bytes) -> float:
-    """Where the whole file is valid in GB 18030, the share of common characters in what is not ASCII there; 0 where it
-    is below a half. Of words with accents neither is so: a letter would join the next one into a rare character."""
-    if data.isascii():
-        return 0.0
-    characters = _GB.findall(_telling(data))
-    signs = sum(c[0] < 0xA4 and len(c) == 2 and c[0] > 0xA0 for c in characters)
-    common = sum(0xB0 <= c[0] <= 0xD7 and c[1] > 0xA0 for c in characters)
-    share = common / max(len(characters) - signs, 1)
-    return share if share >= 0.5 and _reads(data, "gb18030") else 0.0
-
-
-_GB = re.compile(rb"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])")
-"""A character of GB 18030 beyond ASCII; the first 3,755 Chinese ones, by frequency, are B0A1 to D7FE."""
-
-
-def _scripts_within_words(data: bytes) -> bool:
-    """Whether most words that are not ASCII mix scripts, as Greek with Armenian: UTF-8 by chance."""
-    words = [w for w in re.findall(r"[^\W\d_]+", _telling(data).decode("utf-8", "ignore")) if not w.isascii()]
-    mixed = sum(len({unicodedata.name(c, "?").split()[0] for c in w if not c.isascii()}) > 1 for w in words)
-    return 2 * mixed > len(words)
-
-
-def _guesses(data: bytes, chinese: float) -> list[str]:
-    """Encodings to try, likeliest first. A detector is good at telling those of East Asia apart, but takes few Chinese
-    words between English ones for accents: common Chinese is before what is not East Asian."""
-    sample = _telling(data)
-    high = sum(b > 127 for b in sample)
-    guessed: list[str] = []
-    try:
-        detected = importlib.import_module("chardet").detect(sample)["encoding"]
-        guessed = [codecs.lookup(detected).name] if detected else []
-    except (ImportError, LookupError):
-        pass
-    guessed = ["gb18030" if g in ("gb2312", "gbk", "hz") else g for g in guessed if g not in ("ascii", "utf-8")]
-    korean = guessed[:1] in (["cp949"], ["euc_kr"], ["johab"])
-    characters = _GB.findall(sample)
-    if korean and 5 * sum(c[0] > 0xC8 for c in characters) > len(characters):
-        korean, guessed = False, []  # no Korean syllable stands there
-    elsewhere = korean or any(g.startswith(_EAST_ASIAN) for g in guessed)
-    if chinese and ((chinese == 1 and high < 40) or not elsewhere):
-        guessed.insert(0, "gb18030")
-    else:
-        guessed = [*_western(sample, guessed[0] if guessed else ""), *guessed]
-    return [*guessed, "gb18030", "cp1252", "latin-1"]
-
-
-_EAST_ASIAN = ("gb", "big5", "cp932", "cp950", "euc_j", "shift", "iso2022")
-"""How the names of encodings begin that write a character of East Asia in two bytes."""
-_WESTERN = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ€£§°µ²³×“”‘’„–—«»…·•®©")
-
-
-def _western(sample: bytes, detected: str) -> list[str]:
-    """The encoding of Western Europe in which every character is a common one, where the detector saw Latin letters or
-    a mixture of scripts within words: of a few accents it cannot tell code pages apart."""
-    try:
-        text = sample.decode(detected or "cp1252")
-    except (UnicodeDecodeError, LookupError):
-        return []
-    with suppress(UnicodeDecodeError):
-        if sample and {c for c in sample.decode("cp1252") if not c.isascii()} <= _SIGNS:
-            return ["cp1252"]  # quotes, dashes and the euro's sign between plain letters
-    words = [w for w in re.findall(r"[^\W\d_]+", text) if not w.isascii()]
-    odd = [w for w in words if not all("LATIN" in unicodedata.name(c, "") for c in w)]
-    if any(w for w in odd if not re.search("[A-Za-z]", w)) and 2 * sum(
-        bool(re.search("[A-Za-z]", w)) for w in odd) <= len(words):  # fmt: skip
-        return []  # whole words of another script
-    for encoding in ("cp1252", "mac_roman", "cp850"):
-        with suppress(UnicodeDecodeError):
-            text = sample.decode(encoding)
-            if all(c in _WESTERN for c in text if ord(c) > 127) and not _SLIPS.search(text):
-                return [encoding]
-    return []
-
-
-_SIGNS = frozenset("€“”‘’„–—…•")
-"""Signs that cp1252 has in place of what latin-1 has for control characters."""
-_SLIPS = re.compile(
-    "[a-zß-öø-ÿ][À-ÖØ-ÞŒ](?![A-ZÀ-ÖØ-ÞŒ])|[A-Z][À-ÖØ-ÞŒ][a-z]|[£§°µ²³×©®•][a-zA-Z]|[a-z][£§×©®•]|[a-z]·(?![a-z])"
-)
-"""A capital or a sign within a word of small letters: the text is in another encoding."""
-
-
-def _encoding_note(data: bytes, encoding: str) -> Note:
-    matches = re.finditer(rb"[^,;\t|\r\n]+", data)
-    odd = list(islice(((m.start(), m[0].decode().strip()[:40]) for m in matches if not m[0].isascii()), 4))
-    cells = [(data.count(b"\n", 0, start) + 1, cell) for start, cell in odd]
-    if not cells:
-        return note("encoding guessed: {encoding}; choose another if the text looks wrong", "warning",
-                    encoding=encoding)  # fmt: skip
-    line, cell = cells[0]
-    if len(cells) > 3:
-        return note("encoding guessed: {encoding}, first used in line {line} ('{cell}'); choose another if that looks "
-                    "wrong", "warning", line, encoding=encoding, line=line, cell=cell)  # fmt: skip
-    where = Listing(Message("{line}: '{cell}'", {"line": line, "cell": cell}) for line, cell in cells)
-    return note("encoding guessed: {encoding}, from very few characters (line {where}); choose another if they look "
-                "wrong", "warning", line, encoding=encoding, where=where)  # fmt: skip
-
-
-def _refuse_foreign_text(data: bytes) -> None:
-    """Raises ReadError on text that is another kind of file: a web page, JSON, XML; and on no text at all."""
-    head, end = data[: 4 * MOST].decode(errors="ignore"), data[-1200:].decode(errors="ignore")[-300:]
-    start = head[:2000].lstrip("\ufeff \t\r\n").lower()
-    if re.fullmatch(rb"(?:\xef\xbb\xbf|[ \t\r\n\x1a])*+", data):
-        raise ReadError("the file is empty: there is no data in it")
-    tabular = _tabular(head)
-    if re.match(r"<!doctype html|<html|<head|<body|mime-version: 1\.0\s", start) or (
-        re.match(r"<(?:script|style|title|meta|link|h\d|p)\b|<!--", start) and not tabular
-    ):
-        raise ReadError("the file is a web page (HTML), perhaps a sign-in page; open the link in a browser, sign in, "
-                        "and download the table itself")  # fmt: skip
-    if start.startswith("<?xml"):
-        raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
-    if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start) and not tabular:
-        raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
-    root = None if tabular else re.match(r"<([a-z][\w:.-]*+)[^<>]*+>", start)
-    if root and end.rstrip().lower().endswith(f"</{root[1]}>"):
-        raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
-    if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", head) and end.endswith("."):
-        raise ReadError("the file is not a table but looks like a pickle (binary), which is never opened here; save "
-                        "the table as CSV or xlsx")  # fmt: skip
-    if start.startswith("version https://git-lfs"):
-        raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
-    if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(head)):
-        raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
-
-
-def _tabular(text: str) -> bool:
-    """Whether the first lines hold the same mark equally often, as those of a table do of which a name is a tag."""
-    lines = [match[0] for match in islice(re.finditer(r"[^\r\n]+", text), 20)]
-    return len(lines) > 2 and any(len(n := {line.count(mark) for line in lines}) == 1 and n != {0} for mark in ",;\t|")
-
-
-def _is_json(text: str) -> bool:
-    """Whether the first line is JSON by itself, as in a file of one list a line."""
-    try:
-        return isinstance(json.loads(text.lstrip("\ufeff \t\r\n").splitlines()[0][:MOST]), list)
-    except (ValueError, RecursionError):
-        return False

@@ -20,7 +20,8 @@ from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
 from bayes_engine.table.convert import ReadAs, convert, convert_column
 from bayes_engine.table.decode import decode, load
-from bayes_engine.table.dialect import Grid, cut
+from bayes_engine.table.dialect import cut
+from bayes_engine.table.grid import Grid
 from bayes_engine.table.notes import Note, Offer, listed, note
 from bayes_engine.table.numbers import Mark
 from bayes_engine.table.parquet_arff import arff, is_arff, is_parquet, parquet, written

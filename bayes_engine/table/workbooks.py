@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
-from bayes_engine.table.dialect import Grid, check_size
+from bayes_engine.table.grid import Grid, check_size
 from bayes_engine.table.notes import Note, note, offer
 from bayes_engine.table.parquet_arff import cell_text
 

@@ -23,7 +23,7 @@ from bayes_engine.exchange.csv_tables import read_csv
 from bayes_engine.factors.network import Network
 from bayes_engine.language import Message
 from bayes_engine.table.convert import ReadAs
-from bayes_engine.table.decode import DOUBLE_ENCODED
+from bayes_engine.table.encodings import DOUBLE_ENCODED
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
 from pages.runtime import jobs

@@ -14,7 +14,7 @@ import pytest
 
 from bayes_engine import load_model
 from bayes_engine.errors import ReadError, StoreError
-from bayes_engine.table.assemble import unique_names
+from bayes_engine.table.column_names import unique_names
 from bayes_engine.table.read import read_table
 from tests.unit.test_read import rows
 from tests.unit.test_read_hostile import book, packed

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from bayes_engine.table import dialect
-from bayes_engine.table.dialect import Dialect, cut, records, sniff, tokenize
+from bayes_engine.table.dialect import cut, sniff
 from bayes_engine.table.notes import Note
+from bayes_engine.table.tokenize import Dialect, records, tokenize
 from tests.conftest import some
 
 
@@ -24,8 +24,9 @@ def test_sniff(text: str, delimiter: str) -> None:
 
 @pytest.mark.parametrize("piece", [1 << 22, 7])
 def test_the_fast_cut_equals_the_tolerant_one(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialect, "_PIECE", piece)  # small ones end within quotes and between \r and \n
-    monkeypatch.setattr(dialect, "_ROWS", 2)
+    # small ones end within quotes and between \r and \n
+    monkeypatch.setattr("bayes_engine.table.tokenize._PIECE", piece)
+    monkeypatch.setattr("bayes_engine.table.tokenize._ROWS", 2)
     rng = np.random.default_rng(0)
     pieces = ["a", "1.5", '"q"', '"x,y"', '"l\nm"', '"d""d"', "", " s", '"', 'in"ch', "é"]
     for _ in range(some(300)):
@@ -39,7 +40,7 @@ def test_the_fast_cut_equals_the_tolerant_one(piece: int, monkeypatch: pytest.Mo
 
 
 def test_blocks_of_different_widths_make_one_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialect, "_ROWS", 2)
+    monkeypatch.setattr("bayes_engine.table.tokenize._ROWS", 2)
     grid = tokenize('a\nb\n\n1,2,3\n4,x"y"\n"5\n', Dialect())
     expected = [["a", "", ""], ["b", "", ""], ["1", "2", "3"], ["4", 'x"y"', ""], ['"5', "", ""]]
     assert grid.cells.astype(object).to_numpy().tolist() == expected

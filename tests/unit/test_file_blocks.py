@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bayes_engine import LossMatrix, NaiveBayes
 from bayes_engine.errors import ReadError
-from bayes_engine.table import decode, dialect
+from bayes_engine.table import dialect, encodings, grid, tokenize
 from bayes_engine.table.read import read_table
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.classified_file import score_file
@@ -36,7 +36,7 @@ def cut_small(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(file_blocks, "LEAST", -1)
     monkeypatch.setattr(file_blocks, "PIECE", size)
     monkeypatch.setattr(dialect, "_STRETCH", size)
-    monkeypatch.setattr(decode, "_CHUNK", size)
+    monkeypatch.setattr(encodings, "CHUNK", size)
 
 
 def told(read: Callable[[], tuple[pd.DataFrame, object, object]]) -> object:
@@ -268,7 +268,7 @@ def test_the_end_of_a_line_is_no_delimiter(read: Callable[[bytes], object]) -> N
 
 @pytest.mark.parametrize("line", [b"," * 2_000_000, b'5,5" x,' * 300_000], ids=["commas", "quotes within cells"])
 def test_a_line_of_more_cells_than_any_table_is_refused_before_it_is_cut(line: bytes) -> None:
-    assert len(next(dialect.records(line, dialect.Dialect()))[1]) == dialect.MAX_COLUMNS + 1
+    assert len(next(tokenize.records(line, tokenize.Dialect()))[1]) == grid.MAX_COLUMNS + 1
     with pytest.raises(ReadError, match="more than can be read here"):
         open_cells(b"a,b\n1,2\n" * 40_000 + line)
 

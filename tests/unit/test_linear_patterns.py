@@ -14,7 +14,19 @@ import pytest
 
 from bayes_engine.errors import LossError, ReadError
 from bayes_engine.exchange import bif
-from bayes_engine.table import convert, dates, decode, dialect, guard, notes, numbers, parquet_arff, read, workbooks
+from bayes_engine.table import (
+    convert,
+    dates,
+    decode,
+    dialect,
+    guard,
+    notes,
+    numbers,
+    parquet_arff,
+    read,
+    tokenize,
+    workbooks,
+)
 from bayes_engine.workbench.derivation import check
 from bayes_engine.workbench.incoming import pasted_losses
 
@@ -56,10 +68,11 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "a date": (lambda text: dates.dates([text]), lambda n: "1/" * n),
     "a column of digits": (column, lambda n: "1" * n),
     "a column of blanks": (column, lambda n: "(" + " " * n + "x"),
-    "blank lines, lined up": (lambda text: list(dialect.aligned(text, ())), lambda n: " " * n + "\n1 2"),
-    "quotes within a cell": (lambda text: list(dialect.records(text, dialect.Dialect())), lambda n: ',"a' * (n // 3)),
-    "quotes never closed": (lambda text: list(dialect.records(text, dialect.Dialect())), lambda n: '"a,""' * (n // 5)),
-    "a backslash between": (lambda text: list(dialect.records(text, dialect.sniff(text, "\\"))),
+    "blank lines, lined up": (lambda text: list(tokenize.aligned(text, ())), lambda n: " " * n + "\n1 2"),
+    "quotes within a cell": (lambda text: list(tokenize.records(text, tokenize.Dialect())), lambda n: ',"a' * (n // 3)),
+    "quotes never closed": (lambda text: list(tokenize.records(text, tokenize.Dialect())),
+                            lambda n: '"a,""' * (n // 5)),
+    "a backslash between": (lambda text: list(tokenize.records(text, dialect.sniff(text, "\\"))),
                             lambda n: '\\"a' * (n // 3)),
     "many relations": (parquet_arff.is_arff, lambda n: "@relation\n" * n),
     "blanks in a cell of ARFF": (parquet_arff._arff_cells, lambda n: "a" + " " * n + "b"),

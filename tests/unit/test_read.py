@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.assemble import unique_names
+from bayes_engine.table.column_names import unique_names
 from bayes_engine.table.read import Reading, read_table
 from tests.conftest import slowly
 

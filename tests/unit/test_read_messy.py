@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table import assemble, parquet_arff
+from bayes_engine.table import grid, header, parquet_arff
 from bayes_engine.table.convert import convert_column
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.numbers import is_number
@@ -383,8 +383,8 @@ def test_the_short_way_to_a_number_is_the_long_one(monkeypatch: pytest.MonkeyPat
 
 def test_a_wide_table_is_judged_by_its_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(assemble, "is_number", lambda cell: looked.append(cell) or is_number(cell))
-    monkeypatch.setattr(assemble, "_SEEN", 2000)
+    monkeypatch.setattr(header, "is_number", lambda cell: looked.append(cell) or is_number(cell))
+    monkeypatch.setattr(grid, "_SEEN", 2000)
     data = (",".join(f"f{j}" for j in range(100)) + "\n" + (",".join(["1.5"] * 100) + "\n") * 150).encode()
     reading = read_table(data)
     assert (reading.frame.shape, reading.recipe.header) == ((150, 100), 1)

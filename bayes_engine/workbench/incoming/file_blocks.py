@@ -24,28 +24,23 @@ from numpy.typing import NDArray
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import Layout, lay_out, no_rows
 from bayes_engine.table.decode import load, recode
-from bayes_engine.table.dialect import (
-    ALIGNED,
-    Dialect,
-    Grid,
-    aligned,
-    aligned_at,
-    check_size,
-    dialect_notes,
-    is_plain,
-    line_end,
-    lines_at,
-    prepared,
-    records,
-    regular,
-    sniff,
-    stretches,
-    unwrapped_note,
-    whole_lines,
-)  # fmt: skip
+from bayes_engine.table.dialect import dialect_notes, prepared, sniff, unwrapped_note, whole_lines
+from bayes_engine.table.grid import Grid, check_size
 from bayes_engine.table.notes import Note
 from bayes_engine.table.parquet_arff import cell_text, declared, is_arff, is_parquet, parquet, written
 from bayes_engine.table.read import MAX_BYTES, Recipe, read_table
+from bayes_engine.table.tokenize import (
+    ALIGNED,
+    Dialect,
+    aligned,
+    aligned_at,
+    is_plain,
+    line_end,
+    lines_at,
+    records,
+    regular,
+    stretches,
+)
 from bayes_engine.table.workbooks import Workbook, workbook
 
 PIECE = 1 << 20

@@ -1,0 +1,287 @@
+"""Where the table lies among the records of a file: which of them holds the names of its columns, if any does, and
+which is the first row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from bayes_engine.table.dates import DATE
+from bayes_engine.table.grid import Records, at_once, row_at, rows_at
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number, pointed
+
+COMMENT = ("#", "%", "//")
+
+
+class TableLocation(NamedTuple):
+    """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
+    between names and data that hold no data; `lone` whether the header is one name beside blanks, perhaps a title;
+    `doubtful` whether it may be a row: numbers, or words above words that tell nothing."""
+
+    header: int | None
+    first: int
+    units: tuple[int, ...] = ()
+    lone: bool = False
+    doubtful: bool = False
+
+
+def locate(grid: Records) -> TableLocation:
+    """Header and first data row, below comments, titles and notes.
+
+    >>> from bayes_engine.table.tokenize import Dialect, tokenize
+    >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
+    TableLocation(header=1, first=3, units=(2,), lone=False, doubtful=False)
+    """
+    widths = grid.widths
+    uncommented = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
+    usual = int(np.bincount(widths[uncommented] if uncommented.any() else widths).argmax())
+    head = grid.rows(0, min(at_once(grid), 200))
+    filled = [sum(cell.strip() != "" for cell in row) for row in head]
+    need = max(min(usual, 2), int(np.median(filled)) // 2)
+    k = next((i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i])), 0)
+    below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
+    votes = _votes(head[k], below, usual)
+    above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
+    if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
+        header: int | None = above if not _comment(head[above]) or widths[above] == usual else None
+    elif above is None and votes < 0 and _lone_name(grid, head[:k], usual):
+        return TableLocation(k - 1, k, lone=True)
+    else:
+        header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
+    if header is None:
+        return TableLocation(None, k)
+    if any(not cell.strip() for cell in head[header][:usual]) and header + 2 < len(head):
+        nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
+        if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
+            header += 1
+    first = header + 1
+    while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
+        first += 1
+    names = [cell for cell in head[header][:usual] if cell.strip()]
+    doubtful = header == k == first - 1 and (votes == 0 or (len(names) > 1 and all(map(is_number, names))))
+    return TableLocation(header, first, tuple(range(header + 1, first)), doubtful=doubtful)
+
+
+def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:
+    """Whether of what stands above rows of data the last line names one of their columns and leaves the others blank: a
+    short word right above them, where no other line (but comments) is one of the table's."""
+    if not top or grid.lines[len(top)] - grid.lines[len(top) - 1] > 1:
+        return False
+    cell = max(top[-1], key=len).strip()
+    others = [row for row, width in zip(top[:-1], grid.widths, strict=False) if width == usual and not _comment(row)]
+    return (grid.widths[len(top) - 1] == usual > 1 and not others and _names(top[-1]) and not _comment(top[-1])
+            and len(cell.split()) <= 3)  # fmt: skip
+
+
+def second_table(grid: Records) -> int | None:
+    """The position of the record with which another table begins: one that repeats most of the first one's names in a
+    row of another width, or names that follow an empty line, above columns of values that agree with them in width.
+
+    >>> from bayes_engine.table.tokenize import Dialect, tokenize
+    >>> second_table(tokenize("a,b\\n1,2\\n3,4\\n\\nsize,city,n\\n1,Oslo,2\\n3,Rome,4\\n5,Bonn,6\\n", Dialect()))
+    3
+    """
+    n = len(grid.widths)
+    wide = ((i, row_at(grid, i)) for i in range(min(n, 20)) if grid.widths[i] > 1)
+    start, names = next(((i, row) for i, row in wide if _names(row)), (n, []))
+    if start == n:
+        return None
+    width = int(grid.widths[start])
+    again = np.flatnonzero(grid.first.eq(names[0]).to_numpy(dtype=bool) & (grid.widths != width))
+    after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
+    candidates = np.union1d(again, after_gap[:100])
+    for i, row in rows_at(
+        grid, candidates[(candidates >= start + 2) & (candidates <= n - 2) & (grid.widths[candidates] > 1)]
+    ):
+        pairs = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
+        if (
+            grid.widths[i] != width
+            and len(pairs) > 1
+            and 2 * sum(a == b for a, b in pairs) > max(len(pairs), width - 1)
+        ):
+            return i
+        padded = len(row) == width and not row[-1].strip()  # all rows of a spreadsheet are as wide as the widest
+        if padded:
+            row = row[: max((j for j, cell in enumerate(row, 1) if cell.strip()), default=0)]
+        if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or row == names:
+            continue
+        below_it = grid.part(i + 1, i + 200)
+        fits = below_it.reach() <= len(row) if padded else below_it.widths == len(row)
+        if grid.lines[i] - grid.lines[i - 1] > 1 and fits.all():
+            below = [r[: len(row)] for r in grid.rows(i + 1, i + 200)]
+            votes = _votes(row, below, len(row))
+            if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
+                return i
+    return None
+
+
+def _comment(row: Sequence[str]) -> bool:
+    return row[0].lstrip().startswith(COMMENT)
+
+
+def is_value(cell: str) -> bool:
+    """True for what is a value rather than a name."""
+    return is_number(cell) or DATE.fullmatch(cell.strip()) is not None
+
+
+def _names(row: Sequence[str]) -> bool:
+    """True where a row could be names: some text, no value, nothing twice."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    return bool(cells) and not any(map(is_value, cells)) and len(set(cells)) == len(cells)
+
+
+def is_typed(column: Sequence[str]) -> bool:
+    """Whether nearly all cells of a column that are not missing are values."""
+    known = [cell for cell in column if cell.strip() not in MISSING_AMONG_NUMBERS]
+    return bool(known) and sum(map(is_value, known)) >= 0.8 * len(known)
+
+
+def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:
+    """> 0 where `row` differs in kind from the columns below it, < 0 where it is like them."""
+    if not below:
+        return 0.0
+    cells = [cell.strip() for cell in row[:usual]]
+    years = [int(c) for c in cells if re.fullmatch(r"\d{1,4}", c)]
+    if len(years) >= 3 and years == list(range(years[0], years[0] + len(years))):
+        first_word = next((j for j, c in enumerate(cells) if c and not is_value(c)), None)
+        if first_word == 0 or (
+            first_word is not None
+            and years[0] >= 1000
+            and cells[first_word] not in {r[first_word].strip() for r in below}
+        ):
+            return 1.0  # country, 2019, 2020, 2021
+    if _numbered(cells):
+        columns = [(c, {r[j].strip() for r in below} - {""}) for j, c in enumerate(cells) if c]
+        above_words = any(c.isdecimal() and values and not any(map(is_value, values)) for c, values in columns)
+        if above_words or not any(c in values for c, values in columns):
+            return 1.0
+    below = _but_for_repetitions(cells, below)
+    votes = 0.0
+    numbers: list[tuple[str, list[str]]] = []
+    for j, cell in enumerate(cells):
+        column = [r[j].strip() if j < len(r) else "" for r in below]
+        if is_typed(column):
+            if cell in MISSING_AMONG_NUMBERS:
+                continue
+            if is_value(cell) and not _day_above(cell, column):
+                numbers.append((cell, column))
+            else:
+                votes += 1.0
+        elif cell and cell in column:
+            votes -= 0.5
+        elif cell and len(column) >= 6 and len(set(column)) <= len(column) / 3:
+            votes += 0.5
+    return votes + (_votes_of_numbers(cells, numbers, below) if votes >= 0 else -float(len(numbers)))
+
+
+def _but_for_repetitions(cells: Sequence[str], below: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The rows without those that repeat this one, where that sets it apart as a header that was written again: hardly
+    another row stands twice, or its words stand in no other row, as those of most others do."""
+    others = [row for row in below if [cell.strip() for cell in row[: len(cells)]] != list(cells)]
+    if len(others) == len(below) or len(others) < 6:
+        return below
+    times = Counter(map(tuple, others))
+    if len(times) >= 0.9 * len(others):
+        return others
+    columns = [Counter(row[j].strip() if j < len(row) else "" for row in others) for j in range(len(cells))]
+    alone = sum(
+        all(column[cell.strip()] == n for cell, column in zip(row, columns, strict=False)) for row, n in times.items()
+    )
+    known = any(cell in column for cell, column in zip(cells, columns, strict=True))
+    return below if known or alone > 0.1 * len(times) else others
+
+
+def _votes_of_numbers(
+    cells: Sequence[str], numbers: Sequence[tuple[str, Sequence[str]]], below: Sequence[Sequence[str]]
+) -> float:
+    """The votes of the cells of a row that are numbers above columns of numbers. They are names where each is unlike
+    its column (written without the decimals that all cells there have, or far outside their range), or where they are
+    steps of one size as no row below has them and hardly one of them occurs in its column; else they are data."""
+    against = -float(len(numbers))
+    columns = [[cell for cell in column if cell not in MISSING_AMONG_NUMBERS] for _, column in numbers]
+    known = [cell for cell in cells if cell]
+    read = [_read(cell) for cell, _ in numbers]
+    if not numbers or len(set(known)) < len(known) or min(map(len, columns)) < 5 or None in read:
+        return against
+    far = [_far(x, column) for x, column in zip(read, columns, strict=True) if x is not None]
+    digits = [_decimals(column) if "." not in cell else 0 for (cell, _), column in zip(numbers, columns, strict=True)]
+    bare = sum(d for d, away in zip(digits, far, strict=True) if not away)
+    if all(d or away for d, away in zip(digits, far, strict=True)) and (any(far) or bare >= 2):
+        return float(len(numbers))
+    chance = 1.0
+    for (cell, _), column in zip(numbers, columns, strict=True):
+        counts_on = cell.isdecimal() and column[:2] == [str(int(cell) + 1), str(int(cell) + 2)]
+        chance *= 1.0 if counts_on else (1 + column.count(cell)) / (1 + len(column))
+    step = _step(read)
+    rows = [
+        _step([_read(row[j]) if j < len(row) else None for j, c in enumerate(cells) if is_value(c)]) for row in below
+    ]
+    rare = step is not None and sum(s is not None for s in rows) <= 0.05 * len(rows)
+    return 1.0 if rare and chance < 2e-3 else against
+
+
+def _read(cell: str) -> float | None:
+    """A cell's number, whose point is the decimal mark where nothing else is certain; None of none."""
+    try:
+        return pointed(cell.strip())
+    except ValueError:  # 1.234.567,8
+        return None
+
+
+def _far(x: float, column: Sequence[str]) -> bool:
+    """Whether a number lies further from those of a column than they do from one another."""
+    values = [v for v in map(_read, column) if v is not None]
+    if len(values) < 5:
+        return False
+    least, most = min(values), max(values)
+    return x < 2 * least - most or x > 2 * most - least
+
+
+def _decimals(column: Sequence[str]) -> int:
+    """How many decimals all cells of a column have at least, 0 where the writer may drop those that are 0: where one
+    has none, or, in a short column, not all are as many."""
+    digits = {len(cell.rpartition(".")[2]) if "." in cell else 0 for cell in column}
+    return min(digits) if len(digits) == 1 or len(column) >= 30 else 0
+
+
+def _step(numbers: Sequence[float | None]) -> float | None:
+    """The one difference of neighbours among three numbers or more, None where there is none."""
+    known = [x for x in numbers if x is not None]
+    steps = {round(b - a, 9) for a, b in pairwise(known)}
+    return steps.pop() if len(known) == len(numbers) >= 3 and len(steps) == 1 and 0.0 not in steps else None
+
+
+def _day_above(cell: str, column: Sequence[str]) -> bool:
+    """Whether a date stands above numbers, as the name of what was counted that day."""
+    return DATE.fullmatch(cell) is not None and not any(map(DATE.fullmatch, column))
+
+
+def _numbered(cells: Sequence[str]) -> bool:
+    """Whether the cells are the numbers of their columns from 0 or 1, as a program writes them that has no names, with
+    at most a name or two behind them and one blank before: 0, 1, 2, label."""
+    counted = list(cells[1 if cells and not cells[0] else 0 :])
+    n = next((j for j, c in enumerate(counted) if not c.isdecimal()), len(counted))
+    steps = [str(j) for j in range(n)], [str(j + 1) for j in range(n)]
+    return n >= 3 and n >= len(counted) - 2 and counted[:n] in steps and not any(map(is_value, counted[n:]))
+
+
+def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
+    """True for a row of units or of further names: short text over every numeric column, nothing known over the others.
+    Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
+    over: list[str] = []
+    beside: list[str] = []
+    for j, cell in enumerate(row[:usual]):
+        column = [r[j] for r in below]
+        (over if is_typed(column) else beside).append(cell.strip())
+        if cell.strip() and cell in column:
+            return False
+    filled = [cell for cell in over if cell]
+    if not filled or any(is_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in filled):
+        return False
+    return len(filled) > 1 or not any(beside)
