@@ -23,10 +23,11 @@ with drop:
 with wanted:
     file_given.columns_wanted(table)
 
-upload = file_given.file_in_use()
+upload = file_given.file_in_use(table)
 if upload is None:
     if SECOND_FILE.named(current()):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
+    file_given.offer_example(table)
     end_page()
 file_given.offer_similar_columns(table, fitted, upload)
 absent = columns_taken.absent(table, fitted, upload)
@@ -38,8 +39,7 @@ except BayesEngineError as error:
     columns_taken.choose(table, fitted, upload, (), open_=True)
     reading.reading_choices(upload, columns_taken.kept_where_the_names_are)
     end_page()
-doubts = judged.rows.doubts
-columns_taken.say(doubts)
+columns_taken.say(doubts := judged.rows.doubts)
 columns_taken.choose(table, fitted, upload, doubts, open_=False)
 
 # what was decided, to be taken along

@@ -287,3 +287,15 @@ def test_values_that_the_table_has_not_are_said_before_the_results():
     at = opened("classify", State(table="loan", language="en"))
     drop(at, b"Gender,Married,Income\nm,0,10K\nf,1,20K\n")
     assert "column 'Gender' is of another kind here: 2 of its 2 cells hold values that the table has not" in warned(at)
+
+
+def test_an_empty_page_names_columns_in_both_ways_and_offers_an_example(page: AppTest):
+    assert any("**密度** (density)" in text.value for text in page.markdown)
+    page.button(key="example").click().run()
+    assert not page.exception
+    assert metrics(page)["rows"] == "17"
+    melons = load_dataset("watermelon3a").frame
+    right = (model().predict(melons[["密度", "含糖率"]]) == melons["好瓜"].to_numpy()).sum()
+    assert metrics(page)["decided rightly"] == f"{right} / 17"
+    link = page.session_state["state"]
+    assert metrics(opened("classify", link))["rows"] == "17"  # in a session that was never given it

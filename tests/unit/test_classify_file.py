@@ -26,10 +26,10 @@ from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.incoming.classified_file import (
     SILENT,
     answers,
+    csv_of,
     decision_counts,
     reasons,
     results,
-    template_csv,
 )
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import BadCell, CellRules, Reception, Treatment
@@ -370,7 +370,7 @@ def test_a_guarded_level_or_name_that_comes_back_is_the_same():
 def test_the_template_holds_no_row_and_filled_in_is_read_back_as_rows_of_the_table():
     melons = load_dataset("watermelon3")
     X = melons.frame[list(melons.schema.features.names)]
-    template = template_csv(X.columns)
+    template = csv_of(pd.DataFrame(columns=X.columns))
     assert template.decode("utf-8-sig").splitlines() == [",".join(X.columns)]
     filled = template + X.head(2).to_csv(index=False, header=False).encode()
     rows = receive(read_table(filled, typed=False).frame, melons.schema.features, melons.schema.target)
@@ -380,7 +380,7 @@ def test_the_template_holds_no_row_and_filled_in_is_read_back_as_rows_of_the_tab
 
 def test_a_template_of_names_that_a_spreadsheet_would_run_is_read_back():
     schema = Schema((Variable("=x", "continuous"), Variable("a,b", "continuous")))
-    cells = read_table(template_csv(schema.names) + b"1,2\r\n", typed=False).frame
+    cells = read_table(csv_of(pd.DataFrame(columns=list(schema.names))) + b"1,2\r\n", typed=False).frame
     rows = receive(cells, schema, Variable("y", "binary", ("a", "b")))
     assert rows.frame.to_numpy().tolist() == [[1.0, 2.0]]
 

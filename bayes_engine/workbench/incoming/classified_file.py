@@ -358,10 +358,10 @@ def answers(
         start += len(block)
 
 
-def template_csv(names: Iterable[str]) -> bytes:
-    """The header of a file to be classified, to be filled in: no cell of the table goes out with it."""
+def csv_of(frame: pd.DataFrame) -> bytes:
+    """A frame as a file to be classified; one without rows is a template to be filled in."""
     out = io.BytesIO()
-    write_csv(out, [pd.DataFrame(columns=list(names))])
+    write_csv(out, [frame])
     return out.getvalue()
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.table.read import MAX_BYTES
-from bayes_engine.workbench.incoming.classified_file import template_csv
+from bayes_engine.table.roles import put
+from bayes_engine.workbench.incoming.classified_file import csv_of
 from bayes_engine.workbench.incoming.columns import names_alike
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from pages import active
 from pages.active import files, reading
 from pages.active.files import SECOND_FILE, Upload
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import md
-from pages.runtime.state import change, current, on_click
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, change, current, on_click
+from pages.views.classify.judged import wanted_columns
+
+EXAMPLE = 20
+"""So many rows of the table, at most, are an example to try."""
+PREVIEWED = 5
 
 
 def file_drop() -> None:
@@ -34,15 +41,55 @@ def file_drop() -> None:
 
 def _in_use(upload: Upload[CellBlocks]) -> None:
     files.keep(upload)
-    mark = upload.file.digest
-    if SECOND_FILE.named(current()) != mark:
-        fresh = keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)
-        change(lambda s: files.unmatched(s).showing(*fresh))
+    if SECOND_FILE.named(current()) != upload.file.digest:
+        change(lambda state: _given(state, upload.file.digest))
 
 
-def file_in_use() -> Upload[CellBlocks] | None:
-    """The second file the state names, if this session has it, read as the state wants."""
+def _given(state: State, digest: str) -> State:
+    """The state with another second file, of which nothing was said yet."""
+    fresh = keys.SECOND.to(digest), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)
+    return files.unmatched(state).showing(*fresh)
+
+
+def file_in_use(table: active.FittableTable) -> Upload[CellBlocks] | None:
+    """The second file the state names, if this session has it or it is the example, read as the state wants."""
+    wanted = SECOND_FILE.named(current())
+    if wanted and wanted not in files.held(SECOND_FILE) and (example := _example(table)).digest == wanted:
+        files.keep(Upload(SECOND_FILE, example, (), SECOND_FILE.read(example, ())))
     return files.in_use(SECOND_FILE, current())
+
+
+def offer_example(table: active.FittableTable) -> None:
+    """Rows to try the page with."""
+    rows = _example_rows(table)
+    with st.container(border=True, key="example_rows"):
+        st.markdown("**" + _("An example to try") + "**")
+        st.caption(
+            _(
+                "{n} rows of the table in use, with their classes. The model has counted them: on new rows it decides "
+                "rightly less often."
+            ).format(n=len(rows))
+        )
+        shown = rows.head(PREVIEWED).rename(columns=lambda name: clean(name, 40))
+        st.dataframe(shown, hide_index=True, height="content", key="example_shown", placeholder="")
+        st.button(
+            _("Classify the {n} rows").format(n=len(rows)),
+            key="example",
+            icon=":material/play_arrow:",
+            **on_click(lambda state: _given(state, _example(table).digest)),
+        )
+
+
+def _example_rows(table: active.FittableTable) -> pd.DataFrame:
+    """Rows from all over the table, as a file would have them."""
+    parts = table.parts
+    more = {} if parts.amount is None else {table.amount_column: parts.amount}
+    rows = put(parts.X, {parts.target.name: parts.y, **more})
+    return rows.iloc[:: -(-len(rows) // EXAMPLE)]
+
+
+def _example(table: active.FittableTable) -> files.File:
+    return files.File.of("example.csv", csv_of(_example_rows(table)))
 
 
 def columns_wanted(table: active.FittableTable) -> None:
@@ -53,23 +100,21 @@ def columns_wanted(table: active.FittableTable) -> None:
             "A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
             "them, right and wrong decisions are counted."
         ).format(
-            names=_(", ").join(f"**{md(name, 30)}**" for name in names[:12]) + (" …" if names[12:] else ""),
-            target=f"**{md(table.target.name, 30)}**",
+            names=_(", ").join(in_file_and_here(table, name) for name in names[:12]) + (" …" if names[12:] else ""),
+            target=in_file_and_here(table, table.target.name),
         )
     )
-    if table.amount_column:
-        st.markdown(
-            _("Its column {column} multiplies each row's losses; without it they are taken per unit.").format(
-                column=f"**{md(table.amount_column, 30)}**"
-            )
+    amount = [table.amount_column] if table.amount_column else []
+    if amount:
+        text = (
+            _("Its column {column} multiplies each row's losses; without it they are taken per unit.")
             if active.losses(table).by_amount is None
-            else _("Its column {column} multiplies some of each row's losses: a row is decided at its own.").format(
-                column=f"**{md(table.amount_column, 30)}**"
-            )
+            else _("Its column {column} multiplies some of each row's losses: a row is decided at its own.")
         )
+        st.markdown(text.format(column=in_file_and_here(table, table.amount_column)))
     st.download_button(
         _("Download a template"),
-        template_csv((*table.features.names, *([table.amount_column] if table.amount_column else []))),
+        csv_of(pd.DataFrame(columns=[*names, *amount])),
         "rows.csv",
         "text/csv",
         key="template",
@@ -79,10 +124,15 @@ def columns_wanted(table: active.FittableTable) -> None:
     )
 
 
+def in_file_and_here(table: active.FittableTable, name: str) -> str:
+    """A column by its name in the file, as Markdown, with the one it has on screen where that is another."""
+    here = table.column(name)
+    return f"**{md(name, 30)}**" + (f" ({md(here, 30)})" if here != name else "")
+
+
 def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> None:
     """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
-    wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
-    near = names_alike(upload.reading.names, wanted)
+    near = names_alike(upload.reading.names, wanted_columns(table, fitted))
     if not near:
         return
     taken = current().seen(keys.SECOND_ALIKE)

@@ -88,11 +88,16 @@ def chosen(table: active.FittableTable) -> Taken:
     return current().seen(keys.SECOND_ALIKE), stated
 
 
+def wanted_columns(table: active.FittableTable, fitted: active.Fitted) -> tuple[str, ...]:
+    """What is looked for in a file: the model's columns, the class and the amount."""
+    amount = (table.amount_column,) if table.amount_column else ()
+    return (*fitted.model.schema_.names, table.target.name, *amount)
+
+
 def matched(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> MatchedColumns:
     """Which columns of the file are the model's."""
-    wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
     alike, stated = chosen(table)
-    return match_columns(upload.reading.names, wanted, alike=alike, chosen=dict(stated))
+    return match_columns(upload.reading.names, wanted_columns(table, fitted), alike=alike, chosen=dict(stated))
 
 
 def file_key(upload: Upload[CellBlocks]) -> str:
