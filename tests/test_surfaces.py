@@ -36,8 +36,6 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
     ("pages/runtime/jobs.py", "_progress_bar", "share"): "a number between 0 and 1",
     ("pages/views/case/fill_in.py", "_colour_marks", "private.style("): "keys and colours of the app's own",
-    ("pages/views/case/fill_in.py", "_blanks", "f':material/lightbulb: {sentence}'"): "words and md",
-    ("pages/views/case/fill_in.py", "_blanks", "spoken(name)"): "no sign is left that Markdown reads",
     ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
     ("pages/shell/chips.py", "heading", "_STYLE"): SHEET,

@@ -4,6 +4,9 @@ const SHADES = 64, HATCH = 4          // steps of a region's strength; steps of 
 const TINTS = { light: [0.13, 0.52], dark: [0.24, 0.55] }   // of a region where the decision is a toss-up, and where it is sure
 const BEND = 0.2                      // change of strength along a cell's diagonal, above which it is not interpolated
 const MANY = 150, FADED = 0.4         // more points than this are drawn paler; what a faded point has of its strength
+const AROUND = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]]   // where a card may stand
+const FURTHER = [1, 2.5, 4.5, 7]      // and how far off, in its least distances
+const NEAR = 11                       // px from a point's middle to what does not cover it, nor its ring
 const SEND_EVERY = 150                // ms between two moves sent while dragging
 const ANSWER_WITHIN = 2000            // ms after which a move without an answer is given up
 
@@ -33,7 +36,10 @@ function hatching(ratio) {            // coverage of slanted lines along one per
 
 // ---- sides: from values to pixels ------------------------------------------------------------------------------------
 
+// Along a side as one reads it, from the left or from the top: levels from the first on, numbers upwards.
 const fractionOf = (side, v) => side.levels.length ? (v + 0.5) / side.levels.length : (v - side.low) / (side.high - side.low)
+const depthOf = (side, v) => side.levels.length ? fractionOf(side, v) : 1 - fractionOf(side, v)
+const valueAtDepth = (side, f) => valueAt(side, side.levels.length ? f : 1 - f)
 const digitsOf = side => clamp(Math.ceil(2.5 - Math.log10(side.high - side.low)), 0, 12)   // some 300 to 3000 steps a side
 const numberOn = (side, v) => side.levels.length ? side.levels[v] : v.toFixed(digitsOf(side)).replace("-", "−")
 const placeOn = (side, v) => side.levels.length   // what is shown is what is meant: a place has no hidden digits
@@ -198,6 +204,7 @@ function createPlane(host) {
   let data, grid, scene, rule, theme, box, image, at = null, shownLoss = "", shownShift = ""
   spot.hidden = true
   let drag = null, hovered = -1, lastAction = -1, held = null, wrong = [], sentAt = -Infinity, timer = 0, waiting = null, paints = 0
+  let dots = [], docked = false         // where the points stand, in pixels; whether the case's card is under the picture
 
   on(window, "bayes-scene", event => { if (event.detail === data?.key) redraw("stage") })
   on(window, "bayes-loss", ({ detail }) => {
@@ -271,13 +278,13 @@ function createPlane(host) {
 
   // -- geometry
 
-  const bands = () => data.y?.levels ?? [""]
   const sideY = () => data.y ?? { label: "", low: 0, high: 1, levels: [""] }
+  const bands = () => sideY().levels
   const pen = size => `${size} ${theme.font}`
 
   function layout() {
     const ratio = window.devicePixelRatio || 1, width = field.clientWidth, height = data.height
-    field.style.height = height + "px"
+    field.style.height = marks.style.height = height + "px"
     const ctx = fit(marks, width, height)
     ctx.font = pen("13px")
     const y = data.y, short = text => cut(ctx, text, width * 0.22)
@@ -296,13 +303,13 @@ function createPlane(host) {
     image = regions.getContext("2d").createImageData(box.pw, box.ph)
     const gap = Math.round(3 * ratio)
     box.xs = runs(grid.W, box.pw, false, x.levels.length > 0, gap)
-    box.ys = runs(grid.H, box.ph, true, bands().length > 0, gap)
+    box.ys = runs(grid.H, box.ph, !bands().length, bands().length > 0, gap)
     box.hatch = hatching(ratio)
   }
 
   const cut = (ctx, text, room) => clipped(text, room, part => ctx.measureText(part).width)
-  const pixelOf = p => [box.left + fractionOf(data.x, p.x) * box.w, box.top + (1 - fractionOf(sideY(), p.y)) * box.h]
-  const placeOf = (px, py) => ({ x: valueAt(data.x, (px - box.left) / box.w), y: valueAt(sideY(), 1 - (py - box.top) / box.h) })
+  const pixelOf = p => [box.left + fractionOf(data.x, p.x) * box.w, box.top + depthOf(sideY(), p.y) * box.h]
+  const placeOf = (px, py) => ({ x: valueAt(data.x, (px - box.left) / box.w), y: valueAtDepth(sideY(), (py - box.top) / box.h) })
 
   // -- the three layers
 
@@ -327,7 +334,7 @@ function createPlane(host) {
     ctx.font = pen("13px")
     ctx.textBaseline = "middle"; ctx.textAlign = "right"
     for (const [v, text] of box.yTicks) {
-      const py = top + (1 - fractionOf(data.y, v)) * h
+      const py = top + depthOf(data.y, v) * h
       if (!data.y.levels.length) tick(ctx, left - 5, sharp(py), left, sharp(py))
       ctx.fillText(text, left - 9, py)
     }
@@ -345,10 +352,10 @@ function createPlane(host) {
     ctx.globalAlpha = 1
     ctx.font = pen("600 14px")
     ctx.textBaseline = "top"; ctx.textAlign = "right"
-    ctx.fillText(cut(ctx, data.x.label, w - 24) + " →", left + w, b + box.foot + 8)
+    ctx.fillText(cut(ctx, data.x.label, w - 24) + (data.x.levels.length ? "" : " →"), left + w, b + box.foot + 8)
     ctx.textAlign = "left"
     const named = data.y && data.held ? box.width * 0.42 : box.width - 40
-    if (data.y) ctx.fillText("↑ " + cut(ctx, data.y.label, named), 0, 2)
+    if (data.y) ctx.fillText((data.y.levels.length ? "" : "↑ ") + cut(ctx, data.y.label, named), 0, 2)
     if (data.y && data.held) {            // what the regions make of the features that are not on the axes
       ctx.font = pen("13px"); ctx.textAlign = "right"
       ctx.fillText(cut(ctx, data.held, box.width * 0.54), left + w, 3)
@@ -362,12 +369,14 @@ function createPlane(host) {
   const radius = () => clamp(6.2 - Math.log10(Math.max(scene.points.x.length, 1) / 40) * 1.6, 2.8, 6.2)
 
   function drawPoints(ctx) {
-    if (!scene.points) return
+    if (!scene.points) { dots = []; return }
     const { truth } = scene.points, r = radius(), ringed = new Set(wrong), pale = new Set(data.faded)
     const strength = clamp(Math.sqrt(MANY / truth.length), 0.22, 1)   // many points must not hide the regions
     ctx.save()
-    ctx.beginPath(); ctx.rect(box.left - 6, box.top - 6, box.w + 12, box.h + 12); ctx.clip()
+    const rim = r + 6                   // with its ring a point may reach over the picture's edge
+    ctx.beginPath(); ctx.rect(box.left - rim, box.top - rim, box.w + 2 * rim, box.h + 2 * rim); ctx.clip()
     ctx.lineJoin = "round"
+    dots = [...truth.keys()].filter(drawn).map(i => pixelOf(pointAt(i)))
     const shapes = data.classes.map((_, k) => new Path2D(glyphOf(k)))
     const nameless = new Path2D(GLYPHS[0])
     for (const late of [false, true]) for (let i = 0; i < truth.length; i++) {
@@ -500,10 +509,22 @@ function createPlane(host) {
     if (chosen !== lastAction) { if (lastAction !== -1) quiet.textContent = verdict; lastAction = chosen }
   }
 
-  function beside(card, px, py, distance) {   // above the place, or below where there is no room; never over the rim
-    const w = card.offsetWidth, h = card.offsetHeight, above = py - h - distance
-    card.style.left = clamp(px - w / 2, 0, Math.max(box.width - w, 0)) + "px"
-    card.style.top = (above >= 0 ? above : py + distance) + "px"
+  // Around the place, where it covers no point; where there is none such, under the picture, or for a moment (a `brief`
+  // card) where it covers the fewest.
+  function beside(card, px, py, distance, brief = false) {
+    const w = card.offsetWidth, h = card.offsetHeight, places = []
+    for (const far of FURTHER) for (const [across, down] of AROUND) {
+      const x = px + across * (w / 2 + far * distance) - w / 2, y = py + down * (h / 2 + far * distance) - h / 2
+      const left = across ? x : clamp(x, 0, Math.max(box.width - w, 0))
+      if (left < 0 || left + w > box.width || y < box.top || y + h > box.top + box.h) continue   // nor what names the axes
+      const covered = dots.filter(([u, v]) => u > left - NEAR && u < left + w + NEAR && v > y - NEAR && v < y + h + NEAR)
+      places.push({ left, top: y, covered: covered.length })
+    }
+    const best = places.find(place => !place.covered) ?? places.sort((a, b) => a.covered - b.covered)[0]
+    const under = !brief && !(best?.covered === 0 && !(drag && docked))   // while it is dragged it stays there
+    const { left, top } = under || !best ? { left: 0, top: box.height + 8 } : best
+    Object.assign(card.style, { left: left + "px", top: top + "px" })
+    if (!brief) { docked = under; field.style.height = box.height + (under ? h + 12 : 0) + "px" }
   }
 
   function move(place) {
@@ -551,7 +572,7 @@ function createPlane(host) {
     event.preventDefault()
     const step = (side, v, sign) => sign === 0 ? v
       : placeOn(side, v + sign * (side.levels.length ? 1 : (side.high - side.low) * (event.shiftKey ? 0.05 : 0.01)))
-    move({ x: step(data.x, at.x, way[0]), y: step(sideY(), at.y, way[1]) })
+    move({ x: step(data.x, at.x, way[0]), y: step(sideY(), at.y, bands().length ? -way[1] : way[1]) })
   })
 
   // -- the points: hover, click, keys
@@ -578,7 +599,7 @@ function createPlane(host) {
     if (body.length) make("div", "body", tip, body.join("\n"))
     const [px, py] = pixelOf(pointAt(i))
     Object.assign(spot.style, { left: px + "px", top: py + "px" })
-    beside(tip, px, py, 14)
+    beside(tip, px, py, 14, true)
   }
   on(marks, "pointermove", event => { if (scene && box) show(hit(...local(event))) })
   on(marks, "pointerleave", () => show(-1))

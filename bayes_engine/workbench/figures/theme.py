@@ -16,10 +16,10 @@ from bayes_engine.logspace import Array
 
 CLASS_COLOURS: tuple[tuple[str, str], ...] = (
     ("#0072B2", "#56B4E9"),
-    ("#D55E00", "#FF8F57"),
+    ("#A87400", "#F0BE45"),
     ("#00855F", "#3CCB9F"),
     ("#B5478F", "#EA94C8"),
-    ("#A87400", "#F0BE45"),
+    ("#D55E00", "#FF8F57"),
     ("#3D8FC4", "#A9CDFF"),
     ("#7F5A3C", "#CBA583"),
     ("#6F7D00", "#C9D44F"),
@@ -27,7 +27,7 @@ CLASS_COLOURS: tuple[tuple[str, str], ...] = (
     ("#6547B5", "#B59CFF"),
     ("#586672", "#B4BFC9"),
 )
-"""(on light, on dark) for the classes, in their order."""
+"""(on light, on dark) for the classes, in their order: of two none is red, which would sound an alarm by its place."""
 
 EXTRA_COLOURS: tuple[tuple[str, str], ...] = (("#6B6F76", "#A7ACB4"), ("#7A5FA8", "#B9A3E3"), ("#4F7F7A", "#8FC4BD"))
 """(on light, on dark) for actions that are no class: refuse, ask an expert."""
@@ -78,6 +78,7 @@ def template(dark: bool = False) -> go.layout.Template:
         "title": {"font": {"size": 14, "color": ink}, "standoff": 8},
     }
     return go.layout.Template(
+        data={"scatter": [{"cliponaxis": False}]},  # no marker is cut at the edge
         layout={
             "font": {"family": FONT, "size": 13, "color": ink},
             "colorway": [pair[dark] for pair in CLASS_COLOURS],
@@ -88,7 +89,7 @@ def template(dark: bool = False) -> go.layout.Template:
             "margin": {"l": 12, "r": 12, "t": 28, "b": 12},
             "hoverlabel": {"font": {"family": FONT, "color": ink}, "bgcolor": GROUND[dark], "bordercolor": hairline},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        }
+        },
     )
 
 

@@ -95,7 +95,8 @@ class Blank(NamedTuple):
 
 def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one: CaseInUse) -> dict[str, str]:
     """A line of blanks, what is to be said of their answers, and their marks by key."""
-    answers, notes = _answers(current()), list[str]()
+    answers = _answers(current())
+    notes: list[str] = []
     marks: dict[str, str] = {}
     for cell, (key, name, place) in zip(cells, blanks, strict=True):
         text = answers.get(key, "")
