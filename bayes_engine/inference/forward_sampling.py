@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.priors import checked_whole
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import as_one
 
@@ -105,8 +106,7 @@ def _drawn(
 def _pieces(
     rng: np.random.Generator, network: Network, evidence: Places, n: int
 ) -> Iterator[tuple[NDArray[np.uint8 | np.uint16], Array]]:
-    if n < 1:
-        raise ParameterError("the number of samples is {n}; it must be 1 or more", n=n)
+    checked_whole("n", n, 1)
     nodes = _nodes(network)
     width = np.uint8 if max(network.sizes, default=1) <= 256 else np.uint16
     for begin in steps(range(0, n, BLOCK)):

@@ -22,7 +22,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.forward_sampling import Places, bits, checked_evidence, thresholds
 from bayes_engine.inference.gibbs_kernel import (
@@ -40,6 +39,7 @@ from bayes_engine.inference.gibbs_kernel import (
 from bayes_engine.inference.irreducibility import certain
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
+from bayes_engine.priors import checked_whole
 from bayes_engine.progress import steps
 
 Status = Literal["converged", "not yet", "cannot be ergodic", "not shown ergodic"]
@@ -120,18 +120,8 @@ class GibbsSettings:
     walkers: int = 4
 
     def __post_init__(self) -> None:
-        if self.sweeps < 1 or self.burn_in < 0:
-            raise ParameterError(
-                "{sweeps} sweeps after {burn_in}; 1 or more are counted, after 0 or more",
-                sweeps=self.sweeps,
-                burn_in=self.burn_in,
-            )
-        if self.keep < 2 or self.walkers < 1:
-            raise ParameterError(
-                "{keep} states of {walkers} chains; keep 2 or more states, of 1 chain or more",
-                keep=self.keep,
-                walkers=self.walkers,
-            )
+        for name, least in (("chains", 1), ("sweeps", 1), ("burn_in", 0), ("keep", 2), ("walkers", 1)):
+            checked_whole(name, getattr(self, name), least)
 
 
 def gibbs(

@@ -38,7 +38,7 @@ from bayes_engine.inference.irreducibility import (
     tied_nodes,
 )
 from bayes_engine.logspace import Array, log_sum, normalize
-from bayes_engine.priors import checked_word
+from bayes_engine.priors import checked_whole, checked_word
 
 Scan = Literal["sequential", "textbook", "random"]
 Start = Literal["weighted", "forward", "consistent"]
@@ -197,8 +197,7 @@ def start(kernel: TransitionKernel, rng: np.random.Generator, chains: int, how: 
     Raises ParameterError where no possible state is found.
     """
     checked_word("start", how, get_args(Start))
-    if chains < 1:
-        raise ParameterError("the number of chains is {n}; it must be 1 or more", n=chains)
+    checked_whole("chains", chains, 1)
     x = np.ones((len(kernel.hidden) + 1, chains), dtype=np.float32)
     hidden = list(kernel.hidden)
     if how == "consistent":

@@ -401,13 +401,12 @@ _LARGEST = _LOG_SUM._replace(total=np.maximum.reduce)
 
 
 class _Edges(NamedTuple):
-    """Index plans of a tree. For each clique: the axes that it sums out, its children with the shape in which their
-    messages spread over it, where its own nodes' findings are entered, which tables each row slices (a table, its
-    columns and the shape of the slice), and which axes of its parent its separator lacks."""
+    """Index plans of a tree. For each clique: its children with the shape in which their messages spread over it, where
+    its own nodes' findings are entered, which tables each row slices (a table, its columns and the shape of the slice),
+    and which axes of its parent its separator lacks."""
 
     sizes: NDArray[np.intp]
     family_home: list[int]
-    own: list[tuple[int, ...]]
     children: list[list[tuple[int, tuple[int, ...]]]]
     findings: list[list[tuple[int, tuple[int, ...]]]]
     slices: list[list[tuple[Array, tuple[int, ...], tuple[int, ...]]]]
@@ -441,7 +440,6 @@ def _edges(network: Network, tree: Sequence[Clique], given: frozenset[int]) -> _
     return _Edges(
         np.array(sizes),
         home,
-        [tuple(range(c.own)) for c in tree],
         children,
         [[(v, tuple(sizes[v] if u == v else 1 for u in c.scope)) for v in c.scope[: c.own]] for c in tree],
         slices,
@@ -491,7 +489,7 @@ def _collect(tree: JunctionTree, places: Places, rows: slice, tables: _Tables) -
             table = algebra.times(table, log(own) if algebra.of_log else own)
         for child, shape in edges.children[k]:
             table = algebra.times(table, messages[child].reshape(*shape, -1))
-        message = algebra.total(table, edges.own[k])
+        message = algebra.total(table, tuple(range(tree._cliques[k].own)))
         potentials.append(table)
         messages.append(message)
         if message.ndim == 1:  # a root: its message is the evidence of its component

@@ -120,7 +120,7 @@ def test_impossible_evidence_is_said() -> None:
 
 def test_wrong_arguments_are_named() -> None:
     net, rng = sprinkler(), np.random.default_rng(0)
-    with pytest.raises(ParameterError, match="the number of samples is 0; it must be 1 or more"):
+    with pytest.raises(ParameterError, match="n=0; it must be a whole number of 1 and more"):
         sample(net, 0, rng)
     with pytest.raises(ParameterError, match=r"the evidence has shape \(2,\); the network has 4 nodes"):
         likelihood_weighting(net, np.array([0, 1]), 10, rng)
