@@ -127,11 +127,8 @@ class Network:
     def __getitem__(self, name: str) -> CPT:
         if name in self.position:
             return self.cpts[self.position[name]]
-        raise ParameterError("the network has no node '{name}'; its nodes are {known}", name=name, known=self._known)
-
-    @property
-    def _known(self) -> str:
-        return ", ".join(f"'{name}'" for name in self.names)
+        known = ", ".join(f"'{node}'" for node in self.names)
+        raise ParameterError("the network has no node '{name}'; its nodes are {known}", name=name, known=known)
 
     @property
     def free(self) -> int:

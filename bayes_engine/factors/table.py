@@ -293,7 +293,7 @@ def table_likelihood(counts: Array) -> float:
 def rest_likelihood(rest: Array, alone: Array) -> float:
     """Σ r log n/N for the part `rest` (…, S) of counts `alone` (…, S)."""
     log_p = log(alone) - log(np.maximum(alone.sum(axis=-1, keepdims=True), 1e-300))
-    return float(np.where(rest > 1e-9, rest * np.where(rest > 1e-9, log_p, 0.0), 0.0).sum())
+    return dot(np.where(rest > 1e-9, rest, 0.0), log_p)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb
 from bayes_engine.structure.scores import ScoreName, Scorer, members, scorer_of
-from bayes_engine.structure.search_trace import SearchControl, SearchResult, Status, laid
+from bayes_engine.structure.search_trace import SearchControl, SearchLimits, SearchResult, Status, laid
 
 MOST_NODES = 18
 """The tables of the recursion hold nodes · 2^nodes numbers: 57 MB here."""
@@ -52,7 +52,7 @@ def exact(
     >>> found.graph.arcs, found.status
     ((('rain', 'wet'),), 'optimum')
     """
-    scorer, limits = scorer_of(counts, score), control.limits()
+    scorer, limits = scorer_of(counts, score), SearchLimits(control)
     constraints.checked(counts.names)
     d, names = len(counts.names), counts.sorted_names
     must = [sum(1 << counts.rank_of(a) for a, b in constraints.required if b == name) for name in names]

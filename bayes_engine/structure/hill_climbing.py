@@ -95,7 +95,7 @@ def hill_climb(
     """
     scorer = scorer_of(counts, score)
     first = _start(counts, start, constraints)
-    limits = control.limits()
+    limits = SearchLimits(control)
     rng = np.random.default_rng(0) if settings.rng is None else settings.rng
     climbs: list[_Climb] = []
     best: _Climb | None = None
@@ -146,7 +146,7 @@ def k2(
     for a, b in constraints.required:
         if order.index(a) > order.index(b):
             raise ParameterError("the required arc {a} → {b} leads against the order", a=a, b=b)
-    scorer, limits = scorer_of(counts, score), control.limits()
+    scorer, limits = scorer_of(counts, score), SearchLimits(control)
     first = DAG(counts.names, constraints.required)
     most = math.inf if constraints.max_parents is None else constraints.max_parents
     allowed = constraints.allowed(counts.sorted_names)

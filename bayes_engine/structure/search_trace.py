@@ -38,10 +38,6 @@ class SearchControl:
     cancel: Callable[[], bool] | None = None
     progress: Callable[[SearchProgress], None] | None = None
 
-    def limits(self) -> SearchLimits:
-        """The clock, started now."""
-        return SearchLimits(self.time_budget, self.cancel)
-
     def report(self, done: int, total: int | None, score: float) -> None:
         """Tell whoever watches."""
         if self.progress is not None:
@@ -116,13 +112,14 @@ class SearchResult:
 
 
 class SearchLimits:
-    """A time budget in seconds and a request to stop, both asked at every step."""
+    """A search's time budget, its clock started now, and the request to stop, both asked at every step."""
 
-    def __init__(self, seconds: float | None, cancel: Callable[[], bool] | None) -> None:
+    def __init__(self, control: SearchControl) -> None:
+        seconds = control.time_budget
         if seconds is not None and not seconds >= 0:
             raise ParameterError("a time budget of {value} seconds is below 0", value=float(seconds))
         self._end = math.inf if seconds is None else monotonic() + seconds
-        self._cancel = cancel
+        self._cancel = control.cancel
 
     def reached(self) -> Status | None:
         """Why to stop now; None to go on. Time spent waiting with whoever watches does not count."""
