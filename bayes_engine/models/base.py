@@ -515,6 +515,18 @@ def given_schema(schema: Any) -> Schema:
     return schema
 
 
+def refuse_unknown_columns(parameter: str, named: Iterable[Any], known: Collection[str]) -> None:
+    """Raises ParameterError where a parameter names a column that is not there."""
+    for name in named:
+        if name not in known:
+            raise ParameterError(
+                "{parameter}: there is no column '{column}'; the columns are {columns}",
+                parameter=parameter,
+                column=str(name),
+                columns=", ".join(f"'{column}'" for column in known),
+            )
+
+
 def warn(template: str, **params: object) -> None:
     """Warn whoever called `fit` of what the estimate does that they might not expect."""
     report(EstimationWarning(template, **params), stacklevel=5)

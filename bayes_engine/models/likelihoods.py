@@ -13,7 +13,7 @@ import pandas as pd
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register theirs)
 from bayes_engine.factors.likelihoods import current, offered
-from bayes_engine.models.base import warn
+from bayes_engine.models.base import refuse_unknown_columns, warn
 from bayes_engine.priors import checked_whole, checked_word
 from bayes_engine.table.encode import infinity
 from bayes_engine.table.likelihood_traits import traits
@@ -69,13 +69,8 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
         raise ParameterError(
             "likelihoods={value} is neither a name nor a mapping from column to name", value=repr(likelihoods)
         )
-    for name, likelihood in likelihoods.items():
-        if name not in schema:
-            raise ParameterError(
-                "likelihoods name a column '{column}' that is not there; the columns are {columns}",
-                column=str(name),
-                columns=", ".join(f"'{v.name}'" for v in schema),
-            )
+    refuse_unknown_columns("likelihoods", likelihoods, schema.names)
+    for likelihood in likelihoods.values():
         checked_word("likelihoods", _renamed(likelihood), every_likelihood())
     return {name: current(likelihood) for name, likelihood in likelihoods.items()}
 
@@ -145,13 +140,7 @@ def as_texts(schema: Schema, likelihoods: Any, text: Mapping[str, Any] | None) -
     rule = text_rule(text)
     columns = text_columns(likelihoods, text)
     asked = columns | (set(likelihoods) if isinstance(likelihoods, Mapping) else set())
-    for name in text_columns(None, text):
-        if name not in schema:
-            raise ParameterError(
-                "text names a column '{column}' that is not there; the columns are {columns}",
-                column=str(name),
-                columns=", ".join(f"'{v.name}'" for v in schema),
-            )
+    refuse_unknown_columns("text", text_columns(None, text), schema.names)
     variables = []
     for v in schema:
         if v.textual or (v.name not in columns and not (v.kind == "text" and v.name in asked)):

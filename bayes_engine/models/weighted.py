@@ -19,7 +19,7 @@ from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.sources import Power, Source
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log_normalize, normalize
-from bayes_engine.models.base import warn
+from bayes_engine.models.base import refuse_unknown_columns, warn
 from bayes_engine.models.look_up_tables import times
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import LeftOutTerms, NaiveBayesWrapper, left_out_terms
@@ -167,13 +167,8 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
             if not hasattr(self, "learnt_"):
                 raise ParameterError("the weights need the rows: call fit; or state them, weights={{column: weight}}")
             return self.learnt_
+        refuse_unknown_columns("weights", self.weights, names)
         for name, w in self.weights.items():
-            if name not in names:
-                raise ParameterError(
-                    "weights name '{column}', which is no column; the columns are {known}",
-                    column=str(name),
-                    known=", ".join(f"'{n}'" for n in names),
-                )
             checked_number(f"weights['{name}']", w)
         return {name: float(self.weights.get(name, 1.0)) for name in names}
 

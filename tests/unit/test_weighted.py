@@ -226,7 +226,7 @@ def test_what_cannot_be_weighted_is_said() -> None:
     X, y, _ = mixed()
     with pytest.raises(ParameterError, match="objective='auc' is none of 'cll', 'mse'"):
         WeightedNaiveBayes(objective="auc").fit(X, y)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="weights name 'told you', which is no column; the columns are 'told', "):
+    with pytest.raises(ParameterError, match="weights: there is no column 'told you'; the columns are 'told', "):
         WeightedNaiveBayes(weights={"told you": 1.0}).fit(X, y)
     with pytest.raises(ParameterError, match=r"weights\['told'\]=-1; it must be a number of 0 and more"):
         WeightedNaiveBayes(weights={"told": -1}).fit(X, y)
