@@ -1,5 +1,5 @@
 """An ASGI application in front of Streamlit's: who is answered, how much they may send, and in how few bytes scripts,
-styles and icons reach them."""
+styles and icons reach them; and what stands on the screen until the app has drawn its first page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import hashlib
 import ipaddress
+import json
 import re
 import string
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
@@ -15,8 +16,12 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
+from bayes_engine.language import LANGUAGES, preferred
 from bayes_engine.workbench import private
+from bayes_engine.workbench.link_token import unpacked
+from bayes_engine.workbench.skeleton import with_skeleton
 
 _PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
@@ -41,7 +46,8 @@ class Front:
     Hosts of which Streamlit takes no websocket are answered nothing else either, and with an `address` only that and
     this computer's own. What one session may send, and how long a body may pause, is bounded. Streamlit's own scripts
     and styles are packed once and kept (Streamlit sends them as they are, 2.4 MB at first sight), and its font of icons
-    is sent with those icons alone that are in use; `pages` are looked through for them too.
+    is sent with those icons alone that are in use; `pages` are looked through for them too. The page of HTML that all
+    this is loaded from is sent with a skeleton of the app (`with_skeleton`).
     """
 
     def __init__(
@@ -74,6 +80,8 @@ class Front:
             await self._send_packed(name, coding, scope["method"], send)
         elif name in self.fonts and (font := await self._icons(name)):
             await _send_icons(font, scope, send)
+        elif scope["type"] == "http" and scope["method"] == "GET" and "text/html" in _header(scope, b"accept"):
+            await self._unless_silent(_whole_and_plain(scope), receive, _with_skeleton(scope, send))
         else:
             await self._unless_silent(scope, receive, send)
 
@@ -228,6 +236,47 @@ def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:
         return part.getvalue()
     except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
         return b""
+
+
+def _whole_and_plain(scope: Event) -> Event:
+    """The request, so that its answer comes as it is: not packed, and not by reference to what a browser has kept."""
+    out = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in out]}
+
+
+def _with_skeleton(scope: Event, send: Send) -> Send:
+    """Sends an answer; a page of HTML with a skeleton in the reader's language."""
+    held: list[Event] = []
+    body = bytearray()
+
+    async def sent(event: Event) -> None:
+        if event["type"] == "http.response.start":
+            if dict(event["headers"]).get(b"content-type", b"").startswith(b"text/html"):
+                held.append(event)
+            else:
+                await send(event)
+        elif not held:
+            await send(event)
+        else:
+            body.extend(event.get("body", b""))
+            if not event.get("more_body", False):
+                page = with_skeleton(body.decode(), _language(scope)).encode()
+                own = {b"content-length": str(len(page)).encode(), b"vary": b"Accept-Language"}
+                kept = [(k, v) for k, v in held[0]["headers"] if k not in (*own, b"etag", b"last-modified")]
+                await send({**held[0], "headers": [*kept, *own.items()]})
+                await send({"type": "http.response.body", "body": page})
+
+    return sent
+
+
+def _language(scope: Event) -> str:
+    """The language that the address asks for, or the browser."""
+    token = parse_qs(bytes(scope.get("query_string", b"")).decode("latin-1")).get("s", [""])[0]
+    try:
+        asked = json.loads(unpacked(token))["language"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        asked = ""
+    return asked if asked in tuple(LANGUAGES) else preferred(_header(scope, b"accept-language"))
 
 
 async def _send_icons(font: bytes, scope: Event, send: Send) -> None:

@@ -6,11 +6,9 @@ cell of an uploaded table. The empty token is the start itself, so that Back fro
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NoReturn, TypeVar, get_args
@@ -20,12 +18,12 @@ import streamlit as st
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Role
 from bayes_engine.workbench.doctor.finding import OTHER_KIND, Mended
+from bayes_engine.workbench.link_token import packed, unpacked
 from pages.runtime import private
 from pages.runtime.addresses import Addresses, take_step
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
 T = TypeVar("T")
-VERSION = "1"
 LONGEST = 1500
 """A longer token does not go into a link."""
 TYPED = 500
@@ -109,8 +107,7 @@ def encode(state: State) -> str:
     changed = changed_fields(state)
     if not changed:
         return ""
-    packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
-    return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+    return packed(json.dumps(changed, ensure_ascii=False, separators=(",", ":")))
 
 
 def changed_fields(state: State) -> dict[str, Any]:
@@ -133,16 +130,12 @@ def changed_fields(state: State) -> dict[str, Any]:
 
 def decode(token: str) -> State | None:
     """The state of a token; None where it is not one of ours (another version, cut off, forged)."""
-    version, _, packed = token.partition(".")
     if not token:
         return START
-    if version != VERSION or len(token) > 20 * LONGEST:
-        return None
     try:
-        raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
-    except (ValueError, TypeError, zlib.error):
+        return state_from_json(unpacked(token))
+    except ValueError:
         return None
-    return state_from_json(raw)
 
 
 def state_from_json(text: str | bytes) -> State | None:

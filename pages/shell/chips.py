@@ -22,6 +22,7 @@ from pages.runtime.state import Spec, control, current, on_click
 from pages.shell import workspace
 
 _STYLE = private.style("""
+body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
 [st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
 .st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }

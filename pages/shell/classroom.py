@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import segno
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import _, current_language
 from bayes_engine.workbench.launch import CLASSROOM
 from pages.components.component import component
 from pages.runtime import private
@@ -37,11 +37,11 @@ class Code(NamedTuple):
 
 
 def share() -> None:
-    """The button that shows the address; and what puts the sidebar away on a phone."""
+    """The button that shows the address; and what puts the sidebar away on a phone, and says the page's language."""
     if st.button(_("Share"), key="share", icon=":material/qr_code_2:", type="tertiary",
                  help=_("The address of what is on screen, with its QR code.")):  # fmt: skip
         st.dialog(_("Share what is on screen"), width="large", icon=":material/qr_code_2:")(_inside)()
-    _component(key="sidebar_away", data={"links": _LINKS, "close": _CLOSE})
+    _component(key="sidebar_away", data={"language": current_language(), "links": _LINKS, "close": _CLOSE})
 
 
 def in_classroom() -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import streamlit
 import uvicorn
 from streamlit import config, runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -16,6 +18,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bayes_engine.workbench import front, private
+from pages.runtime.state import State, encode
 from tests.conftest import PATIENCE
 
 MB = 2**20
@@ -150,3 +153,51 @@ def test_a_request_that_never_begins_is_not_waited_for(sent: tuple[bytes, ...]) 
         return len(rest)
 
     assert finished(run()) == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "asks", "words"),
+    [
+        ("", "en-GB,en;q=0.9", "Opening the page"),
+        ("", "zh-CN", "正在打开"),
+        (f"s={encode(State(language='zh'))}", "en", "正在打开"),
+        (f"s={encode(State(language='en'))}", "zh", "Opening the page"),
+        ("s=1.forged", "zh", "正在打开"),
+    ],
+)
+def test_a_page_comes_with_a_skeleton_in_the_reader_s_language(
+    query: str, asks: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    body, headers = sent_by(page, "text/html; charset=utf-8", query, asks, monkeypatch)
+    assert body.count('id="skeleton"') == 1 and words in body and "<title>Bayes Workbench</title>" in body
+    assert int(headers[b"content-length"]) == len(body.encode()) and b"etag" not in headers
+
+
+def test_what_is_no_page_of_streamlit_s_comes_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("text/html", "application/json"):
+        assert sent_by("<p>404", kind, "", "zh", monkeypatch)[0] == "<p>404"
+
+
+def sent_by(
+    page: str, kind: str, query: str, asks: str, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, dict[bytes, bytes]]:
+    """What a browser gets of a page that the application behind sends in two parts, and its headers."""
+    monkeypatch.setattr(config, "get_option", {"server.allowedHosts": []}.__getitem__)
+    events: list[Any] = []
+
+    async def behind(scope: Any, receive: Any, send: Any) -> None:
+        assert b"accept-encoding" not in dict(scope["headers"])
+        raw = [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(page.encode())), (b"etag", b"1")]
+        await send({"type": "http.response.start", "status": 200, "headers": raw})
+        for part, more in ((page[:9], True), (page[9:], False)):
+            await send({"type": "http.response.body", "body": part.encode(), "more_body": more})
+
+    async def send(event: Any) -> None:
+        events.append(event)
+
+    raw = {"host": "localhost", "accept": "text/html,*/*", "accept-language": asks, "accept-encoding": "gzip"}
+    headers = [(k.encode(), v.encode()) for k, v in raw.items()]
+    scope = {"type": "http", "method": "GET", "path": "/case", "query_string": query.encode(), "headers": headers}
+    finished(front.Front(behind)(scope, None, send))
+    return b"".join(event.get("body", b"") for event in events).decode(), dict(events[0]["headers"])

@@ -1,0 +1,53 @@
+"""The first seconds of a visit, by frames: a skeleton in the reader's language, then the page, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from pages.runtime.state import State, encode
+from tests.browser.looking import settled
+
+FILM = """
+window.film = []
+const seen = what => document.querySelector(what)?.checkVisibility({ visibilityProperty: true }) ?? false
+const frame = () => {
+  if (document.body) {
+    const head = document.querySelector("h1"), { fontSize } = head ? getComputedStyle(head) : {}
+    const { left, top } = head?.getBoundingClientRect() ?? {}
+    film.push({ skeleton: seen("#skeleton") && document.querySelector("#skeleton").innerText, title: document.title,
+      list: seen("[data-testid='stSidebarNav']"), head: head && [fontSize, left, top] })
+  }
+  requestAnimationFrame(frame)
+}
+requestAnimationFrame(frame)
+"""
+
+
+@pytest.mark.parametrize(
+    ("locale", "state", "code", "words"),
+    [
+        ("en-GB", State(), "en", "Opening the page"),
+        pytest.param("zh-CN", State(), "zh", "正在打开", marks=pytest.mark.slow),
+        ("en-GB", State(language="zh"), "zh", "正在打开"),
+    ],
+)
+def test_a_visit_begins_with_one_skeleton_and_no_stranger_s_menu(
+    new_page: Callable[..., Page], app: Any, locale: str, state: State, code: str, words: str
+) -> None:
+    page = new_page(locale=locale)
+    page.add_init_script(FILM)
+    page.goto(f"{app.url}/decisions?s={encode(state)}", wait_until="commit")
+    page.wait_for_selector("h1")
+    settled(page)
+    film: list[dict[str, Any]] = page.evaluate("film")
+    assert words in film[0]["skeleton"], "the first frame is empty, or speaks another language"
+    covered = [bool(frame["skeleton"]) for frame in film]
+    assert covered == sorted(covered, reverse=True) and not covered[-1], "it comes once, and goes"
+    assert not [frame for frame in film if frame["list"] or frame["title"] == "Streamlit"]
+    uncovered = [frame["head"] for frame in film if not frame["skeleton"]]
+    assert None not in uncovered and uncovered == uncovered[:1] * len(uncovered), "the heading stands where it will"
+    assert page.locator("html").get_attribute("lang") == code
