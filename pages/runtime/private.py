@@ -22,12 +22,14 @@ TRIED = "1.67"
 """The version of Streamlit that all of this was tried on."""
 
 HOOKS = (
-    "InputInstructions", "stBaseButton-secondary", "stBaseButton-tertiary", "stButtonGroup", "stCaptionContainer",
-    "stCheckbox", "stColumn", "stExpandSidebarButton", "stFileUploaderDropzone",
-    "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock", "stIconMaterial", "stLayoutWrapper",
-    "stMainBlockContainer", "stMarkdownContainer", "stMetricValue", "stNumberInputContainer",
-    "stNumberInputStepDown", "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar",
-    "stSidebarCollapseButton", "stSidebarHeader", "stTextInput", "stToolbar", "stVerticalBlock",
+    "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButtonGroup",
+    "stCaptionContainer", "stCheckbox", "stColumn", "stConnectionStatus", "stExpandSidebarButton",
+    "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock", "stIconMaterial",
+    "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print", "stMainMenuItem-recordScreencast",
+    "stMainMenuItem-theme-Dark", "stMainMenuItem-theme-Light", "stMainMenuItem-theme-System", "stMainMenuItemLabel",
+    "stMainMenuPopover", "stMarkdownContainer", "stMetricValue", "stNumberInputContainer", "stNumberInputStepDown",
+    "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader",
+    "stSkipToContent", "stStatusWidget", "stTextInput", "stToolbar", "stVerticalBlock",
 )  # fmt: skip
 """The names by which Streamlit's own tests know its elements; `style` takes no other."""
 _HOOK = re.compile(r"\[st=([\w-]+)\]")

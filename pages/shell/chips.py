@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
@@ -25,6 +26,7 @@ _STYLE = private.style("""
 body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
 [st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
+[class*="st-key-unused_"] [st=Popover] button { opacity: .7; border-style: dashed; background: none; }
 .st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
 .st-key-sidebar_away { position: absolute; }
 .st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
@@ -33,8 +35,17 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
 [st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
 [st=MetricValue] { font-size: 1.6rem; }
+[st=CaptionContainer] { opacity: .75; }
+[st=App] ::placeholder { color: inherit !important; opacity: .7; }
 [st=MainBlockContainer] h3 { font-size: 1.25rem; }
+[st=Sidebar] [st=PageLink] a:focus-visible { background: none; outline: 2px solid gray; outline-offset: -2px; }
+[st=Sidebar] .st-key-menu_here a { background: rgb(128 128 128 / .18) !important; }
 [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"] { padding: .3rem .4rem .3rem .9rem; }
+[st=LayoutWrapper]:has(> .st-key-workspace_notice) {
+  position: fixed; bottom: 1rem; z-index: 98; width: auto; max-width: min(46rem, calc(100% - 2rem));
+  background: Canvas; border-radius: .5rem; box-shadow: 0 2px 12px rgb(0 0 0 / .25);
+}
+[st=MainBlockContainer]:has(.st-key-workspace_notice) { padding-bottom: 7rem; }
 @media (min-width: 700px) {
   [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"], [class*="st-key-workspace_too_long"] {
     flex-wrap: nowrap;
@@ -64,14 +75,24 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 """)
 
 
+NAMES = ("table", "model", "case", "losses")
+"""What the chips are of."""
 T = TypeVar("T", active.FittableTable, active.TableInUse)
 
 
 def _of_streamlit() -> str:
-    """Style that puts the words that Streamlit itself writes into the language; they have no other door."""
+    """Style that puts the words that Streamlit itself writes into the language; they have no other door. The recorder
+    of the screen, whose sentences are many, and the version are hidden."""
     if current_language() == "en":
         return ""
     texts = {
+        "[st=MainMenuItem-theme-System]": _("As the system"),
+        "[st=MainMenuItem-theme-Light]": _("Light"),
+        "[st=MainMenuItem-theme-Dark]": _("Dark"),
+        "[st=MainMenuItem-print] [st=MainMenuItemLabel]": _("Print"),
+        "[st=StatusWidget] button p": _("Stop"),
+        "[st=ConnectionStatus] label": _("Connecting"),
+        "[st=SkipToContent]": _("Skip to the page"),
         "[st=FileUploaderDropzone] [st=BaseButton-secondary] p": _("Choose a file"),
         "[st=FileUploaderDropzoneInstructions] span": _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
         "[st=InputInstructions] span": _("Enter to take it over"),
@@ -80,7 +101,8 @@ def _of_streamlit() -> str:
         f'{what} {{ font-size: 0 !important; }} {what}::after {{ content: "{text}"; font-size: .85rem; }}'
         for what, text in texts.items()
     )
-    return private.style(" ".join(rules))
+    hidden = "[st=MainMenuItem-recordScreencast], [st=MainMenuPopover] div:has(> .stMenuVersionCopyButton)"
+    return private.style(" ".join((*rules, f"{hidden} {{ display: none; }}")))
 
 
 def heading() -> None:
@@ -88,10 +110,27 @@ def heading() -> None:
     st.markdown("#### " + _("Bayes Workbench"))
 
 
-def state_chips() -> None:
-    """The chips; each opens what is changed most. What is inside exists only while it is open."""
+def state_chips(uses: Collection[str]) -> None:
+    """The chips, those that the page does not use in grey; each opens what is changed most. What is inside exists only
+    while it is open."""
+
+    def chip(key: str, name: str, shown: str, icon: str, inside: Callable[[T], None], table: T) -> None:
+        used = key in uses
+        with nullcontext() if used else st.container(key=f"unused_{key}"):
+            opened = st.popover(
+                f"**{name}** · {shown}" if used else f"{name} · {shown}",
+                icon=icon,
+                width="stretch",
+                key=f"chip_{key}_open",
+                help=None if used else _("This page does not use it."),
+                on_change="rerun",
+            )
+        if opened.open:
+            with opened:
+                inside(table)
+
     table = active.table_in_use()
-    _chip("table", _("Table"), md(table.title, 24), ":material/table:", _table_chip, table)
+    chip("table", _("Table"), md(table.title, 24), ":material/table:", _table_chip, table)
     if isinstance(table, active.UnfittableTable):
         return
     specs, state = active.shelf_of(table), current()
@@ -99,21 +138,14 @@ def state_chips() -> None:
     case = _("typed") if state.case else _("first")
     case = case if row is None else _("row {n}").format(n=row)
     model = md(_names(specs)[min(state.active, len(specs) - 1)], 24)
-    _chip("model", _("Model"), model, ":material/tune:", _model_chip, table)
-    _chip("case", _("Case"), case, ":material/search:", _case_chip, table)
-    _chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
+    chip("model", _("Model"), model, ":material/tune:", _model_chip, table)
+    chip("case", _("Case"), case, ":material/search:", _case_chip, table)
+    chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
 
 
 def _names(specs: Iterable[Spec]) -> list[str]:
     """What the models are called, shortly, and no two alike."""
     return shelf.told_apart(spec.name or words.spec(spec) for spec in specs)
-
-
-def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[T], None], table: T) -> None:
-    chip = st.popover(f"**{name}** · {shown}", icon=icon, width="stretch", key=f"chip_{key}_open", on_change="rerun")
-    if chip.open:
-        with chip:
-            inside(table)
 
 
 def _model_chip(table: active.FittableTable) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextvars
 import gc
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,8 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages.runtime import addresses, cache, jobs, logs, private, sessions
-from pages.runtime.state import PageEnded, query_params, read_url, write_url
+from pages.runtime import view_keys as keys
+from pages.runtime.state import PageEnded, State, current, query_params, read_url, write_url
 from pages.shell import chips, classroom, workspace
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
@@ -23,29 +26,48 @@ _ROUTED = contextvars.ContextVar("routed", default=False)
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its file, its name on screen, its icon, and the group it stands in."""
+    """A page: its file, its name on screen, its icon, the group it stands in, and which of the sidebar's chips it
+    uses."""
 
     file: str
     title: str
     icon: str
     group: str = ""
+    uses: Callable[[State], Collection[str]] = lambda _state: chips.NAMES
 
 
 def places() -> list[Place]:
-    use = _("Use")
+    use, understand = _("Use"), _("Understand")
     return [
         Place("pages/start.py", _("Start"), ":material/home:"),
-        Place("pages/data.py", _("Data"), ":material/table:", use),
+        Place("pages/data.py", _("Data"), ":material/table:", use, _table),
         Place("pages/model.py", _("Model"), ":material/tune:", use),
         Place("pages/decisions.py", _("Decisions"), ":material/balance:", use),
         Place("pages/case.py", _("One case"), ":material/search:", use),
-        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use),
-        Place("pages/dependence.py", _("Dependence"), ":material/device_hub:", _("Understand")),
-        Place("pages/network.py", _("Network"), ":material/account_tree:", _("Understand")),
-        Place("pages/projection.py", _("Projection"), ":material/flip:", _("Understand")),
-        Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:", _("Understand")),
-        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _("Understand")),
+        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use, _all_but_case),
+        Place("pages/dependence.py", _("Dependence"), ":material/device_hub:", understand),
+        Place("pages/network.py", _("Network"), ":material/account_tree:", understand, _table_if_learned),
+        Place("pages/projection.py", _("Projection"), ":material/flip:", understand, _table),
+        Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:", understand, _table),
+        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", understand, _nothing),
     ]
+
+
+def _table(_state: State) -> Collection[str]:
+    return ("table",)
+
+
+def _all_but_case(_state: State) -> Collection[str]:
+    return ("table", "model", "losses")
+
+
+def _table_if_learned(state: State) -> Collection[str]:
+    learned = state.seen(keys.NET_TAB) == "learn" or state.seen(keys.NET) == "table"
+    return ("table",) if learned else ()
+
+
+def _nothing(_state: State) -> Collection[str]:
+    return ()
 
 
 @st.cache_resource(show_spinner=False)
@@ -88,9 +110,10 @@ def run_app() -> None:
             with st.sidebar:
                 chips.heading()
                 workspace.begin()
-                chips.state_chips()
+                there = places()  # in the language that the address has just set
+                chips.state_chips(next(place.uses(current()) for place in there if Path(place.file).stem == here))
                 workspace.chip(frozenset(pages))
-                _menu(listed)
+                _menu(there, listed, here)
                 chips.language()
                 classroom.share()
             if under_way is not None:
@@ -112,12 +135,13 @@ def boot() -> None:
         st.stop()
 
 
-def _menu(listed: dict[str, st.Page]) -> None:
+def _menu(there: list[Place], listed: dict[str, st.Page], here: str) -> None:
     group = ""
-    for place in places():
+    for place in there:
         if place.group != group:
             group = place.group
             st.caption(group)
-        st.page_link(
-            listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=query_params()
-        )
+        with st.container(key="menu_here") if Path(place.file).stem == here else nullcontext():
+            st.page_link(
+                listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=query_params()
+            )

@@ -1,4 +1,4 @@
-"""The tabs of the page, and of the first the choice between the map and the tree."""
+"""The parts of the page, and of the first the choice between the map and the tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayes_engine.language import _
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import choose, control, current
+from pages.runtime.state import choose
 from pages.views.dependence.cells import draw_list, draw_map
 from pages.views.dependence.dependences import (
     Dependences,
@@ -26,7 +26,7 @@ from pages.views.dependence.pair import contingency_tables
 
 
 def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
-    """The page's tabs; only the open one is drawn."""
+    """The page's parts, of which one is drawn."""
     titles = {
         "pairs": _("Pairs"),
         "super-parents": _("Super-parents"),
@@ -35,23 +35,11 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
         "doubled": _("A feature doubled"),
         "examples": _("Two live examples"),
     }
-    by_title = {title: name for name, title in titles.items()}
-    shown = current().seen_among(keys.DEPENDENCE_TAB, drawn)
-    tabs = st.tabs(
-        [titles[name] for name in drawn],
-        **control(
-            keys.DEPENDENCE_TAB.widget,
-            titles[shown],
-            lambda s, title: s.showing(keys.DEPENDENCE_TAB.to(by_title[title])),
-        ),
-    )
-    for tab, (name, draw) in zip(tabs, drawn.items(), strict=True):
-        if name == shown:
-            with tab:
-                try:
-                    draw()
-                except BayesEngineError as error:
-                    st.warning(error.message.local(md))
+    shown = choose(_("Part of the page"), keys.DEPENDENCE_TAB, {name: titles[name] for name in drawn}, titled=False)
+    try:
+        drawn[shown]()
+    except BayesEngineError as error:
+        st.warning(error.message.local(md))
 
 
 def pairs(table: active.FittableTable, dependences: Dependences) -> None:
