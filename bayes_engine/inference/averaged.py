@@ -159,6 +159,12 @@ class AveragedFactor(Factor):
         children = (f for m in self.members for f in m.families)
         return bool(self.members) and all(f.variable.discrete for f in children)
 
+    @cached_property
+    def _domains(self) -> dict[str, Domain]:
+        """The domains of all columns, which are discrete: of the super-parents, then of those that are none."""
+        of_children = {f.variable.name: cast(TableLeaf, f).domain for f in self.members[0].families}
+        return {member.name: member.domain for member in self.members} | of_children
+
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         return self.naive.part_of(column)
 
@@ -181,7 +187,7 @@ class AveragedFactor(Factor):
     def _packed(self, X: Table) -> Array:
         """`log`, from tables. As one more class stands one with all terms 0 under a super-parent that takes part, so
         that its sum over the super-parents is log m."""
-        packed = pack(X, [member.domain for member in self.members])
+        packed = pack(X, [*self._domains.values()])
         tables = [packed.tables(self._terms(i, packed.extents)) for i in range(len(self.members))]
         k = len(self.prior.p)
         joint = np.empty((k, X.n)).T
@@ -207,8 +213,9 @@ class AveragedFactor(Factor):
         terms[i][:, :, :k] = first[:, None]
         idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
         terms[i][idle, :, : k + 1] = -np.inf
-        for family, term in zip(member.families, terms[:i] + terms[i + 1 :], strict=True):
-            family = cast(TableLeaf, family)
+        place = {name: j for j, name in enumerate(self._domains)}
+        for family in member.families:
+            term, family = terms[place[family.variable.name]], cast(TableLeaf, family)
             inside = term.shape[0] <= member.domain.size and term.shape[1] <= family.domain.size
             table = (family.log_cpt if inside else family.lookup).transpose(1, 2, 0)[: term.shape[0], : term.shape[1]]
             term[: table.shape[0], : table.shape[1], :k] = table

@@ -205,6 +205,10 @@ class SemiNaive(GenerativeClassifier):
                 names=Listing(uncut),
             )
 
+    def _super_parents(self, stats: SufficientStatistics) -> list[str]:
+        """The columns that others may depend on. Under a number without a cut point they would be as in naive Bayes."""
+        return [v.name for v in stats.schema if v.discrete and not (v.cuts == () and self._domain(stats, v).size <= 1)]
+
     # what the pairs say -------------------------------------------------------------------------------------------
 
     def dependences(self) -> Dependences:
@@ -289,7 +293,7 @@ class SPODE(SemiNaive):
 
     @property
     def super_parent_(self) -> str | None:
-        """The column that all others depend on; None where no column is discrete: naive Bayes."""
+        """The column that all others depend on; None where no column is discrete, or cut: naive Bayes."""
         return self._super_parent(self.stats_.schema)
 
     def _super_parent(self, schema: Schema) -> str | None:
@@ -308,7 +312,7 @@ class SPODE(SemiNaive):
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         if self.super_parent == "loo":
-            names = [v.name for v in stats.schema if v.discrete]
+            names = self._super_parents(stats)
             self.candidate_scores_ = pd.DataFrame(index=pd.Index(names, name="super_parent"))
             with listen():  # said of the star that is chosen
                 self._settle(stats)
@@ -487,7 +491,8 @@ class KDependence(SemiNaive):
 @dataclass(eq=False, repr=False, kw_only=True)
 class AODE(SemiNaive):
     """Averaged one-dependence estimators: P(c, x) = (1/m) Σ_i P(c, x_i) Π_{j≠i} P(x_j | c, x_i), over the m
-    super-parents whose value has at least `min_frequency` rows (Webb, Boughton & Wang 2005; Zhou, eq. 7.23–7.25).
+    super-parents whose value has at least `min_frequency` rows (Webb, Boughton & Wang 2005; Zhou, eq. 7.23–7.25). A
+    number without cut points is none, unlike in Weka: its SPODE would be naive Bayes once more.
 
     min_frequency : the threshold m′; a row without any such value is judged by naive Bayes (its class
         prior smoothed as P(c, x_i) is, (n_c + α)/(n + α K)). A super-parent whose cell
@@ -531,7 +536,7 @@ class AODE(SemiNaive):
                 "AODE smooths joint tables P(class, value): alpha with base='marginal' has no place there, and "
                 "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or smoothing='factored'"
             )
-        members = tuple(self._member(stats, v) for v in stats.schema if v.discrete)
+        members = tuple(self._member(stats, stats.schema[name]) for name in self._super_parents(stats))
         naive = self._directed(stats, {})
         return AveragedFactor(self._prior(stats), members, naive, least)
 

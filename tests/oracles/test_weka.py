@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import AODE, TAN, load_dataset
+from bayes_engine.stats.collect import SufficientStatistics
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 WEKA = json.loads((Path(__file__).parent / "weka.json").read_text())
@@ -45,9 +46,16 @@ def held_out(kind: type[AODE | TAN], name: str) -> tuple[np.ndarray, np.ndarray]
     return posterior, np.searchsorted(sorted(y.unique()), y)
 
 
+class AsInWeka(AODE):
+    """Weka averages over numbers without a cut point as well, which is naive Bayes once more for each."""
+
+    def _super_parents(self, stats: SufficientStatistics) -> list[str]:
+        return [v.name for v in stats.schema if v.discrete]
+
+
 @pytest.mark.parametrize("name", sorted(WEKA))
 def test_posteriors_of_aode(name: str) -> None:
-    posterior, truth = held_out(AODE, name)
+    posterior, truth = held_out(AsInWeka, name)
     assert len(truth) == WEKA[name]["rows"]
     for row, theirs in WEKA[name]["aode"].items():
         np.testing.assert_allclose(posterior[int(row)], theirs, atol=1e-7)
