@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.runtime.state import selected
+from bayes_engine.workbench.figures.theme import template
+from pages.runtime.state import dark, selected
 
 
-def chart(figure: object, *, key: str, alt: str, on_pick: Callable[[Mapping[str, Any]], object] | None = None) -> None:
+def chart(figure: Any, *, key: str, alt: str, on_pick: Callable[[Mapping[str, Any]], object] | None = None) -> None:
     """Draw a Plotly figure; `alt` says what it shows. `on_pick` is called with the point that a click selects, before
     the script runs again."""
 
@@ -19,7 +20,8 @@ def chart(figure: object, *, key: str, alt: str, on_pick: Callable[[Mapping[str,
             on_pick(points[0])
 
     st.plotly_chart(
-        figure,
+        figure.update_layout(template=template(dark())),
+        theme=None,  # Streamlit's writes smaller and paler
         key=key,
         on_select="ignore" if on_pick is None else picked,
         selection_mode="points",

@@ -208,7 +208,7 @@ function createGraph(host) {
     if (!width) return
     host.classList.toggle("still", still)
     const family = getComputedStyle(host).fontFamily
-    const fonts = { name: `600 14px ${family}`, small: `12.5px ${family}`, bold: `700 12.5px ${family}` }
+    const fonts = { name: `600 14px ${family}`, small: `13px ${family}`, bold: `700 13px ${family}` }
     const list = [...nodes.values()]
     let plan = { width: 0, height: 0 }
     const smallest = list.length > 15 ? 0.78 : data.zoom > 1 ? 0.84 : 0.96, most = Math.floor(width / smallest)   // before it scrolls it shrinks

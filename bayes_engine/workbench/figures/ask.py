@@ -82,6 +82,6 @@ def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int 
     nats = max(q.information for q in ranked) or 1.0
     figure.update_xaxes(range=[0, 1.8 * nats], showgrid=False, ticks="", showticklabels=False, row=1, col=2)
     named_rows(figure, labels, chosen=chosen)
-    figure.update_annotations(font={"size": 12, "color": INK[dark]}, yshift=2)
+    figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
     figure.update_layout(template=template(dark), showlegend=False, bargap=0.3)
     return sized(figure, 48 + 24 * len(rows), left=4, right=4, top=28, bottom=4)

@@ -81,7 +81,7 @@ def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int
             mode="text",
             text=[f"<b>{w}</b>" if n else w for n, w in zip(near, reading.words, strict=True)],
             textposition="middle left",
-            textfont={"size": 12.5, "color": ink},
+            textfont={"size": 13, "color": ink},
             hoverinfo="skip",
             row=1,
             col=col,
@@ -240,7 +240,7 @@ def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int =
     room = 0.05 * (1.0 - min(shared)) + 1e-3
     for col in (2, 3):
         figure.update_yaxes(range=[min(shared) - room, 1.0 + room], row=1, col=col)
-    figure.update_xaxes(range=[-0.4, 10.4], dtick=2, title={"text": _("copies"), "font": {"size": 12}})
+    figure.update_xaxes(range=[-0.4, 10.4], dtick=2, title={"text": _("copies"), "font": {"size": 13}})
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
     figure.update_layout(template=template(dark), legend={"x": 0, "y": -0.3, "yanchor": "top"})
     return sized(figure, 300, left=4, top=30, bottom=4)

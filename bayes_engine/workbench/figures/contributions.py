@@ -76,7 +76,7 @@ def waterfall(
         _beside(figure, last, total / unit, total / unit, dark)
     named_rows(figure, [*labels, _("log-odds")], chosen=last)
     towards = f"← {sides[1].name}   {_('bits') if bits else _('nats')}   {sides[0].name} →"
-    figure.update_xaxes(range=[low, high], zeroline=True, title={"text": towards, "font": {"size": 12}}, nticks=9)
+    figure.update_xaxes(range=[low, high], zeroline=True, title={"text": towards, "font": {"size": 13}}, nticks=9)
     figure.update_layout(showlegend=False, bargap=0.28, barmode="overlay")
     return sized(figure, 86 + 26 * (last + 1), left=4, bottom=40)
 

@@ -50,7 +50,7 @@ def _on_top(curves: Sequence[tuple[CurveStyle, T]]) -> list[tuple[CurveStyle, T]
 
 
 def _framed(figure: go.Figure, dark: bool, height: int = HEIGHT) -> go.Figure:
-    legend = {"x": 0, "y": 1.03, "yanchor": "bottom", "itemwidth": 32, "font": {"size": 12}}
+    legend = {"x": 0, "y": 1.03, "yanchor": "bottom", "itemwidth": 32, "font": {"size": 13}}
     figure.update_layout(template=template(dark), legend=legend, hovermode="closest")
     return sized(figure, height, left=4, right=12, top=40, bottom=4)
 

@@ -46,7 +46,7 @@ def dependence_map(
         hoverinfo="skip",
         showscale=d > 5,
         colorbar={
-            "title": {"text": _("nats"), "side": "top", "font": {"size": 12}},
+            "title": {"text": _("nats"), "side": "top", "font": {"size": 13}},
             "x": 1.0,
             "xanchor": "right",
             "xref": "container",
@@ -64,7 +64,7 @@ def dependence_map(
         text=labels,
         mode="text",
         textposition="middle right",
-        textfont={"size": 13 if cell > 24 else 11, "color": INK[dark]},
+        textfont={"size": 13, "color": INK[dark]},
         cliponaxis=False,
         hoverinfo="skip",
     )
@@ -79,7 +79,7 @@ def dependence_map(
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
         text=[f"{v:.3f}" if cell >= 48 else f"{v:.2f}" for v in nats],
-        textfont={"size": 12, "color": [_ink(dependences, p, dark) for p in places]},
+        textfont={"size": 13, "color": [_ink(dependences, p, dark) for p in places]},
         hovertext=[
             f"{labels[j]} – {labels[i]}<br>{v:.4f} " + _("nats") for (i, j), v in zip(places, nats, strict=True)
         ],
@@ -114,7 +114,7 @@ def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: 
             mode="markers+text",
             text=[text.format(v) if np.isfinite(v) else "∞" for v in values],
             textposition="middle right",
-            textfont={"size": 12, "color": INK[dark]},
+            textfont={"size": 13, "color": INK[dark]},
             cliponaxis=False,
             marker={
                 "opacity": 1,

@@ -51,7 +51,7 @@ def discriminating_words(
         values = [float(weight[1, bar.place]) for bar in bars]
         _bars(figure, bars, values, labels, hover, dark)
         towards = f"← {classes[0]}   {_('nats')}   {classes[1]} →"
-        figure.update_xaxes(title={"text": towards, "font": {"size": 12}})
+        figure.update_xaxes(title={"text": towards, "font": {"size": 13}})
         high = 64 + ROW * len(bars)
     else:
         rows = math.ceil(len(classes) / ACROSS)
@@ -101,7 +101,7 @@ def _bars(
         figure.add_annotation(x=0, y=i, text=name, showarrow=False, xanchor="left" if left else "right",
                               xshift=5 if left else -5, font={"size": 13}, **where)  # fmt: skip
         figure.add_annotation(x=end, y=i, text=signed(value), showarrow=False, xanchor="right" if left else "left",
-                              xshift=-4 if left else 4, font={"size": 11}, opacity=0.8, **where)  # fmt: skip
+                              xshift=-4 if left else 4, font={"size": 13}, opacity=0.8, **where)  # fmt: skip
     widest = max(map(abs, drawn), default=1.0)  # room for the words on the other side, and for the numbers
     low = min(1.25 * min([*drawn, 0.0]), -0.6 * widest)
     high = max(1.25 * max([*drawn, 0.0]), 0.6 * widest if two_sided else 0.0)

@@ -88,7 +88,7 @@ def score_curve(
         figure.add_hline(
             scale * best,
             line={"color": INK[dark], "width": 1, "dash": "dot"},
-            annotation={"text": _("optimum"), "font": {"size": 12}},
+            annotation={"text": _("optimum"), "font": {"size": 13}},
             annotation_position="bottom left",
         )
     figure.add_scatter(

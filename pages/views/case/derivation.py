@@ -55,7 +55,7 @@ _STYLE = private.style(
 .st-key-factors, .st-key-factors [st=VerticalBlock], .st-key-super_parents { gap: 0; }
 LINE { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
 LINE [st=HorizontalBlock] { row-gap: 0; }
-LINE [st=CaptionContainer] p { font-size: .8rem; }
+LINE [st=CaptionContainer] p { font-size: 13px; }
 LINE [st=MarkdownContainer] { margin: 0; }
 LINE [st=MarkdownContainer] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
 LINE [st=BaseButton-tertiary] { min-height: 1.7rem; padding: 0; text-align: left; }

@@ -98,7 +98,7 @@ function createPlayer(host) {
 
   function look() {
     const now = themeNow()
-    theme = { ...now, inks: data.inks.map(ink => rgbOf(now.colour(ink))), grid: now.faded(0.1), soft: now.faded(0.62) }
+    theme = { ...now, inks: data.inks.map(ink => rgbOf(now.colour(ink))), grid: now.faded(0.1), soft: now.faded(0.7) }
   }
   const inkOf = (k, alpha = 1) => { const [r, g, b] = theme.inks[k % theme.inks.length]; return `rgba(${r},${g},${b},${alpha})` }
 
@@ -168,7 +168,7 @@ function createPlayer(host) {
 
   function drawAxes(ctx) {
     const [a, b] = data.sides
-    ctx.font = `12px ${theme.font}`; ctx.fillStyle = theme.soft; ctx.strokeStyle = theme.grid; ctx.lineWidth = 1
+    ctx.font = `13px ${theme.font}`; ctx.fillStyle = theme.soft; ctx.strokeStyle = theme.grid; ctx.lineWidth = 1
     ctx.textAlign = "center"; ctx.textBaseline = "top"
     for (const [v, text] of ticksOf(a.low, a.high, Math.max(box.w / 75, 4))) {
       const x = Math.round(px((v - a.low) / (a.high - a.low))) + 0.5
@@ -269,7 +269,7 @@ function createPlayer(host) {
     const low = Math.min(...range), high = Math.max(...range), length = high - low || 1
     const l = 8, r = width - 10, top = 18, bottom = height - 20
     const X = i => l + (i - from) / Math.max(to - from, 1) * (r - l), Y = v => bottom - (v - low) / length * (bottom - top)
-    ctx.font = `11px ${theme.font}`; ctx.lineWidth = 1
+    ctx.font = `13px ${theme.font}`; ctx.lineWidth = 1
     ctx.strokeStyle = theme.grid
     for (const y of [top, bottom]) { ctx.beginPath(); ctx.moveTo(l, y + 0.5); ctx.lineTo(r, y + 0.5); ctx.stroke() }
     ctx.fillStyle = theme.soft; ctx.textBaseline = "top"; ctx.textAlign = "center"

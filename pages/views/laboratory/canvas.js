@@ -139,7 +139,7 @@ function create(host) {
 
   function readTheme() {
     const now = themeNow()
-    theme = { ...now, inks: data.actions.map(a => rgbOf(now.colour(a))), soft: now.faded(0.6), faint: now.faded(0.15) }
+    theme = { ...now, inks: data.actions.map(a => rgbOf(now.colour(a))), soft: now.faded(0.7), faint: now.faded(0.15) }
   }
 
   function draw(wanted) {
@@ -193,7 +193,7 @@ function create(host) {
   }
 
   function axes(g) {
-    g.strokeStyle = theme.faint; g.fillStyle = theme.soft; g.lineWidth = 1; g.font = `12px ${theme.font}`
+    g.strokeStyle = theme.faint; g.fillStyle = theme.soft; g.lineWidth = 1; g.font = `13px ${theme.font}`
     g.textAlign = "center"; g.textBaseline = "bottom"
     for (let v = LEFT + 2; v < RIGHT; v += 2) {
       const x = Math.round(px(v)) + 0.5

@@ -71,7 +71,7 @@ function createWalk(host) {
 
   function readTheme() {
     const now = themeNow()
-    theme = { ...now, soft: now.faded(0.62), grid: now.faded(0.1) }
+    theme = { ...now, soft: now.faded(0.7), grid: now.faded(0.1) }
   }
   const pairOf = level => data.inks[level % data.inks.length], inkOf = level => pairOf(level)[theme.dark ? 1 : 0]
 
@@ -144,7 +144,7 @@ function createWalk(host) {
   function drawChart(t) {
     const width = chart.clientWidth, height = chart.clientHeight, ctx = fit(canvas, width, height), T = data.hits.length
     const l = 30, r = width - 8, top = 8, bottom = height - 32, X = s => l + (s - 1) / Math.max(T - 1, 1) * (r - l), Y = p => bottom - p * (bottom - top)
-    ctx.font = `11.5px ${theme.font}`; ctx.lineWidth = 1
+    ctx.font = `13px ${theme.font}`; ctx.lineWidth = 1
     for (const v of [0, 0.5, 1]) {
       ctx.strokeStyle = theme.grid; ctx.beginPath(); ctx.moveTo(l, Math.round(Y(v)) + 0.5); ctx.lineTo(r, Math.round(Y(v)) + 0.5); ctx.stroke()
       ctx.fillStyle = theme.soft; ctx.textAlign = "right"; ctx.textBaseline = "middle"; ctx.fillText(String(v), l - 6, Y(v))

@@ -76,7 +76,7 @@ function create(host) {
   function readTheme() {
     const now = themeNow()
     theme = {
-      ...now, faint: now.faded(0.12), soft: now.faded(0.62),
+      ...now, faint: now.faded(0.12), soft: now.faded(0.7),
       between: now.dark ? "#B9A3E3" : "#7A5FA8", primary: getComputedStyle(host).getPropertyValue("--st-primary-color") || "#f55",
     }
   }
@@ -149,7 +149,7 @@ function create(host) {
   }
 
   function labels(g) {                 // beside their lines, away from each other and from the handle
-    g.textBaseline = "middle"; g.textAlign = "center"; g.font = `12.5px ${theme.font}`
+    g.textBaseline = "middle"; g.textAlign = "center"; g.font = `13px ${theme.font}`
     const [hx, hy] = tip(angle, end * reach(angle, end, 14)), placed = [[hx, hy, 40]]
     for (const d of data.directions) {
       const [u, v] = unit(d.angle), width = g.measureText(d.label).width, places = []

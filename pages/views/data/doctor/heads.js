@@ -58,7 +58,7 @@ function createHeads(host) {
     })
     pen.font = `600 13.5px ${font}`
     const named = data.columns.map(column => long(column.name) + 18)
-    pen.font = `600 12px ${font}`
+    pen.font = `600 13px ${font}`
     return data.columns.map((column, j) =>
       Math.ceil(Math.min(Math.max(natural[j], named[j], long(column.sub) + 18, NARROW), WIDE)))
   }

@@ -18,10 +18,11 @@ from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
 from pages.active.units import as_probability, loss_difference_text, loss_measure, loss_shown, loss_text
 from pages.active.words import held_out_scheme, share
+from pages.components.chart import chart
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import change, choose, dark, selected
+from pages.runtime.state import change, choose, dark
 from pages.views.model.compare.expected import runs_for
 from pages.views.model.compare.judged import (
     COUNTERPART,
@@ -62,24 +63,19 @@ def scores_table(judged: Judged) -> None:
         MeasurePanel("Brier", list(scored["brier"]), [number(v, 3) for v in scored["brier"]]),
         MeasurePanel("ECE", list(scored["ece"]), [number(v, 3) for v in scored["ece"]]),
     ]
-    key = f"compare_figure_{judged.active}"
 
-    def pick() -> None:
-        points = selected(key, "points")
-        if points and "point_index" in points[0]:
-            name = names[int(points[0]["point_index"])]
-            if name != COUNTERPART:
-                change(lambda s: replace(s, shelf=judged.specs, active=int(name)))
+    def pick(point: Mapping[str, Any]) -> None:
+        name = names[int(point["point_index"])]
+        if name != COUNTERPART:
+            change(lambda s: replace(s, shelf=judged.specs, active=int(name)))
 
-    st.plotly_chart(
+    chart(
         readings_figure(
             [judged.title(n, plotly_text) for n in names], readings, active=names.index(judged.active), dark=dark()
         ),
-        key=key,
-        on_select=pick,
-        selection_mode="points",
-        config={"displayModeBar": False},
+        key=f"compare_figure_{judged.active}",
         alt=_("risk, accuracy, log-loss, Brier score and calibration of each model"),
+        on_pick=pick,
     )
 
 
