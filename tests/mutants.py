@@ -45,6 +45,9 @@ SUBJECTS = {
     "laws": """
         laws_decisions laws_gaussian laws_naive_bayes laws_network laws_semi_naive
     """,
+    "oracles": """
+        scikit_learn_named
+    """,
     "unit": """
         amounts ask ask_likelihoods averaged_fast calibrated classes_without_rows compare conditionals counted
         credible curves derivation derivation_likelihoods dirichlet double_counting elimination em estimates

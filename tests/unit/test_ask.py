@@ -28,6 +28,7 @@ from bayes_engine import (
     QuadraticDiscriminantAnalysis,
     load_dataset,
 )
+from bayes_engine.decision.answer_distributions import GaussianAnswers
 from bayes_engine.decision.ask import ask, interview, outcomes, value_of_everything
 from bayes_engine.errors import EstimationWarning, LossError, ParameterError
 from bayes_engine.factors import Factor
@@ -405,3 +406,10 @@ def test_refusals_say_why() -> None:
         ask(model, hiding(X.iloc[[0]], "a"), {"p": {"p": 0}})
     with pytest.raises(ParameterError, match="counts terms"):
         ask(MultinomialNB().fit([[1, 0], [0, 2]], ["p", "q"]), [[1, 0]])
+
+
+def test_the_slope_of_a_density_is_its_difference_quotient() -> None:
+    answers = GaussianAnswers(np.array([0.3, 0.7]), np.array([-1.0, 2.0]), np.array([0.5, 3.0]), np.array([0, 1]), 2)
+    x, h = np.linspace(-4.0, 8.0, 25), 1e-5
+    quotient = (answers.density(x + h) - answers.density(x - h)) / (2 * h)
+    np.testing.assert_allclose(answers.slope(x, answers.density(x)), quotient, atol=1e-8)

@@ -397,3 +397,10 @@ def test_a_prior_by_class_has_labels_where_class_prior_has_places() -> None:
     assert model.class_prior_.tolist() == [0.5, 0.25, 0.25]
     assert model.prior_by_class == {"u": 0.5, "v": 0.25, "w": 0.25}
     assert classic.GaussianNB(priors="laplace").fit(X, y).factor_.parts[0].added == 1.0
+
+
+def test_the_prior_density_of_a_bernoulli_has_both_sides_of_each_term() -> None:
+    model = classic.BernoulliNB().fit(np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1]]), [0, 0, 1, 1])
+    present = model.feature_log_prob_
+    both = (present + np.log1p(-np.exp(present))).sum()
+    assert model.factor_.parts[-1].log_prior_density(1.0) == pytest.approx(both, rel=1e-12)

@@ -98,6 +98,12 @@ def test_roc_and_precision_recall_are_scikit_learns(k: int, coarse: bool) -> Non
     np.testing.assert_allclose(found.threshold[1:], np.unique(seen.p.round(9))[::-1], atol=1e-8)
 
 
+def test_the_first_limit_is_above_one_and_one_false_alarm_is_no_precision() -> None:
+    sweep = ThresholdSweep(np.array([np.inf, 2.0, 1.0]), np.array([0.0, 0.0, 2.0]), np.array([0.0, 1.0, 1.0]))
+    assert sweep.precision.tolist() == [1.0, 0.0, pytest.approx(2 / 3)]
+    assert sweep.threshold[0] == np.nextafter(1.0, 2.0)
+
+
 def test_scores_are_scikit_learns() -> None:
     for k in (2, 3):
         held = rows(k=k)
@@ -288,7 +294,7 @@ def test_thinned_steps_keep_their_extremes() -> None:
     risk = rng.random(20_000)
     steps = RiskSteps(np.sort(rng.random(20_000))[::-1], risk, risk)
     few = steps.thinned(500)
-    assert len(few.risk) <= 2000
+    assert 500 <= len(few.risk) <= 2000
     assert (few.risk.min(), few.risk.max()) == (steps.risk.min(), steps.risk.max())
     assert set(zip(few.threshold, few.risk, strict=True)) <= set(zip(steps.threshold, steps.risk, strict=True))
 

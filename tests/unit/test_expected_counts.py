@@ -48,3 +48,14 @@ def test_both_ways_count_alike(seed: int, per_family: float, monkeypatch: pytest
     assert found.log_likelihood == pytest.approx(float(weight @ whole.log_evidence), abs=1e-9)
     for counts, name in zip(found.counts, model.names, strict=True):
         np.testing.assert_allclose(counts, whole.families[name], atol=1e-10)
+
+
+def test_rows_of_which_nothing_is_known_count_the_joint_once_each() -> None:
+    model = network(0)
+    nothing = np.full((3, len(model.sizes)), HIDDEN, dtype=np.intp)
+    weight = np.array([1.0, 2.0, 0.5])
+    tree = junction_tree(model)
+    whole, one = tree.family_marginals(nothing, weight), tree.family_marginals(nothing[:1])
+    for name, counts in whole.families.items():
+        assert counts.sum() == pytest.approx(3.5)
+        np.testing.assert_allclose(counts, 3.5 * one.families[name], rtol=1e-12)

@@ -10,7 +10,14 @@ import pytest
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference.forward_sampling import BLOCK, likelihood_weighting, resampled, sample, weighted_sample
+from bayes_engine.inference.forward_sampling import (
+    BLOCK,
+    likelihood_weighting,
+    resampled,
+    sample,
+    thresholds,
+    weighted_sample,
+)
 from bayes_engine.table.schema import Variable
 
 
@@ -139,3 +146,8 @@ def test_resampling_keeps_every_row_its_share() -> None:
         )
         assert (np.abs(kept - n * w / w.sum()) <= 1 + 1e-9).all()  # systematic: floor or ceiling of the share
         assert kept[3] == 0
+
+
+def test_a_level_keeps_its_probability_to_the_last_bit_and_a_rare_one_is_a_single_draw() -> None:
+    rare, half = thresholds(np.array([[1e-12, 1.0 - 1e-12], [0.5, 0.5]]))[0]
+    assert (rare, half) == (1, 2**30)

@@ -415,3 +415,8 @@ def test_too_few_chains_or_sweeps_are_not_judged(chains: int, sweeps: int) -> No
     run = gibbs(net, evidence, rng=np.random.default_rng(0), settings=settings)
     assert run.status == "not yet"
     assert f"{chains} chain" in str(run.message) and "cannot be held against each other" in str(run.message)
+
+
+def test_four_chains_are_enough_to_be_judged() -> None:
+    run = gibbs(asia(), None, rng=np.random.default_rng(0), settings=GibbsSettings(chains=4, sweeps=4))
+    assert "cannot be held against each other" not in str(run.message)

@@ -321,3 +321,12 @@ def test_an_elimination_that_cannot_be_is_refused(asia: Network) -> None:
     sink = CPT(last, wide, np.full((60, 60, 60, 2), 0.5))
     with pytest.raises(TooLarge, match="take another order, or the junction tree"):
         elimination_trace(Network([*star.cpts, sink]), "last", {}, ["hub", "x0", "x1", "x2"])
+
+
+def test_the_refusal_of_one_row_names_no_row(asia: Network) -> None:
+    cells = np.full((1, len(asia.names)), HIDDEN, dtype=np.intp)
+    cells[0, asia.names.index("tub")], cells[0, asia.names.index("either")] = 0, 1  # tuberculosis, and neither
+    with pytest.raises(ImpossibleEvidence, match=r"^the evidence has probability 0: these findings"):
+        junction_tree(asia).family_marginals(cells)
+    with pytest.raises(ImpossibleEvidence, match=r"^the evidence of 2 rows has probability 0; in row 0"):
+        junction_tree(asia).family_marginals(np.vstack([cells, cells]))

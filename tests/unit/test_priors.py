@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,17 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from bayes_engine import AODE, TAN, GaussianNB, LinearDiscriminantAnalysis
+from bayes_engine import (
+    AODE,
+    TAN,
+    BayesianNetworkClassifier,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    load_dataset,
+)
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.sources import Fraction
+from bayes_engine.factors.table import rest_likelihood
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_alpha, class_prior, pseudo_counts
 
@@ -118,3 +128,31 @@ def test_NF35_alphas_that_mean_something(alpha: Any) -> None:
 def test_alphas_refused(alpha: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         checked_alpha(alpha, 17)
+
+
+def test_without_smoothing_a_table_has_no_prior_density() -> None:
+    melons = load_dataset("watermelon2")
+    X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    assert NaiveBayes(alpha=0.0).fit(X, y).factor_.part_of("色泽")[0].log_prior_density() == 0.0
+    leaf = NaiveBayes(alpha=2.0).fit(X, y).factor_.part_of("色泽")[0]
+    counts = pd.crosstab(y, X["色泽"]).to_numpy() + 2.0
+    assert leaf.log_prior_density() == pytest.approx(2.0 * np.log(counts / counts.sum(axis=1, keepdims=True)).sum())
+
+
+def test_rows_whose_parents_are_not_known_have_the_likelihood_of_the_column_alone() -> None:
+    alone, rest = np.array([[3.0, 1.0], [2.0, 6.0]]), np.array([[1.0, 0.0], [1.0, 2.0]])
+    by_hand = math.log(3 / 4) + math.log(2 / 8) + 2 * math.log(6 / 8)
+    assert rest_likelihood(rest, alone) == pytest.approx(by_hand)
+
+
+def test_where_a_prior_comes_from_is_a_fraction() -> None:
+    melons = load_dataset("watermelon2")
+    X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    aode = AODE().fit(X, y)
+    first = next(iter(aode.factor_.origins(aode._encode(X.iloc[:1]))))
+    assert all(isinstance(part, Fraction) for part in first)
+    above = BayesianNetworkClassifier(structure=[("色泽", "好瓜"), ("根蒂", "好瓜")], alpha=0)
+    above.fit(X, y)
+    never_met = X.iloc[:1].assign(色泽=["乌黑"], 根蒂=["硬挺"])
+    parts = next(iter(above.factor_.origins(above._encode(never_met))))
+    assert [(part.count, part.total, part.added, part.levels) for part in parts] == [(0.0, 0.0, 1.0, 2)] * 2
