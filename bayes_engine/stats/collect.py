@@ -58,7 +58,7 @@ class SufficientStatistics:
         a, b = _aligned(self, other)
         weight = of_weights(a.class_weight, b.class_weight)
         parts: dict[str, Any] = {part: _both(getattr(a, part), getattr(b, part), operation) for part in PARTS}
-        return replace(a, class_weight=weight, **parts)
+        return SufficientStatistics(a.schema, a.target, weight, **parts)
 
     def scaled(self, weight: float) -> SufficientStatistics:
         """Every row counted `weight` times."""

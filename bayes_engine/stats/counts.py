@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -43,10 +43,10 @@ class ByName:
     def _with(self, other: Self, operation: Callable[[Any, Any], Any]) -> Self:
         self._matching(other)
         parts: dict[str, Any] = {}
-        for field in fields(self):
-            own, its = getattr(self, field.name), getattr(other, field.name)
-            parts[field.name] = {name: operation(part, its[name]) for name, part in own.items()}
-        return replace(self, **parts)
+        for field, own in vars(self).items():
+            its = getattr(other, field)
+            parts[field] = {name: operation(part, its[name]) for name, part in own.items()}
+        return type(self)(**parts)
 
 
 @dataclass(frozen=True)
