@@ -365,6 +365,7 @@ def test_blanks_are_checked_on_entry() -> None:
     at.text_input(key="fill_j_0").set_value("0.0524").run()
     at.text_input(key="fill_f0_0").set_value("0.5").run()
     assert "3 of 22 steps right" in progress(at)
+    assert re.search(r"Early rounding.*with the printed 0.*574 and 0.*129 a calculator gives", words(at))
     assert "Count the rows with good melon = good; divide by all rows." in words(at)
     assert dict(seen(state(at), "answers")) == {"f0_0": "0.5", "f1_0": "3/8", "f7_0": "1.963", "j_0": "0.0524"}
     at.text_input(key="fill_f0_0").set_value("").run()

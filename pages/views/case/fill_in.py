@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation import render
 from bayes_engine.workbench.derivation.check import LONGEST
 from bayes_engine.workbench.derivation.derive import Working
@@ -96,12 +96,12 @@ class Blank(NamedTuple):
 def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one: CaseInUse) -> dict[str, str]:
     """A line of blanks, what is to be said of their answers, and their marks by key."""
     answers = _answers(current())
-    notes: list[str] = []
     marks: dict[str, str] = {}
+    notes: list[Message] = []
     for cell, (key, name, place) in zip(cells, blanks, strict=True):
         text = answers.get(key, "")
         marks[key], note = sheet.checked(text, place, one.table)
-        notes += [note.local(md)] if note else []
+        notes += [note] if note else []
         cell.text_input(
             spoken(name),
             label_visibility="collapsed",
@@ -110,7 +110,7 @@ def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one:
             max_chars=LONGEST,
             **control(f"fill_{key}", text, partial(_entered, key=key)),
         )
-    for sentence in dict.fromkeys(notes):
+    for sentence in dict.fromkeys(m.local(lambda text: md(text, 400)) for m in notes):
         st.caption(f":material/lightbulb: {sentence}")
     return marks
 
