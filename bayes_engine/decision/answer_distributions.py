@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, xlogy
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.decision.risk import near_least
@@ -77,7 +77,7 @@ class LevelAnswers(Answers):
 
     def information(self) -> float:
         own, of_class = self.share.sum(axis=1, keepdims=True), self.share.sum(axis=0)
-        return float(_times_log(self.share).sum() - _times_log(own).sum() - _times_log(of_class).sum())
+        return float(xlogy(self.share, self.share).sum() - xlogy(own, own).sum() - xlogy(of_class, of_class).sum())
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
         for level, share in zip(self.levels, self.share, strict=True):
@@ -149,8 +149,9 @@ class GaussianAnswers(Answers):
         step, owned = max(MOST_DENSITIES // len(self.weight), 1), self._owned
         share = np.concatenate([self.density(points[i : i + step]) @ owned for i in range(0, len(points), step)])
         of_class = np.bincount(self.owner, self.weight, minlength=self.classes)
-        apart = _times_log(share.sum(axis=1)) + share @ log(np.where(of_class > 0, of_class, 1.0))
-        return float((half[:, None] * weights).ravel() @ (_times_log(share).sum(axis=1) - apart))
+        own = share.sum(axis=1)
+        apart = xlogy(own, own) + xlogy(share, of_class).sum(axis=1)
+        return float((half[:, None] * weights).ravel() @ (xlogy(share, share).sum(axis=1) - apart))
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
         low, high, action = self.pieces(loss.table)
@@ -326,8 +327,3 @@ def _between(low: Array, high: Array) -> Array:
 def shares(log_joint: Array) -> Array:
     """exp of an array of log terms, so that all of it sums to 1; zeros where it is −inf throughout."""
     return normalize(log_joint.reshape(1, -1)).reshape(log_joint.shape)
-
-
-def _times_log(p: Array) -> Array:
-    """p log p, with 0 log 0 = 0."""
-    return np.asarray(p * log(np.where(p > 0, p, 1.0)))

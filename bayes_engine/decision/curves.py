@@ -97,17 +97,13 @@ class ThresholdSweep:
 
     @property
     def tpr(self) -> Array:
-        """(m,) the share of the positives that are called positive."""
+        """(m,) the share of the positives that are called positive: the recall."""
         return np.asarray(self.tp / self.positives)
 
     @property
     def fpr(self) -> Array:
         """(m,) the share of the negatives that are called positive."""
         return np.asarray(self.fp / self.negatives)
-
-    @property
-    def recall(self) -> Array:
-        return self.tpr
 
     @property
     def precision(self) -> Array:
@@ -118,7 +114,7 @@ class ThresholdSweep:
     @property
     def area(self) -> float:
         """Area under the ROC curve: how often a positive outranks a negative, ties by half."""
-        return float(np.sum(np.diff(self.fpr) * (self.tpr[1:] + self.tpr[:-1])) / 2.0)
+        return float(np.trapezoid(self.tpr, self.fpr))
 
     @property
     def average_precision(self) -> float:

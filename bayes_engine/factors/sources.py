@@ -115,6 +115,11 @@ class Parametric(Estimated):
     stated: tuple[tuple[str, float], ...]
     estimated: tuple[Quotient, ...]
 
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        """All of them, (symbol, value)."""
+        return (*self.stated, *((q.symbol, q.value) for q in self.estimated))
+
 
 @dataclass(frozen=True)
 class Power(Estimated):

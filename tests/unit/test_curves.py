@@ -92,7 +92,7 @@ def test_roc_and_precision_recall_are_scikit_learns(k: int, coarse: bool) -> Non
     )
     precision, recall, _t = metrics.precision_recall_curve(seen.positive, seen.score, sample_weight=seen.weight)
     np.testing.assert_allclose(found.precision, precision[::-1], atol=1e-12)
-    np.testing.assert_allclose(found.recall, recall[::-1], atol=1e-12)
+    np.testing.assert_allclose(found.tpr, recall[::-1], atol=1e-12)
     expected = metrics.average_precision_score(seen.positive, seen.score, sample_weight=seen.weight)
     assert found.average_precision == pytest.approx(expected)
     np.testing.assert_allclose(found.threshold[1:], np.unique(seen.p.round(9))[::-1], atol=1e-8)

@@ -23,7 +23,6 @@ from bayes_engine.workbench.derivation.render import (
     cell_of,
     degrees_of,
     evidence,
-    exponent_of,
     factor,
     function_of,
     given_of,
@@ -254,13 +253,12 @@ def _latex_source(working: Working, source: Source) -> str:
         bump = rf"K\left(\frac{{{count(source.x)}-x_i}}{{{width}}}\right)"
         return rf"\frac{{1}}{{{count(source.n)}\times {width}}}\sum_i {bump}"
     if isinstance(source, Parametric):
-        known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
-        parameters = ", ".join(f"{name}={power(moment_of(working, v))}" for name, v in known)
+        parameters = ", ".join(f"{name}={power(moment_of(working, v))}" for name, v in source.parameters)
         return rf"{tex(source.name)}\left({count(source.x)};\,{parameters}\right)"
     if isinstance(source, Words):
         return _latex_words(source)
     if isinstance(source, Term):
-        return f"e^{{{exponent_of(source, working.digits).replace('−', '-').replace('∞', chr(92) + 'infty')}}}"
+        return _power_of_e(source.log_value, DIGITS if working.digits is None else working.digits)
     return tex(_("as set"))
 
 
@@ -280,15 +278,14 @@ def _latex_words(source: Words) -> str:
     return r"\times ".join(terms or [_power_of_e(0.0)])
 
 
-def _power_of_e(nats: float) -> str:
-    exponent = signed(nats, DIGITS).removeprefix("+").replace("−", "-").replace("∞", r"\infty")
-    return f"e^{{{exponent}}}"
+def _power_of_e(nats: float, digits: int = DIGITS) -> str:
+    return f"e^{{{power(signed(nats, digits).removeprefix('+'))}}}"
 
 
 def power(text: str) -> str:
     """6.858e-05 as 6.858 × 10⁻⁵."""
-    mantissa, e, power = text.partition("e")
-    return rf"{mantissa} \times 10^{{{int(power)}}}" if e else mantissa.replace("−", "-").replace("∞", r"\infty")
+    mantissa, e, exponent = text.replace("−", "-").replace("∞", r"\infty").partition("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}" if e else mantissa
 
 
 _TEX = {

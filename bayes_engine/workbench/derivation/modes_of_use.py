@@ -45,9 +45,8 @@ def agreement(model: NaiveBayes, X: Any, y: Any, case: Any, sample_weight: Any =
     every_other = slice(0, len(X), 2)
     with listen():
         moved = without_rows(model, X, y, every_other, weight)
-        moved.partial_fit(
-            X.iloc[every_other], y.iloc[every_other], sample_weight=None if weight is None else weight[every_other]
-        )
+        put_back, labels, weights = _some(X, y, weight, every_other)
+        moved.partial_fit(put_back, labels, sample_weight=weights)
         used: dict[ModeOfUse, Any] = {
             "look-up": LookUp.of(model),
             "lazy": _lazy(model, X, y, weight),
@@ -93,10 +92,14 @@ def without_rows(
     with listen():
         less = model.with_params()
         try:
-            return less.forget(X.iloc[rows], y.iloc[rows], None if weight is None else weight[rows])
+            return less.forget(*_some(X, y, weight, rows))
         except PrecisionLost:
-            weight = None if sample_weight is None else np.asarray(sample_weight)[stay]
-            return less._settle(less._counted_alone(X.iloc[stay], y.iloc[stay], weight))
+            return less._settle(less._counted_alone(*_some(X, y, weight, stay)))
+
+
+def _some(X: Any, y: Any, weight: Array | None, rows: Any) -> tuple[Any, Any, Array | None]:
+    """These rows (positions, or a slice) of a table."""
+    return X.iloc[rows], y.iloc[rows], None if weight is None else weight[rows]
 
 
 class Without(NamedTuple):
@@ -123,7 +126,7 @@ def each_without(
     gone = list(rows)
     less: Any = without_rows(model, X, y, gone, weight)
     with listen():
-        lazy = _lazy(model, X, y, weight).forget(X.iloc[gone], y.iloc[gone], None if weight is None else weight[gone])
+        lazy = _lazy(model, X, y, weight).forget(*_some(X, y, weight, gone))
         used = (less, lazy, LookUp.of(less), LookUp.of(model))
         return Without(*(posterior_of(one, case) for one in used))
 

@@ -289,38 +289,35 @@ def fraction(source: Source, digits: int | None = None) -> str:
     >>> fraction(Fraction(3.0, 8.0, 1.0, 3)), fraction(Fraction(3.0, 8.0, 0.0, 3)), fraction(Shift(0.3, 8 / 17))
     ('(3+1)/(8+3)', '3/8', '0.3/0.470588')
     """
+
+    def short(value: float) -> str:
+        return plain(value if digits is None else by_hand(value, digits))
+
     if isinstance(source, Fraction):
         if source.pseudo_total == 0:
             return f"{count(source.count)}/{count(source.total)}"
         up = f"({count(source.count)}+{pseudo_count(source.added)})"
         return f"{up}/({count(source.total)}+{pseudo_count(source.pseudo_total)})"
-    if isinstance(source, Density | Shift):
-        pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
-        first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
-        return f"N({count(source.x)}; {first}, {second}²)" if isinstance(source, Density) else f"{first}/{second}"
+    if isinstance(source, Density):
+        return f"N({count(source.x)}; {short(source.mean)}, {short(source.sd)}²)"
+    if isinstance(source, Shift):
+        return f"{short(source.use)}/{short(source.model)}"
     if isinstance(source, Linear):
-        weight, middle = (plain(v if digits is None else by_hand(v, digits)) for v in (source.weight, source.middle))
-        return f"{weight} × ({count(source.x)} − {middle})".replace("− -", "+ ")
+        return f"{short(source.weight)} × ({count(source.x)} − {short(source.middle)})".replace("− -", "+ ")
     if isinstance(source, Power):
         inner = fraction(source.base, digits)
         inner = f"({inner})" if isinstance(source.base, Fraction | Words) else inner
         return f"{inner}^{plain(source.weight)}"
     if isinstance(source, Rate):
-        return f"Poisson({count(source.x)}; {plain(source.rate if digits is None else by_hand(source.rate, digits))})"
+        return f"Poisson({count(source.x)}; {short(source.rate)})"
     if isinstance(source, Parametric):
-        known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
-        parameters = ", ".join(f"{name} = {plain(v if digits is None else by_hand(v, digits))}" for name, v in known)
+        parameters = ", ".join(f"{name} = {short(v)}" for name, v in source.parameters)
         return f"{source.name}({count(source.x)}; {parameters})"
     if isinstance(source, KernelEstimate):
-        width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
-        return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
+        return f"K({count(source.x)}; n = {count(source.n)}, h = {short(source.bandwidth)})"
     if isinstance(source, Term):
-        return f"e^{exponent_of(source, digits)}"
+        return f"e^{signed(source.log_value, DIGITS if digits is None else digits).removeprefix('+')}"
     return _("summed") if isinstance(source, Summed) else _("as set")
-
-
-def exponent_of(source: Term, digits: int | None) -> str:
-    return signed(source.log_value, DIGITS if digits is None else digits).removeprefix("+")
 
 
 def _origin(working: Working, step: WorkingStep, k: int) -> str:

@@ -26,7 +26,7 @@ from bayes_engine.workbench.derivation.conditionals import (
 from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, sized
+from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, named_rows, rug, sized
 
 WIDTH = 400
 """At least so many pixels of a figure are left for its bars: decides which text finds room over one."""
@@ -221,19 +221,8 @@ def _around_values(
             )
         ceiling = max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
     for k, there in enumerate(values):
-        shown = thinned(there, STRIP).tolist()
-        marker = {"symbol": "line-ns-open", "size": 11, "color": colour_of(k, dark), "line": {"width": 1.3}}
-        figure.add_scatter(
-            x=shown,
-            y=[-k] * len(shown),
-            mode="markers",
-            showlegend=False,
-            legendgroup=str(k),
-            row=2,
-            col=1,
-            marker={**marker, "opacity": 0.75},
-            hovertemplate="%{x}<extra>" + classes[k] + "</extra>",
-        )
+        rug(figure, thinned(there, STRIP), -k, colour_of(k, dark), classes[k])
+        figure.data[-1].update(legendgroup=str(k), yaxis="y2", xaxis="x2")
     figure.update_layout(barmode="overlay", hovermode="closest", **LEGEND)
     figure.update_xaxes(range=list(span), showgrid=False, nticks=7)
     figure.update_xaxes(title=name, row=2, col=1)
@@ -256,9 +245,7 @@ def cut_histogram(
     for k, (bars, there) in enumerate(zip(heights, values, strict=True)):
         colour = colour_of(k, dark)
         if few:
-            marker = {"symbol": "line-ns-open", "size": 13, "color": colour, "line": {"width": 1.5}}
-            figure.add_scatter(x=there.tolist(), y=[-k] * len(there), mode="markers", name=classes[k], marker=marker,
-                               hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
+            rug(figure, there, -k, colour, classes[k], legend=True)
             continue
         figure.add_bar(
             x=((edges[1:] + edges[:-1]) / 2).tolist(),
@@ -346,13 +333,6 @@ def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False
         )
     )
     figure.update_layout(bargap=0.35, showlegend=False)
-    figure.update_yaxes(
-        tickvals=list(range(len(classes))),
-        ticktext=list(classes),
-        autorange="reversed",
-        showgrid=False,
-        ticksuffix="  ",
-        automargin=True,
-    )
+    named_rows(figure, classes)
     figure.update_xaxes(range=[0.0, max(prior.factors)], showticklabels=False, showgrid=False)
     return sized(figure, 40 + 30 * len(classes), top=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -147,15 +147,16 @@ def _span(places: list[float], balance: LogOddsTerms) -> tuple[float, float]:
 
 def _bar(figure: go.Figure, row: int, start: float, end: float, colour: str, hover: str, edge: str = "") -> None:
     figure.add_bar(
-        x=[end - start],
-        y=[row],
-        base=[start],
-        orientation="h",
+        **_from_to(row, start, end),
         width=0.5 if edge else 0.72,
         marker={"color": colour, "line": {"width": 2 if edge else 0, "color": edge or colour}},
         hovertext=[hover],
         hovertemplate="%{hovertext}<extra></extra>",
     )
+
+
+def _from_to(row: int, start: float, end: float) -> dict[str, Any]:
+    return {"x": [end - start], "y": [row], "base": [start], "orientation": "h"}
 
 
 def _beside(figure: go.Figure, row: int, end: float, value: float, dark: bool) -> None:
@@ -166,10 +167,7 @@ def _beside(figure: go.Figure, row: int, end: float, value: float, dark: bool) -
 def _endless(figure: go.Figure, row: int, start: float, edge: float, why: str, colour: str, dark: bool) -> None:
     """A hatched bar to the edge of the figure, and why it has no end."""
     figure.add_bar(
-        x=[edge - start],
-        y=[row],
-        base=[start],
-        orientation="h",
+        **_from_to(row, start, edge),
         width=0.72,
         hoverinfo="skip",
         marker={

@@ -17,7 +17,7 @@ from bayes_engine.workbench.derivation.conditionals import thinned
 from bayes_engine.workbench.derivation.demonstrations import log_gaussian
 from bayes_engine.workbench.derivation.estimates import Estimate, Estimates
 from bayes_engine.workbench.figures.conditionals import LEGEND, STRIP
-from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of, sized
+from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of, named_rows, rug, sized
 
 POINTS = 121
 """So many points make a curve."""
@@ -56,9 +56,8 @@ def estimate_marks(
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=what + more)
     figure.update_layout(legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"})
     figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
-    places = list(range(len(levels)))
-    figure.update_yaxes(range=[len(levels) - 0.5, -0.5], tickvals=places, ticktext=list(levels), showgrid=False)
-    for between in places[1:]:
+    named_rows(figure, levels, air=0.5)
+    for between in range(1, len(levels)):
         figure.add_hline(y=between - 0.5, line={"width": 1, "color": "rgba(128,128,128,0.25)"})
     return sized(figure, 70 + max(22 * len(levels) * n, 90), right=12, top=30)
 
@@ -112,11 +111,7 @@ def gaussian_fans(
         colour = colour_of(k, dark)
         curve = {"mode": "lines", "line": {"width": 2.6, "color": colour}, "name": classes[k]}
         figure.add_scatter(x=x.tolist(), y=exp(log_gaussian(x, mean, sd)).tolist(), hoverinfo="skip", **curve)
-        marks = {"symbol": "line-ns-open", "size": 10, "color": colour, "line": {"width": 1.3}}
-        shown = thinned(values[k], STRIP).tolist()
-        beneath = [-(k + 1) * 0.055 * top] * len(shown)
-        figure.add_scatter(x=shown, y=beneath, mode="markers", marker=marks, showlegend=False,
-                           hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
+        rug(figure, thinned(values[k], STRIP), -(k + 1) * 0.055 * top, colour, classes[k])
     figure.update_layout(**LEGEND)
     figure.update_xaxes(title=name, range=[low, high], showgrid=False, nticks=7)
     floor = -(len(classes) + 0.8) * 0.055 * top
@@ -156,9 +151,7 @@ def bands(
         figure.add_scatter(x=[float(plausible.own[k])], y=[row], mode="markers", marker=dot, cliponaxis=False, **hover)
     figure.update_layout(showlegend=False)
     figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
-    figure.update_yaxes(
-        range=[len(order) - 0.5, -0.5], tickvals=list(range(len(order))), ticktext=list(classes), showgrid=False
-    )
+    named_rows(figure, classes, air=0.5)
     return sized(figure, 44 + 34 * len(order), right=14, top=6)
 
 

@@ -156,7 +156,7 @@ def precision_recall(curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, dar
     figure.add_hline(y=base, line={"dash": "dot", "width": 1.2, "color": EXTRA_COLOURS[0][dark]})
     for look, swept in _on_top(curves):
         figure.add_scatter(
-            x=swept.recall[1:].tolist(),
+            x=swept.tpr[1:].tolist(),
             y=swept.precision[1:].tolist(),
             mode="lines",
             name=look.name,

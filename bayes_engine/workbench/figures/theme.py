@@ -123,6 +123,15 @@ def spot(figure: go.Figure, place: tuple[float, float], size: float, colour: str
     )  # fmt: skip
 
 
+def rug(figure: go.Figure, values: Array, y: float, colour: str, name: str, *, legend: bool = False) -> None:
+    """A stroke for every value, at this height; `name` is escaped."""
+    figure.add_scatter(
+        x=values.tolist(), y=[y] * len(values), mode="markers", name=name,
+        marker={"symbol": "line-ns-open", "size": 11, "color": colour, "line": {"width": 1.3}},
+        hovertemplate="%{x}<extra>" + name + "</extra>", showlegend=legend,
+    )  # fmt: skip
+
+
 def ellipse(mean: Array, covariance: Array, deviations: float, points: int) -> Array:
     """(2, points) so many standard deviations around the mean of a Gaussian in the plane."""
     angle = np.linspace(0.0, 2.0 * np.pi, points)
