@@ -166,9 +166,9 @@ class Case:
             return self.ledger([{name: float(v)} for v in x]).joint()
 
         steps = np.ldexp(max(abs(middle), 1.0), np.arange(-60, 61))
-        heard = np.concatenate([log_sum(at(middle - steps)), log_sum(at(middle + steps))]) + np.tile(log(steps), 2)
-        loud = np.tile(steps, 2)[heard > heard.max() - 40.0]
-        reach = 2.0 * float(loud.max(initial=1.0))  # at the next power nothing is heard any more
+        log_mass = np.concatenate([log_sum(at(middle - steps)), log_sum(at(middle + steps))]) + np.tile(log(steps), 2)
+        near = np.tile(steps, 2)[log_mass > log_mass.max() - 40.0]
+        reach = 2.0 * float(near.max(initial=1.0))  # at the next power there is next to none
         return DensityAnswers(at, middle - reach, middle + reach)
 
 

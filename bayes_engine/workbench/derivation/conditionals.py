@@ -117,7 +117,7 @@ class GaussianConditionals(ClassConditionals):
 
 
 Conditional = LevelConditionals | GaussianConditionals
-"""What has its own form of class-conditional otherwise is a `working.likelihoods.Other`."""
+"""What has its own form of class-conditional otherwise is a `likelihoods.Other`."""
 
 
 def conditional(
@@ -197,7 +197,7 @@ def _smoothed(leaf: GaussianLeaf, cells: ColumnMoments, held: tuple[Cell, ...], 
 
 
 def _as_its_own(source: Source) -> Density:
-    """Whether the variance is that of the rows it speaks of, whichever rows those are."""
+    """The density, `replaced` unless its variance is that of the rows it speaks of, whichever rows those are."""
     source = cast(Density, source)
     left = source.n - source.ddof
     own = left > 0 and math.isclose(source.variance, source.m2 / left, rel_tol=1e-9)
@@ -207,9 +207,10 @@ def _as_its_own(source: Source) -> Density:
 def super_parents(model: GenerativeClassifier) -> tuple[str, ...]:
     """The columns that AODE averages over, most informative of the class first; none for another model."""
     factor = model.factor_
-    nats = information(model) if isinstance(factor, AveragedFactor) else {}
-    names = [m.name for m in factor.members] if isinstance(factor, AveragedFactor) else []
-    return tuple(sorted(names, key=lambda name: -nats[name]))
+    if not isinstance(factor, AveragedFactor):
+        return ()
+    nats = information(model)
+    return tuple(sorted((m.name for m in factor.members), key=lambda name: -nats[name]))
 
 
 def parents(model: GenerativeClassifier, column: str, super_parent: str | None = None) -> tuple[Domain, ...]:
@@ -272,7 +273,7 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
 
     I = Σ_c P(c) E[log p(x|c)/p(x)], p(x) = Σ_c P(c) p(x|c): the evidence a known cell is expected to give for the true
     class; 0 where the class-conditionals are alike, at most the entropy of the prior. A sum over levels, or an integral
-    by the trapezoid rule. A text is left out: its terms say each their own (`working.likelihoods`).
+    by the trapezoid rule. A text is left out: its terms say each their own (`likelihoods.WordTable`).
     """
     prior, *leaves = _parts(model)
     log_prior = log(prior.p)

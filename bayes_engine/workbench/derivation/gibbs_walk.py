@@ -41,7 +41,7 @@ def row_of(network: Network, pairs: Iterable[tuple[int, int]]) -> Places:
 
 
 def has_zeros(network: Network) -> bool:
-    """Whether a table says «never»."""
+    """Whether a table holds a probability of 0."""
     return any((cpt.p == 0).any() for cpt in network.cpts)
 
 

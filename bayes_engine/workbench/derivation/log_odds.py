@@ -77,7 +77,8 @@ def log_odds_terms(ledger: Ledger, for_: Any, against: Any) -> LogOddsTerms:
 
 def odds_needed(loss: LossMatrix, for_: Any, against: Any) -> float | None:
     """log[(λ_ab − λ_bb)/(λ_ba − λ_aa)], a deciding `for_` and b `against`: the log-odds (nats) above which a is the
-    cheaper of the two. None where there is no such line: one is never dearer than the other, or is no action."""
+    cheaper of the two. None where there is no such line: one is never dearer than the other, or is no action. Raises
+    ParameterError where the losses have no such class."""
     for label in (for_, against):
         if label not in loss.classes:
             raise ParameterError("there is no class '{label}' in the losses", label=str(label))

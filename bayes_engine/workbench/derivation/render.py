@@ -393,7 +393,7 @@ def behind(
     if isinstance(source, Parametric):
         return [f"{q.symbol} = {quotient(q)} = {moment_of(working, q.value)}" for q in source.estimated]
     if isinstance(source, KernelEstimate):
-        shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
+        shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in largest_bumps(source)[:most]]
         rest = 1.0 - sum(share for _said, share in shares)
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
         return ["x_i" + _(": ") + ", ".join([*(formula for formula, _share in shares), *more])] if shares else []
@@ -409,11 +409,12 @@ def behind(
     return []
 
 
-def loudest(source: KernelEstimate) -> list[Bump]:
+def largest_bumps(source: KernelEstimate) -> list[Bump]:
     """The training values that add most to a kernel density, the first of them first; what adds next to nothing is left
     out.
 
-    >>> loudest(KernelEstimate(-0.9, 0.5, 3.0, 1.0, None, (Bump(0.0, 1.0, 0.3), Bump(1.0, 2.0, 0.7)), False))[0].value
+    >>> bumps = Bump(0.0, 1.0, 0.3), Bump(1.0, 2.0, 0.7)
+    >>> largest_bumps(KernelEstimate(-0.9, 0.5, 3.0, 1.0, None, bumps, False))[0].value
     1.0
     """
     return sorted((b for b in source.bumps if b.share >= 0.0005), key=lambda b: -b.share)

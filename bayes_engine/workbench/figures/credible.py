@@ -172,7 +172,7 @@ def histogram_of(
             width=wide * 0.94,
             marker={"color": colour, "opacity": [0.75 if there else 0.28 for there in inside], "line": {"width": 0}},
             customdata=[
-                [f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for a, b, s in zip(edges, edges[1:], shares, strict=False)
+                [f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for (a, b), s in zip(pairwise(edges), shares, strict=True)
             ],
             hovertemplate="%{customdata[0]} – %{customdata[1]}: %{customdata[2]}<extra></extra>",
         )

@@ -38,7 +38,7 @@ def discriminating_words(
     asked: int = -1,
     dark: bool = False,
 ) -> go.Figure:
-    """`weight` (C, V) as of `working.texts.weights_of_evidence`, `chosen` the places of the words of each class;
+    """`weight` (C, V) as of `texts.weights_of_evidence`, `chosen` the places of the words of each class;
     `labels` and `hover` (by place) and `classes` are escaped already. Two classes share one axis, the first to the
     left; of more each has its own. The word `asked` for is drawn, too, with an edge."""
     if len(classes) == 2:

@@ -503,7 +503,7 @@ def _origin_of_kernel(column: str, source: KernelEstimate) -> str:
             p=plain(source.precision)))  # fmt: skip
     if source.stands_in:
         texts.append(_("The class has no spread of its own, so the width is the pooled one or the least allowed."))
-    most = [f"{plain(b.value)} ({b.share:.1%})" for b in render.loudest(source)[:6]]
+    most = [f"{plain(b.value)} ({b.share:.1%})" for b in render.largest_bumps(source)[:6]]
     if most:
         texts.append(_("The values that add most: {values}.").format(values=_(", ").join(most)))
     return " ".join(texts)
