@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from bayes_engine.dataset_format import DatasetInfo
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import free_names
@@ -70,10 +71,15 @@ def story_losses(table: FittableTable) -> tuple[tuple[tuple[float, ...], ...], s
     info = table.info_of_target
     if info is None or set(info.loss.classes) != set(table.classes):
         return None
+    return losses_of_story(info, table.classes)
+
+
+def losses_of_story(info: DatasetInfo, classes: Sequence[Any]) -> tuple[tuple[tuple[float, ...], ...], str]:
+    """The losses of a data set's story for these classes, as `story_losses` has them."""
     story = info.loss
-    matrix = LossMatrix(story.actions, story.classes, story.table).for_classes(table.classes)
-    extra = [a for a in matrix.actions if a not in table.classes]
-    order = [matrix.actions.index(a) for a in (*(c for c in table.classes if c in matrix.actions), *extra[:1])]
+    matrix = LossMatrix(story.actions, story.classes, story.table).for_classes(classes)
+    extra = [a for a in matrix.actions if a not in classes]
+    order = [matrix.actions.index(a) for a in (*(c for c in classes if c in matrix.actions), *extra[:1])]
     return tuple(tuple(float(v) for v in matrix.table[i]) for i in order), str(extra[0]) if extra else ""
 
 

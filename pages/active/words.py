@@ -313,6 +313,12 @@ def status(code: int) -> str:
     }[Status(code)]
 
 
+def with_unit(table: FittableTable, name: str, limit: int = 40) -> str:
+    """«credit amount (DM)», as Markdown."""
+    unit = table.info.column(name).unit if table.info else ""
+    return md(table.column(name), limit) + (f" ({md(unit, 12)})" if unit else "")
+
+
 def decision_name(table: FittableTable, action: Any, escape: Callable[[str, int], str]) -> str:
     """A decision as a row of the losses: «decide good» for a class, another action by its own name."""
     name = escape(table.action(action), 24)

@@ -112,10 +112,8 @@ def case_amount(table: active.FittableTable) -> None:
     amount = active.case_amount(table)
     if amount is None:
         return
-    unit = table.info.column(table.amount_column).unit if table.info else ""
-    name = md(table.column(table.amount_column), 30) + (f" ({md(unit, 12)})" if unit else "")
     st.number_input(
-        _("The case's {column}").format(column=name),
+        _("The case's {column}").format(column=words.with_unit(table, table.amount_column, 30)),
         0.0,
         1e15,
         value=None,
@@ -262,6 +260,19 @@ def _live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger,
     }
 
 
+def refusing(state: State, table: active.FittableTable, cost: float) -> State:
+    """The state with a further action at this cost; one that is there already keeps its name."""
+    loss, k = active.losses(table), len(table.classes)
+    # where an amount multiplies some losses only, the refusal is a sum
+    sums = [(k, j) for j in range(k)] if loss.by_amount is not None else []
+    return replace(
+        state,
+        losses=(*map(tuple, loss.table[:k].tolist()), (cost,) * k),
+        extra=(state.extra if len(loss.actions) > k else "") or active.refusal(table),
+        fixed=(*(cell for cell in state.fixed if cell[0] < k), *sums),
+    )
+
+
 def decisions(table: active.FittableTable) -> list[dict[str, Any]]:
     """The actions for a drawing: name, heading («decide good»), colours, the class it decides for; `own` of none."""
     loss = active.losses(table)
@@ -318,17 +329,13 @@ def _presets(table: active.FittableTable) -> None:
                 ),
             )
         else:
-            part = active.losses(table).by_amount is not None  # then refusing is a sum as well
-            cost = (active.case_losses(table) if part else active.losses(table)).refusal_that_pays()
-            refusal = (0.0 if cost is None else cost,) * k
-            sums = tuple((k, j) for j in range(k)) if part else ()
+            loss = active.losses(table)
+            cost = (loss if loss.by_amount is None else active.case_losses(table)).refusal_that_pays()
             st.button(
                 _("Allow refusing"),
                 key="refuse_on",
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                **on_click(
-                    lambda s: replace(s, losses=(*rows, refusal), extra=active.refusal(table), fixed=(*s.fixed, *sums))
-                ),
+                **on_click(lambda s: refusing(s, table, cost or 0.0)),
             )
         st.toggle(
             _("truth in rows"),

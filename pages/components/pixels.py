@@ -29,11 +29,6 @@ def grid(table: active.FittableTable, image: Image) -> dict[str, Any]:
     return {"rows": image.rows, "cols": image.cols, "top": image.top, "names": names, "draw": None, "picked": -1}
 
 
-def colour(ink: Any) -> dict[str, str]:
-    """A class's colour on light and on dark ground, with its label."""
-    return {"label": ink.label, "light": ink.light, "dark": ink.dark}
-
-
 def component_words() -> dict[str, Any]:
     return {
         "place": _("{name}: row {row}, column {col}"),

@@ -19,17 +19,15 @@ from bayes_engine.ledger import Status
 from bayes_engine.numerals import number, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.ask import questions
-from bayes_engine.workbench.figures.contributions import verdict
-from bayes_engine.workbench.figures.decisions import action_colours
 from pages import active
 from pages.active import words
 from pages.components.chart import chart
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound_to, choose, control, current, on_click, select
-from pages.runtime.state import dark as theme_is_dark
+from pages.runtime.state import State, bound_to, choose, control, current, dark, on_click, select
 from pages.views.case.editor import CaseInUse
+from pages.views.case.verdict import draw_risks
 
 MOST_BARS = 14
 """As many questions are drawn until all are asked for: those of most value."""
@@ -223,11 +221,8 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 **control("answer", None, lambda s, c: _answering(j, c)(s)),
             )
         else:
-            info = talk.one.table.info
-            unit = info.column(variable.name).unit if info else ""
-            label = md(talk.one.table.column(variable.name), 40) + (f" ({md(unit, 12)})" if unit else "")
             st.number_input(
-                label,
+                words.with_unit(talk.one.table, variable.name),
                 value=None,
                 min_value=0.0 if variable.kind == "count" else None,
                 step=1.0 if variable.kind == "count" else None,
@@ -327,7 +322,7 @@ def _values(talk: Interview, now: Inquiry) -> None:
         shown,
         [plotly_text(table.column(name), 28) for name in names],
         chosen=names.index(asked_name) if asked_name in names else 0,
-        dark=theme_is_dark(),
+        dark=dark(),
     )
     chart(figure, key="ask_values", alt=_("value of each open question"))
     if len(now.questions) > MOST_BARS:
@@ -398,22 +393,10 @@ def _set_cost(j: int) -> Callable[[State, float | None], State]:
 
 def _belief(talk: Interview, now: Inquiry) -> None:
     """The posterior and the risk of each decision as they stand."""
-    table, loss = talk.one.table, talk.loss
     likely = dict(zip(now.classes, now.posterior.tolist(), strict=True))
-    risks = loss.for_classes(now.classes).risk(now.posterior[None])[0].tolist()
-    order = sorted(sorted(range(len(risks)), key=risks.__getitem__)[:MOST_DECISIONS])
-    actions = [loss.actions[i] for i in order]
-    dark = theme_is_dark()
-    figure = verdict(
-        [plotly_text(words.decision_name(table, a, clean), 30) for a in actions],
-        [likely.get(a) for a in actions],
-        [risks[i] for i in order],
-        action_colours(actions, table.classes, dark=dark),
-        decided=actions.index(now.decision.action[0]),
-        narrow=True,
-        dark=dark,
-    )
-    chart(figure, key="ask_verdict", alt=_("posterior of each class and conditional risk of each decision"))
+    risks = talk.loss.for_classes(now.classes).risk(now.posterior[None])[0].tolist()
+    risk, decided = dict(zip(talk.loss.actions, risks, strict=True)), now.decision.action[0]
+    draw_risks(talk.one.table, likely, risk, decided, key="ask_verdict", most=MOST_DECISIONS, narrow=True)
 
 
 def _history(talk: Interview) -> None:

@@ -21,6 +21,7 @@ from bayes_engine.workbench.derivation.exercise import Exercise, draw
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
 from bayes_engine.workbench.derivation.render import posterior
 from pages import active
+from pages.active import words
 from pages.active.case_and_losses import pick_row
 from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
@@ -160,8 +161,7 @@ def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> Non
 def _field(table: active.FittableTable, variable: Variable, values: Mapping[str, Any]) -> None:
     """One feature, as the model reads it: its levels and «missing», or a number and «missing» (an empty field)."""
     name, value = variable.name, values.get(variable.name)
-    unit = table.info.column(name).unit if table.info else ""
-    label = md(table.column(name), 40) + (f" ({md(unit, 12)})" if unit else "")
+    label = words.with_unit(table, name)
     key = f"case_{table.parts.schema.features.names.index(name)}"
     missing = f"({_('missing')})"
     if variable.discrete:
@@ -295,7 +295,7 @@ def exercise_banner(one: CaseInUse) -> None:
     text = _("Exercise {seed}: {n} rows drawn from the table with replacement, and a made-up case.").format(
         seed=one.seed, n=len(one.table.parts.X)
     )
-    words, again, back = st.columns([6, 1.6, 1.6], vertical_alignment="center")
-    words.info(text, icon=":material/exercise:")
+    says, again, back = st.columns([6, 1.6, 1.6], vertical_alignment="center")
+    says.info(text, icon=":material/exercise:")
     again.button(_("Another exercise"), key="exercise", **on_click(another_exercise), width="stretch")
     back.button(_("Back to the table"), key="exercise_back", **on_click(lambda s: with_exercise(s, 0)), width="stretch")

@@ -15,8 +15,7 @@ from bayes_engine.workbench.derivation.log_odds import log_odds_terms
 from bayes_engine.workbench.derivation.pixels import PixelWeights, pixel_weights
 from pages.active.units import signed_evidence
 from pages.components import pixels
-from pages.components.component import is_number, last_message, read_message
-from pages.components.plane import class_inks
+from pages.components.component import ink, is_number, last_message, read_message
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change
 from pages.views.case import verdict
@@ -54,12 +53,12 @@ def read_ink(edit: Mapping[str, Any], image: Image) -> tuple[int | None, ...] | 
     >>> read_ink({"ink": [16, None]}, tiny), read_ink({"ink": [17, 0]}, tiny)
     ((16, None), None)
     """
-    ink = edit.get("ink")
-    if not isinstance(ink, list) or len(ink) != image.rows * image.cols:
+    drawn = edit.get("ink")
+    if not isinstance(drawn, list) or len(drawn) != image.rows * image.cols:
         return None
-    if not all(v is None or (is_number(v) and 0 <= v <= image.top) for v in ink):
+    if not all(v is None or (is_number(v) and 0 <= v <= image.top) for v in drawn):
         return None
-    return tuple(None if v is None else round(v) for v in ink)
+    return tuple(None if v is None else round(v) for v in drawn)
 
 
 def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: PixelWeights | None) -> dict[str, Any]:
@@ -68,19 +67,24 @@ def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: Pix
     spoken = _("The case as a picture: arrow keys move, 0 to 9, + and − set the ink, M is missing")
     sheets: list[dict[str, Any]] = [{"title": _("The case"), "kind": "ink", "values": [], "spoken": spoken}]
     if weights is not None:
-        inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
-        for_, against = (inks[k] for k in sides)
-        title = _("What each pixel says")
-        spoken = _("What each pixel says: {name} against {other}").format(name=for_.label, other=against.label)
-        legend: dict[str, Any] = {"for": pixels.colour(for_), "against": pixels.colour(against)}
-        legend |= {"reach": weights.reach, "spoken": spoken}
-        legend["beyond"] = any(v is not None and abs(v) > weights.reach for v in weights.nats)
-        values = [v if v is None or math.isfinite(v) else "inf" if v > 0 else "-inf" for v in weights.nats]
-        sheets.append({"title": title, "kind": "signed", "values": values, **legend})
-    ink = [one.values.get(name) for name in image.names]
+        for_, against = (ink(clean(table.class_(table.classes[k]), 24), k) for k in sides)
+        spoken = _("What each pixel says: {name} against {other}").format(name=for_["label"], other=against["label"])
+        sheets.append(
+            {
+                "title": _("What each pixel says"),
+                "kind": "signed",
+                "values": [v if v is None or math.isfinite(v) else "inf" if v > 0 else "-inf" for v in weights.nats],
+                "for": for_,
+                "against": against,
+                "reach": weights.reach,
+                "spoken": spoken,
+                "beyond": any(v is not None and abs(v) > weights.reach for v in weights.nats),
+            }
+        )
+    shown = [one.values.get(name) for name in image.names]
     return {
         **pixels.grid(table, image),
-        "draw": {"ink": [None if v is None else min(max(float(v), 0.0), image.top) for v in ink]},
+        "draw": {"ink": [None if v is None else min(max(float(v), 0.0), image.top) for v in shown]},
         "sheets": sheets,
         "words": {
             **pixels.component_words(),

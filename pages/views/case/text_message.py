@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -20,8 +20,7 @@ from pages import active
 from pages.active.text_terms import quoted, shown, times, visible
 from pages.active.units import evidence, evidence_unit, signed_evidence
 from pages.components import tables
-from pages.components.component import component, last_message, read_message
-from pages.components.plane import class_inks
+from pages.components.component import component, ink, last_message, read_message
 from pages.runtime.escape import clean, md
 from pages.runtime.state import TYPED, State, change
 from pages.views.case import verdict
@@ -36,12 +35,6 @@ LISTED = 6
 ABSENT = 12
 """So many absent words are listed."""
 _component = component(__file__, "bayes_message", '<div class="message" data-testid="message"></div>', uses=("stage",))
-
-
-class Typed(NamedTuple):
-    """A text that was typed; None for one that is missing."""
-
-    text: str | None
 
 
 def typed_case(one: CaseInUse, working: Working | None) -> None:
@@ -71,7 +64,7 @@ def _one_text(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
     def typed() -> None:
         edit = read_message(key, "typed", read_typed)
         if edit is not None:
-            change(lambda state: with_text(state, one.table, name, edit.text))
+            change(lambda state: with_text(state, one.table, name, edit[0]))
 
     _component(
         key=key,
@@ -86,25 +79,24 @@ def with_text(state: State, table: active.FittableTable, name: str, text: str | 
     return with_cells(state, table, {name: codes[table.features.position[name]]})
 
 
-def read_typed(edit: Mapping[str, Any]) -> Typed | None:
-    """The text from what a browser sent; None if it is anything else.
+def read_typed(edit: Mapping[str, Any]) -> tuple[str | None] | None:
+    """(The text,) from what a browser sent, (None,) for one that is missing; None if it is anything else.
 
     >>> read_typed({"text": "hi"}), read_typed({"text": None}), read_typed({"text": 7}), read_typed({})
-    (Typed(text='hi'), Typed(text=None), None, None)
+    (('hi',), (None,), None, None)
     """
     match edit.get("text", 0):
         case None:
-            return Typed(None)
+            return (None,)
         case str(text) if len(text) <= 2 * MOST:
-            return Typed(text.encode("utf-8", "replace").decode())
+            return (text.encode("utf-8", "replace").decode(),)
     return None
 
 
 def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int, int]) -> dict[str, Any]:
     """What the browser gets of a text, as JSON."""
     table, value = one.table, one.values.get(name)
-    inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
-    for_, against = (inks[k] for k in sides)
+    for_, against = (ink(clean(table.class_(table.classes[k]), 24), k) for k in sides)
     text = None if value is None else str(value)
     units = () if read is None else read.units
     reach = 1.0 if read is None else read.reach
@@ -116,15 +108,15 @@ def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
         "editable": not one.seed,
         "pieces": [] if read is None else _pieces(read),
         "beyond": _beyond(read),
-        "terms": [] if read is None else [_term(t, for_.label, against.label) for t in _shown_terms(read)],
+        "terms": [] if read is None else [_term(t, for_["label"], against["label"]) for t in _shown_terms(read)],
         "words_apart": any(u.end - u.start > 1 for u in units),
         "listed": LISTED,
         "reach": reach,
         "low": signed(-reach),
         "high": signed(reach),
-        "for": {"label": for_.label, "light": for_.light, "dark": for_.dark},
-        "against": {"label": against.label, "light": against.light, "dark": against.dark},
-        "spoken": spoken.format(column=clean(table.column(name), 40), name=for_.label, other=against.label),
+        "for": for_,
+        "against": against,
+        "spoken": spoken.format(column=clean(table.column(name), 40), name=for_["label"], other=against["label"]),
         "words": {
             "missing": _("Missing"),
             "missingHelp": _("A text that nobody knows: its factor is left out."),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -16,6 +18,7 @@ from bayes_engine.workbench.derivation.texts import TermEvidence, TextRead, open
 from bayes_engine.workbench.figures.contributions import ClassStyle, verdict, waterfall
 from bayes_engine.workbench.figures.decisions import action_colours
 from bayes_engine.workbench.figures.theme import colour_of
+from pages import active
 from pages.active import units, words
 from pages.active.text_terms import quoted, shown, times
 from pages.components.chart import chart
@@ -40,24 +43,33 @@ def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False
     if working.position < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
-    ledger, table = working.ledger, one.table
-    decision = decide_ledger(ledger, working.loss)
-    st.markdown("#### " + words.verdict(table, ledger, decision, _loudest(working)))
-    drawn = _decisions_shown(working)
-    actions = [working.loss.actions[i] for i in drawn]
+    decision = decide_ledger(working.ledger, working.loss)
+    st.markdown("#### " + words.verdict(one.table, working.ledger, decision, _loudest(working)))
     likely = dict(zip(working.classes, working.posterior, strict=True))
+    risk = dict(zip(working.loss.actions, working.risk, strict=True))
+    draw_risks(one.table, likely, risk, decision.action[0], key="case_verdict", most=MOST_DECISIONS, narrow=narrow)
+    if len(risk) > MOST_DECISIONS:
+        st.caption(_("The {k} decisions of least risk, of {n}.").format(k=MOST_DECISIONS, n=len(risk)))
+
+
+def draw_risks(
+    table: active.FittableTable, likely: Mapping[Any, float], risk: Mapping[Any, float], decided: Any, *, key: str,
+    most: int, narrow: bool,
+) -> None:  # fmt: skip
+    """The posterior of each class beside the risk of deciding for it; where there are more decisions than `most`, of
+    those with the least risk."""
+    kept = sorted(risk, key=risk.__getitem__)[:most]
+    actions = [action for action in risk if action in kept]
     figure = verdict(
         [plotly_text(words.decision_name(table, a, clean), 40) for a in actions],
         [likely.get(a) for a in actions],
-        [working.risk[i] for i in drawn],
-        action_colours(actions, working.classes, dark=dark()),
-        decided=drawn.index(working.position),
+        [risk[a] for a in actions],
+        action_colours(actions, table.classes, dark=dark()),
+        decided=actions.index(decided),
         narrow=narrow,
         dark=dark(),
     )
-    chart(figure, key="case_verdict", alt=_("posterior of each class and conditional risk of each decision"))
-    if len(drawn) < len(working.loss.actions):
-        st.caption(_("The {k} decisions of least risk, of {n}.").format(k=len(drawn), n=len(working.loss.actions)))
+    chart(figure, key=key, alt=_("posterior of each class and conditional risk of each decision"))
 
 
 def _loudest(working: Working) -> dict[str, str]:
@@ -70,11 +82,6 @@ def _loudest(working: Working) -> dict[str, str]:
         if pulling:
             loudest[read.column] = _(", ").join(quoted(md(shown(t.term), 24)) for t in pulling)
     return loudest
-
-
-def _decisions_shown(working: Working) -> list[int]:
-    """Positions of the decisions that are drawn: all, or where they are many those of least risk."""
-    return sorted(sorted(range(len(working.loss.actions)), key=lambda i: working.risk[i])[:MOST_DECISIONS])
 
 
 def contributions(one: CaseInUse, working: Working, *, drawn: bool = False) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import streamlit as st
 
 from bayes_engine.decision.evaluate import HeldOut, weights_in_use
@@ -14,9 +11,10 @@ from bayes_engine.language import _
 from bayes_engine.ledger import Status
 from bayes_engine.numerals import plain
 from pages import active
+from pages.components.losses import refusing
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, on_click, within_limits
+from pages.runtime.state import on_click, within_limits
 
 
 def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
@@ -58,21 +56,5 @@ def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
         st.button(
             _("Set the refusal to it"),
             key="refuse_target",
-            **on_click(lambda s: _refusing(s, table, plain_loss, cost)),
+            **on_click(lambda s: refusing(s, table, cost)),
         )
-
-
-def _refusing(state: State, table: active.FittableTable, loss: LossMatrix, cost: float) -> State:
-    """The state with a further action at this cost; one that is there already keeps its name."""
-    rows: Any = tuple(tuple(row) for row in loss.table.tolist())
-    has_one = len(active.losses(table).actions) > len(table.classes)
-    k = len(table.classes)
-    # where an amount multiplies some losses only, the refusal is a sum
-    fixed = [cell for cell in state.fixed if cell[0] < k]
-    refusing = [(k, j) for j in range(k)] if loss.by_amount is not None else []
-    return replace(
-        state,
-        fixed=(*fixed, *refusing),
-        losses=(*rows, (cost,) * k),
-        extra=state.extra if has_one and state.extra else active.refusal(table),
-    )

@@ -13,6 +13,7 @@ from bayes_engine.datasets import dataset_info, dataset_names, load_dataset
 from bayes_engine.language import _, current_language
 from bayes_engine.table.schema import Variable
 from pages import active
+from pages.active.case_and_losses import losses_of_story
 from pages.active.own_table import come_back, instead, own
 from pages.components.losses import shares_of
 from pages.runtime import view_keys as keys
@@ -100,18 +101,10 @@ def _code(variable: Variable, value: Any) -> Any:
 
 def _story_losses(info: DatasetInfo) -> dict[str, Any]:
     """Losses, further action and prior as the state keeps them: classes in the table's order."""
-    classes = info.column(info.target).levels
-    story = info.loss
-    column = [story.classes.index(c) for c in classes]
-    further = [a for a in story.actions if a not in classes][:1]
-    rows = [story.table[story.actions.index(a)] for a in (*classes, *further)]
-    prior = info.prior_of_use
-    return {
-        "losses": tuple(tuple(float(row[k]) for k in column) for row in rows),
-        "extra": str(further[0]) if further else "",
-        "fixed": (),
-        "prior": shares_of([prior.priors[str(c)] for c in classes]) if prior else (),
-    }
+    classes, prior = info.column(info.target).levels, info.prior_of_use
+    losses, extra = losses_of_story(info, classes)
+    shares = shares_of([prior.priors[str(c)] for c in classes]) if prior else ()
+    return {"losses": losses, "extra": extra, "fixed": (), "prior": shares}
 
 
 def _in_use(table: active.TableInUse) -> bool:

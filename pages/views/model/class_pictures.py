@@ -12,8 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.pixels import ClassImages, class_images
 from pages import active
 from pages.components import pixels
-from pages.components.component import last_message, read_message, read_position
-from pages.components.plane import class_inks
+from pages.components.component import ink, last_message, read_message, read_position
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
@@ -37,18 +36,17 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
         kinds, values = {"inked": _("P(ink | class)"), **kinds}, {**values, "inked": images.inked}
     kind = choose(_("Each class as a picture"), keys.PICTURED, kinds)
     reach = {"mean": float(image.top), "sd": float(images.sd.max()) or 1.0, "inked": 1.0}[kind]
-    inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
-    heads = [f"{clean(table.column(table.target.name), 24)} = {ink.label}" for ink in inks]
+    labels, target = [clean(table.class_(c), 24) for c in table.classes], clean(table.column(table.target.name), 24)
     sheets = [
         {
-            "title": ink.label,
-            "spoken": head + _(": ") + kinds[kind],
+            "title": label,
+            "spoken": f"{target} = {label}{_(': ')}{kinds[kind]}",
             "kind": "ink",
-            "colour": pixels.colour(ink),
+            "colour": ink(label, k),
             "reach": reach,
             "values": [None if math.isnan(v) else round(float(v), 6) for v in row],
         }
-        for ink, head, row in zip(inks, heads, values[kind], strict=True)
+        for k, (label, row) in enumerate(zip(labels, values[kind], strict=True))
     ]
     nats = class_conditionals.information_by_column(table, fitted)
     information = [nats.get(name) for name in image.names]
