@@ -1,4 +1,9 @@
-"""Tables on screen: of words, to be read or chosen from; a few lines as text; the rows as they are called on screen."""
+"""Tables on screen: of words, to be read or chosen from; a few lines as text; the rows as they are called on screen.
+
+Those to choose from are drawn by `tables.js`, not by `st.dataframe(on_select=…)`, which was tried on Streamlit 1.67: a
+click on a cell chooses nothing, a row is chosen by the box before it or by Shift+Space alone (here by a click anywhere,
+Space or Enter), and it loads 268 kB of packed scripts where this takes 6.
+"""
 
 from __future__ import annotations
 
