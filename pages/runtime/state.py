@@ -445,16 +445,8 @@ def choose(
 ) -> T:
     """Draw the choice of a page's setting among options with their words; returns the one that stands, which is
     `otherwise` or the first where the state has none of them."""
-    chosen = current().seen_among(key, options, otherwise)
-    st.segmented_control(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        required=True,
-        help=about,
-        label_visibility="visible" if titled else "collapsed",
-        **bound_to(key, chosen, also=also),
-    )
+    chosen, shown = _among(key, options, otherwise, also, titled)
+    st.segmented_control(label, list(options), required=True, help=about, **shown)
     return chosen
 
 
@@ -470,17 +462,19 @@ def select(
     width: int | Literal["stretch"] = "stretch",
 ) -> T:
     """`choose`, from a list that opens."""
-    chosen = current().seen_among(key, options, otherwise)
-    st.selectbox(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        help=about,
-        width=width,
-        label_visibility="visible" if titled else "collapsed",
-        **bound_to(key, chosen, also=also),
-    )
+    chosen, shown = _among(key, options, otherwise, also, titled)
+    st.selectbox(label, list(options), help=about, width=width, **shown)
     return chosen
+
+
+def _among(
+    key: ViewKey[T], options: Mapping[T, str], otherwise: T | None, also: Sequence[Setting], titled: bool
+) -> tuple[T, dict[str, Any]]:
+    """The option that stands, and keyword arguments of a widget that shows it."""
+    chosen = current().seen_among(key, options, otherwise)
+    visibility = "visible" if titled else "collapsed"
+    bound = bound_to(key, chosen, also=also)
+    return chosen, {"format_func": options.__getitem__, "label_visibility": visibility, **bound}
 
 
 def _recent(was: tuple[Any, float]) -> bool:
