@@ -418,5 +418,7 @@ def test_too_few_chains_or_sweeps_are_not_judged(chains: int, sweeps: int) -> No
 
 
 def test_four_chains_are_enough_to_be_judged() -> None:
-    run = gibbs(asia(), None, rng=np.random.default_rng(0), settings=GibbsSettings(chains=4, sweeps=4))
+    net = asia()
+    nothing = np.full(len(net.names), HIDDEN)
+    run = gibbs(net, nothing, rng=np.random.default_rng(0), settings=GibbsSettings(chains=4, sweeps=4))
     assert "cannot be held against each other" not in str(run.message)
