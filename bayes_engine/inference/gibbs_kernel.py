@@ -41,7 +41,9 @@ from bayes_engine.logspace import Array, log_sum, normalize
 from bayes_engine.priors import checked_whole, checked_word
 
 Scan = Literal["sequential", "textbook", "random"]
+SCANS: tuple[Scan, ...] = get_args(Scan)
 Start = Literal["weighted", "forward", "consistent"]
+STARTS: tuple[Start, ...] = get_args(Start)
 Blocks = Sequence[Sequence[str]] | Literal["tied"] | None
 
 TOGETHER = 64
@@ -157,7 +159,7 @@ def compile_gibbs(
 
     Raises ParameterError where a block holds a node that is not hidden, or needs a table beyond LARGEST.
     """
-    checked_word("scan", scan, get_args(Scan))
+    checked_word("scan", scan, SCANS)
     evidence = checked_evidence(network, evidence)
     families = sliced(network, evidence)
     unseen = [j for j in range(len(network.cpts)) if evidence[j] == HIDDEN]
@@ -196,7 +198,7 @@ def start(kernel: TransitionKernel, rng: np.random.Generator, chains: int, how: 
 
     Raises ParameterError where no possible state is found.
     """
-    checked_word("start", how, get_args(Start))
+    checked_word("start", how, STARTS)
     checked_whole("chains", chains, 1)
     x = np.ones((len(kernel.hidden) + 1, chains), dtype=np.float32)
     hidden = list(kernel.hidden)
