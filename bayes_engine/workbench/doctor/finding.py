@@ -141,7 +141,7 @@ def label(mend: Mend) -> Message:
         case SetKnob():
             return Message("Count missing as a level of its own")
         case AddModel():
-            return _adding(mend)
+            return Message("Add {model}", {"model": model_name(mend)})
         case BalanceLosses():
             return Message("Make an error dearer the rarer its class")
         case ReadText(column):
@@ -166,32 +166,32 @@ def label(mend: Mend) -> Message:
             return Message("Make these cells of '{column}' missing", {"column": column})
 
 
-def _adding(model: AddModel) -> Message:
+def model_name(model: AddModel) -> Message:
+    """What a model is called that is added."""
     names = {
         "naive-bayes": Word("naive Bayes"),
         "tan": Word("TAN"),
         "aode": Word("AODE"),
         "lda": Word("LDA"),
         "qda": Word("QDA"),
-        "network": Word("a network"),
     }
     family, knobs = {"family": names.get(model.family, Word(model.family))}, dict(model.knobs)
     likelihoods = dict(knobs.get("likelihoods", ())).values()
     if knobs.get("discretize") is not None and knobs.get("missing") == "category":
-        return Message("Add {family}, numbers cut by MDLP, missing cells counted", family)
+        return Message("{family}, numbers cut by MDLP, missing cells counted", family)
     if knobs.get("discretize") is not None:
-        return Message("Add {family}, numbers cut by MDLP", family)
+        return Message("{family}, numbers cut by MDLP", family)
     if knobs.get("shrinkage") is not None:
-        return Message("Add {family} with shrinkage", family)
+        return Message("{family} with shrinkage", family)
     if "kernel" in likelihoods:
-        return Message("Add {family} with kernel densities", family)
+        return Message("{family} with kernel densities", family)
     if "bernoulli" in likelihoods:
-        return Message("Add {family} of words that are there or not", family)
+        return Message("{family} of words that are there or not", family)
     if knobs.get("priors") == "uniform":
-        return Message("Add {family} with a uniform prior", family)
+        return Message("{family} with a uniform prior", family)
     if model.preset == "zero-only":
-        return Message("Add {family}, zeros repaired only", family)
-    return Message("Add {family}", family)
+        return Message("{family}, zeros repaired only", family)
+    return Message("{family}", family)
 
 
 # findings -------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.doctor.examined_table import as_numbers
+from bayes_engine.workbench.doctor.examined_table import as_numbers, contingency
 
 BINS, LEVELS = 12, 12
 """Bins of a column of numbers; and levels that are shown one by one, the rest together."""
@@ -61,7 +60,8 @@ def profiles(frame: pd.DataFrame, schema: Schema) -> tuple[Profile, ...]:
         else:
             codes = np.full(len(some), -1)
         bins = max(len(edges) - 1, 0) if v.numeric else min(len(v.levels), LEVELS) if v.discrete else 0
-        per_column.append(Profile(_counted(codes, y, bins, k), tuple(edges.tolist()), more and more + 1, missing))
+        counts = contingency(codes, y, bins, k).astype(int).tolist()
+        per_column.append(Profile(tuple(map(tuple, counts)), tuple(edges.tolist()), more and more + 1, missing))
     return tuple(per_column)
 
 
@@ -80,9 +80,3 @@ def _binned(x: Array) -> tuple[NDArray[np.intp], Array]:
     inner = np.linspace(low, high, BINS + 1)
     codes[~np.isnan(x)] = np.clip(np.searchsorted(inner, known, side="right") - 1, 0, BINS - 1)
     return codes, np.r_[values[0], inner[1:-1], values[-1]]
-
-
-def _counted(codes: NDArray[Any], y: NDArray[Any], bins: int, k: int) -> tuple[tuple[int, ...], ...]:
-    both = (codes >= 0) & (y >= 0)
-    counts = np.bincount(codes[both] * k + y[both], minlength=bins * k).reshape(-1, k)[:bins]
-    return tuple(tuple(row) for row in counts.tolist())

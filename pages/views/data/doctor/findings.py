@@ -110,39 +110,27 @@ def _repair_chips(table: active.TableInUse) -> None:
         return
     with st.container(horizontal=True, gap="small", key="doctor_chips"):
         for place, (entry, repair) in enumerate(table.repairs):
-            st.button(
-                _("mended: {what}").format(what=wording.repair_on_chip(table, repair)),
-                key=f"undo_{place}",
-                icon=":material/undo:",
-                help=_("Undo"),
-                on_click=try_edit,
-                args=(partial(columns.without_repair, entry=entry), "mend"),
-            )
+            mended = _("mended: {what}").format(what=wording.repair_on_chip(table, repair))
+            _undo_chip(mended, f"undo_{place}", partial(columns.without_repair, entry=entry))
         for position, role, kind, _levels in changed[:NAMED]:
             name = md(table.column(table.schema.variables[position].name), 28)
             what = _(", ").join(([words.role(role)] if role else []) + ([words.kind(kind)] if kind else []))
-            st.button(
-                _("set: {column} {what}").format(column=name, what=what),
-                key=f"reset_{position}",
-                icon=":material/undo:",
-                help=_("Undo"),
-                on_click=try_edit,
-                args=(partial(columns.as_inferred, position=position), "mend"),
-            )
+            stated = _("set: {column} {what}").format(column=name, what=what)
+            _undo_chip(stated, f"reset_{position}", partial(columns.as_inferred, position=position))
         if len(changed) > NAMED:
-            st.button(
-                _("undo all {n} changes of columns").format(n=len(changed)),
-                key="reset_all",
-                icon=":material/undo:",
-                on_click=try_edit,
-                args=(columns.all_as_inferred, "mend"),
-            )
+            everything = _("undo all {n} changes of columns").format(n=len(changed))
+            _undo_chip(everything, "reset_all", columns.all_as_inferred)
         if table.changes:
             opened = st.popover(_("What changed"), type="tertiary", key="doctor_changes", on_change="rerun")
             if opened.open:
                 with opened:
                     for (_entry, repair), changes in zip(table.repairs, table.changes, strict=False):
                         changed_cells(table, repair, changes)
+
+
+def _undo_chip(what: str, key: str, undo: Callable[[State], State]) -> None:
+    """What was changed, on a button that undoes it."""
+    st.button(what, key=key, icon=":material/undo:", help=_("Undo"), on_click=try_edit, args=(undo, "mend"))
 
 
 # beneath the table ----------------------------------------------------------------------------------------------------

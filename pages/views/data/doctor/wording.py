@@ -138,22 +138,7 @@ def button(table: active.TableInUse, mends: Sequence[finding.Mend]) -> str:
 
 def model(suggested: finding.AddModel) -> str:
     """What a model is called that is suggested."""
-    family, knobs = words.family(suggested.family), dict(suggested.knobs)
-    likelihoods = dict(knobs.get("likelihoods", ())).values()
-    form = "{family}"
-    if knobs.get("discretize") is not None:
-        form = _("{family}, numbers cut by MDLP")
-    elif knobs.get("shrinkage") is not None:
-        form = _("{family} with shrinkage")
-    elif "kernel" in likelihoods:
-        form = _("{family} with kernel densities")
-    elif "bernoulli" in likelihoods:
-        form = _("{family} of words that are there or not")
-    elif knobs.get("priors") == "uniform":
-        form = _("{family} with a uniform prior")
-    elif suggested.preset == "zero-only":
-        form = _("{family}, zeros repaired only")
-    name = form.format(family=family)
+    name = finding.model_name(suggested).local()
     return name[:1].upper() + name[1:]
 
 
