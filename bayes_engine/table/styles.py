@@ -49,7 +49,7 @@ class NumberStyles:
         converted = convert_column(column, None, tokens)
         if not _is_numbers(converted.values):
             self.numeric = False
-            codes, _spellings, spelled, _factors, _absent = _spelled(column, tokens)
+            codes, spelled, _suffixed, _absent = _spelled(column, tokens)
             if not len(spelled):
                 return
             converted = convert_column(spelled, None, ())
@@ -150,27 +150,27 @@ def read_numbers(
 
 
 class _Spelled(NamedTuple):
-    """(n,) codes of the `spellings` of a column; those of them that are numbers, without their suffixes, and what these
-    multiply them by; and which mean missing."""
+    """(n,) codes of the different spellings of a column; those of them that are numbers, without their suffixes; by
+    their positions those that have one, as they are written, and what it multiplies by; and which mean missing."""
 
     codes: NDArray[np.intp]
-    spellings: list[str]
     numbers: pd.Series
-    factors: pd.Series
+    suffixed: dict[int, tuple[str, float]]
     absent: NDArray[np.bool_]
 
 
 def _spelled(column: pd.Series, tokens: Sequence[str] | None, *, suffixes: bool = True) -> _Spelled:
     codes, levels = pd.factorize(column)
-    spellings = [INVISIBLE.sub("", str(text)).strip() for text in levels]
-    gone = MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)
-    absent = np.array([b in gone for b in spellings], dtype=bool)
-    parts = [scaled(b) if suffixes else (b, 1.0) for b in spellings]
-    readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b, _by in parts], dtype=bool) & ~absent
-    bare = pd.Series([b for b, _by in parts], name=column.name, dtype=object)
-    return _Spelled(
-        codes, spellings, bare[readable], pd.Series([by for _b, by in parts], dtype=float)[readable], absent
-    )
+    bare = [INVISIBLE.sub("", str(text)).strip() for text in levels]
+    absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
+    readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b in bare], dtype=bool) & ~absent
+    suffixed = dict[int, tuple[str, float]]()
+    for i in np.flatnonzero(~readable & ~absent).tolist() if suffixes else ():
+        number, by = scaled(bare[i])
+        if by != 1.0:
+            suffixed[i] = bare[i], by
+            bare[i], readable[i] = number, True
+    return _Spelled(codes, pd.Series(bare, name=column.name, dtype=object)[readable], suffixed, absent)
 
 
 def read_mixed(
@@ -187,17 +187,18 @@ def read_mixed(
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan, -inf], [False, True, True, False])
     """
-    codes, spellings, spelled, factors, absent = _spelled(column, tokens, suffixes=style.suffixes)
+    codes, spelled, suffixed, absent = _spelled(column, tokens, suffixes=style.suffixes)
     values = np.full(len(absent), np.nan)
     notes: tuple[Note, ...] = ()
     if len(spelled):
         converted = None if style.inconsistent else convert_column(spelled, style.mark or None, ())
         if converted is None or not _is_numbers(converted.values):
             spelled, converted = _one_by_one(spelled, style)
-        values[spelled.index] = converted.values * factors[spelled.index]
-        read = [spellings[i] for i in spelled.index]
+        values[spelled.index] = converted.values
+        read = [i for i in suffixed if not np.isnan(values[i])]
+        values[read] *= [suffixed[i][1] for i in read]
         notes = (*(n for n in converted.notes if "row" not in n.message.params),
-                 *suffix_notes(str(column.name), read, values[spelled.index]))  # fmt: skip
+                 *suffix_notes(str(column.name), [suffixed[i][0] for i in read], values[read]))  # fmt: skip
     return values[codes], (np.isnan(values) & ~absent)[codes], (*notes, *altered(column, values[codes]))
 
 
