@@ -567,7 +567,7 @@ def sentinels(examined: ExaminedTable) -> Iterator[Finding]:
     """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known"."""
     for name, x in steps(examined.numbers.items()):
         value = sentinel(x)
-        if value is not None and sentinel(x := examined.all_numbers(name)) == value:
+        if value is not None and sentinel(x := as_numbers(examined.whole[name])) == value:  # a repair concerns all rows
             n = int((x == value).sum())
             rest = x[(x != value) & ~np.isnan(x)]
             yield Finding(
@@ -585,7 +585,7 @@ def outliers(examined: ExaminedTable) -> Iterator[Finding]:
     for name, x in steps(examined.numbers.items()):
         if sentinel(x) is not None:
             continue
-        if outlying(x).any() and (far := all_outlying(x := examined.all_numbers(name))).any():
+        if outlying(x).any() and (far := all_outlying(x := as_numbers(examined.whole[name]))).any():
             cells = x[far]
             yield Finding(
                 "outliers", "warning", (name,),

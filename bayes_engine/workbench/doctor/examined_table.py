@@ -81,10 +81,6 @@ class ExaminedTable:
         """(S, K) how often each level of a discrete feature stands in each class; rows without either left out."""
         return contingency(self.codes[name], self.y, len(self.schema[name].levels), self.k)
 
-    def all_numbers(self, name: str) -> Array:
-        """A column of the whole table, NaN where missing, infinite or too large: a repair concerns all of its rows."""
-        return as_numbers(self.whole[name])
-
     def shown(self, mask: NDArray[np.bool_]) -> tuple[int, ...]:
         """The first rows of a mask, as positions in the whole table."""
         return tuple(int(i) for i in self.rows[np.flatnonzero(mask)[:SHOWN]])

@@ -450,5 +450,4 @@ class _Rows:
 
     def __call__(self, rows: int) -> Iterator[pd.DataFrame]:
         for grid, _ in self.text.parts(self.positions):
-            frame = self.layout.frame(grid)
-            yield from (frame.iloc[start : start + rows] for start in range(0, len(frame), rows))
+            yield from _slices(self.layout.frame(grid), rows)

@@ -155,8 +155,9 @@ class Reception:
     are is taken. Then any block can be received alone.
 
     `schema` are the model's features, `target` its class, if it is there; `amount` is the column that multiplies
-    losses; `alike` and `chosen` are as in `match_columns`. Raises
-    SchemaMismatch where not one column of the model is in the file.
+    losses; `alike` and `chosen` are as in `match_columns`.
+
+    Raises SchemaMismatch where not one column of the model is in the file.
 
     >>> schema = Schema((Variable("size", "continuous"),))
     >>> cells = CellBlocks.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
@@ -217,8 +218,7 @@ class Reception:
         truth = self._truth(cells, tally)
         tally.rows += len(cells)
         frame = pd.DataFrame(columns, index=cells.index)
-        return Incoming(cells, frame, bad.rows, bad.in_order(), truth, (), self.called,
-                        amount)  # fmt: skip
+        return Incoming(cells, frame, bad.rows, bad.in_order(), truth, (), self.called, amount)
 
     def notes(self, tally: FileTally) -> tuple[Note, ...]:
         """Everything there is to say of the file, once all of its blocks were taken."""
