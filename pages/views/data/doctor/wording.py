@@ -138,7 +138,7 @@ def button(table: active.TableInUse, mends: Sequence[finding.Mend]) -> str:
 
 def model(suggested: finding.AddModel) -> str:
     """What a model is called that is suggested."""
-    name = finding.model_name(suggested).local()
+    name = finding.model_name(suggested).local(md)
     return name[:1].upper() + name[1:]
 
 
