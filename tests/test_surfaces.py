@@ -53,7 +53,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/router.py", "_menu", "place.title"): WORDS,
     ("pages/views/classify/rows.py", "row_table", "_('Row {n} is now"): "the number of a row",
     ("pages/views/model/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
-    ("pages/active/shelf.py", "choose_model", "' '.join(about)"): "reasons made with md, and the app's own words",
+    ("pages/active/shelf.py", "edit_shelf", "' '.join(about)"): "reasons made with md, and the app's own words",
     ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
     ("pages/views/case/derivation.py", "_behind", "_origin("): "names go through md, the rest are numbers",
 }

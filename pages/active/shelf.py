@@ -182,17 +182,24 @@ def named(table: active.FittableTable, state: State, name: str) -> State:
 
 
 def choose_model(table: active.FittableTable) -> Spec:
-    """The shelf: choose, add, remove a model; then its preset. Returns the active model."""
+    """The models of the shelf, of which one is active: that one."""
+    specs, here, called = active.shelf_of(table), active_place(table), names(table)
+    st.segmented_control(
+        _("Models on the shelf"),
+        range(len(specs)),
+        required=True,
+        wrap=True,
+        format_func=lambda i: f"{i + 1} · {md(called[i])}",
+        label_visibility="collapsed",
+        **control("shelf", here, lambda s, i: replace(s, active=i)),
+    )
+    return specs[here]
+
+
+def edit_shelf(table: active.FittableTable) -> None:
+    """Add a model, remove or rename the active one; then its family and its preset."""
     specs, here, called = active.shelf_of(table), active_place(table), names(table)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.segmented_control(
-            _("Models on the shelf"),
-            range(len(specs)),
-            required=True,
-            wrap=True,
-            format_func=lambda i: f"{i + 1} · {md(called[i])}",
-            **control("shelf", here, lambda s, i: replace(s, active=i)),
-        )
         st.button(
             _("Add a copy"),
             icon=":material/add:",
@@ -246,4 +253,3 @@ def choose_model(table: active.FittableTable) -> Spec:
         *set(closed.values()),
     ]
     st.caption(" ".join(about))
-    return spec

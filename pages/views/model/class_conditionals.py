@@ -133,10 +133,10 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
 
 
 def column_widths(fitted: active.Fitted) -> tuple[int, int]:
-    """The room of the list of columns, and of what is shown of one: a list of texts has names only."""
+    """The room of what is shown of a column, and of the list of columns: a list of texts has names only."""
     if all(v.textual for v in fitted.model.schema_.features):
-        return 1, 3
-    return (2, 3) if has_parents_by_column(fitted) or hasattr(fitted.model, "kept_") else (1, 2)
+        return 3, 1
+    return (3, 2) if has_parents_by_column(fitted) or hasattr(fitted.model, "kept_") else (2, 1)
 
 
 def has_dependences(fitted: active.Fitted) -> bool:
@@ -191,9 +191,8 @@ def super_parent(table: active.FittableTable, fitted: active.Fitted) -> str | No
 
 
 def choose_conditional(table: active.FittableTable, fitted: active.Fitted, column: Variable) -> Conditional | Other:
-    """P(column | class, parents), with a selector for its likelihood and for each parent's value; of AODE one for the
+    """P(column | class, parents), with a selector for each parent's value; of AODE one for the
     super-parent. Raises ParameterError where the model has no factor for the column."""
-    likelihoods.choose_likelihood(table, fitted, column)
     looked_at = super_parent(table, fitted)
     above = parents(fitted.model, column.name, looked_at)
     held = _held(table, fitted, above)

@@ -13,6 +13,7 @@ from pages.views.model import (
     class_conditionals,
     class_pictures,
     estimation,
+    likelihoods,
     prior_and_parameter_count,
     saved_model,
     structures,
@@ -27,7 +28,7 @@ def conditionals(table: active.FittableTable) -> None:
     structures.structure_in_a_line(table, fitted)
 
     pictures = st.container()
-    columns, figure = st.columns(class_conditionals.column_widths(fitted), gap="medium")
+    figure, columns = st.columns(class_conditionals.column_widths(fitted), gap="medium")
     with columns:
         column = class_conditionals.choose_column(table, fitted)
     if image := pixels.picture(table):
@@ -36,11 +37,13 @@ def conditionals(table: active.FittableTable) -> None:
     try:
         with figure:
             conditional = class_conditionals.choose_conditional(table, fitted, column)
-    except BayesEngineError as error:  # one value in every row: no factor
-        figure.info(error.message.local(md))
-    else:
-        with figure:
             class_conditionals.draw_conditional(table, fitted, conditional)
+    except BayesEngineError as error:  # one value in every row: no factor
+        conditional = None
+        figure.info(error.message.local(md))
+    with figure:
+        likelihoods.choose_likelihood(table, fitted, column)
+    if conditional is not None:
         class_conditionals.rows_behind(table, fitted, conditional)
         estimation.parameter_estimates(table, fitted, conditional)
 

@@ -24,6 +24,7 @@ from pages.active.models import CALIBRATIONS, COUNTING, DENSITIES, EXACT, STRUCT
 from pages.active.shelf import (
     choose_model,
     edit_active_model,
+    edit_shelf,
     prior_kind,
     pseudo_count,
     with_knob,
@@ -95,9 +96,11 @@ def choose_fitted_model(table: active.FittableTable) -> active.Fitted:
 
 
 def _panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> None:
-    """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
-    st.caption(md(summary(table, spec), 400))
+    """What the model does, in a line; and folded the shelf, the family, and all of estimation that can be turned over
+    the preset. `prior` is what setting it by hand starts from."""
+    st.caption(f"{words.family(spec.family)} · {md(summary(table, spec), 400)}")
     with st.expander(_("Settings"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):
+        edit_shelf(table)
         widgets = _widgets(table, spec, prior)
         for start in range(0, len(widgets), 4):
             for draw, cell in zip(widgets[start : start + 4], st.columns(4, gap="medium"), strict=False):
