@@ -83,3 +83,12 @@ def test_every_unit_has_a_name_in_the_page(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(units, "_chosen", lambda key, a=loss, b=evidence: a if key.name == "loss_unit" else b)
         names |= {units.loss_measure(), units.signed_evidence(math.log(2))}
     assert names == {"P(truth)", "log-loss, bits", "log-loss, nats", "+1.00 bits", "+0.69 nats"}
+
+
+def test_what_a_column_says_of_the_class_is_in_the_unit_chosen() -> None:
+    by_unit = {}
+    for unit in ("bits", "nats"):
+        app = opened("model", showing(State(table="watermelon3", language="en"), unit=unit, columns_by="table"))
+        by_unit[unit] = [float(cell.split()[0]) for cell in listed(app, "column_list").iloc[:, 0].astype(str)]
+    assert by_unit["nats"][0] > 0
+    assert [v * math.log(2) for v in by_unit["bits"]] == pytest.approx(by_unit["nats"], abs=6e-4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +35,8 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
     app = opened("model", WEIGHTED)
     model = weighted()
     told = said(app)
-    assert f"falls from **{model.trace_[0]:.4f}** (w = 1) to **{model.trace_[-1]:.4f}** nats" in told
+    first, last = (loss / math.log(2) for loss in (model.trace_[0], model.trace_[-1]))
+    assert f"falls from **{first:.4f}** (w = 1) to **{last:.4f}** bits" in told
     gone = [name for name, w in model.weights_.items() if w == 0]
     assert f"Without any say ({len(gone)})" in told
     assert "is a score, the probability of nothing" in told

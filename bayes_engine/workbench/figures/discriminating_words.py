@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
+from bayes_engine.workbench.figures.contributions import BIT
 from bayes_engine.workbench.figures.theme import INK, MUTED, colour_of, sized, template
 
 ROW = 21
@@ -36,11 +37,14 @@ def discriminating_words(
     classes: Sequence[str],
     *,
     asked: int = -1,
+    bits: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """`weight` (C, V) as of `texts.weights_of_evidence`, `chosen` the places of the words of each class;
     `labels` and `hover` (by place) and `classes` are escaped already. Two classes share one axis, the first to the
-    left; of more each has its own. The word `asked` for is drawn, too, with an edge."""
+    left; of more each has its own. The word `asked` for is drawn, too, with an edge. Weights come in nats and are shown
+    in `bits` if so."""
+    weight = weight / BIT if bits else weight
     if len(classes) == 2:
         bars = [Bar(v, k) for k in (0, 1) for v in chosen[k]]
         bars = [bar._replace(asked=bar.place == asked) for bar in bars]
@@ -50,7 +54,7 @@ def discriminating_words(
         figure = go.Figure()
         values = [float(weight[1, bar.place]) for bar in bars]
         _bars(figure, bars, values, labels, hover, dark)
-        towards = f"← {classes[0]}   {_('nats')}   {classes[1]} →"
+        towards = f"← {classes[0]}   {_('bits') if bits else _('nats')}   {classes[1]} →"
         figure.update_xaxes(title={"text": towards, "font": {"size": 13}})
         high = 64 + ROW * len(bars)
     else:
@@ -81,7 +85,7 @@ def _bars(
     dark: bool,
     panel: tuple[int, int] | None = None,
 ) -> None:
-    """Bars from 0 with the word on the other side of 0 and the nats at the end; one without end is hatched."""
+    """Bars from 0 with the word on the other side of 0 and the weight at the end; one without end is hatched."""
     where = {} if panel is None else {"row": panel[0], "col": panel[1]}
     reach = max([abs(v) for v in values if math.isfinite(v)], default=0.0) or 1.0
     drawn = [v if math.isfinite(v) else math.copysign(1.15 * reach, v) for v in values]

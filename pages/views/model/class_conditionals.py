@@ -35,7 +35,7 @@ from bayes_engine.workbench.derivation.likelihoods import Curves, Other
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
 from pages import active
-from pages.active import words
+from pages.active import units, words
 from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Bar, Head
@@ -87,8 +87,8 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     nats, entropy = _information(table.key, fitted.spec, fitted)
     features = list(table.features)
     by_table = current().seen(keys.COLUMNS_BY) == "table"
-    bits = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
-    order = {name: math.inf if value is None else value for name, value in bits.items()}  # each word says its own
+    tells = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
+    order = {name: math.inf if value is None else value for name, value in tells.items()}  # each word says its own
     listed = features if by_table else sorted(features, key=lambda v: -order[v.name])
     position = {v.name: i for i, v in enumerate(features)}
     here = current().seen(keys.COLUMN)
@@ -103,10 +103,10 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     heads: list[Head] = []
     shown: list[list[str | tables.Bar]] = []
     if not texts:
-        heads.append(Head("I(x; c)", _measure(fitted).format(nats=f"{entropy:.3f}"), width=92))
+        heads.append(Head("I(x; c)", _measure(fitted, entropy), width=92))
         most = max(entropy, 1e-9)
-        measured = (bits[v.name] for v in listed)
-        shown.append([Bar("–", 0.0) if b is None else Bar(f"{b:.3f}", b / most) for b in measured])
+        measured = (tells[v.name] for v in listed)
+        shown.append([Bar("–", 0.0) if b is None else Bar(f"{units.evidence(b):.3f}", b / most) for b in measured])
     if kept is not None:
         heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
         shown.append(["✓" if v.name in kept else "–" for v in listed])
@@ -129,6 +129,7 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
         height=LIST,
         choice=tables.Choice(by="row", chosen=(listed.index(chosen), 0), on_choice=look_at),
     )
+    units.choose_evidence_unit()
     return chosen
 
 
@@ -149,20 +150,21 @@ def has_parents_by_column(fitted: active.Fitted) -> bool:
     return has_dependences(fitted) and fitted.spec.family != "aode"
 
 
-def _measure(fitted: active.Fitted) -> str:
+def _measure(fitted: active.Fitted, entropy: float) -> str:
     """What the bars of the list show."""
     how = (
         _(
-            "Mutual information of column and class, in nats, each column for itself: under naive Bayes of the same "
+            "Mutual information of column and class, in {unit}, each column for itself: under naive Bayes of the same "
             "counts and smoothing."
         )
         if has_dependences(fitted) or fitted.spec.family in ("weighted", "selective")
         else _(
-            "Mutual information of column and class under this model, in nats: the evidence its value is expected to "
+            "Mutual information of column and class under this model, in {unit}: the evidence its value is expected to "
             "give."
         )
     )
-    return how + " " + _("A full bar is all there is to know, {nats} nats.")
+    full = _("A full bar is all there is to know, {most}.").format(most=units.evidence_text(entropy))
+    return how.format(unit=units.evidence_unit()) + " " + full
 
 
 def _listed(table: active.FittableTable, fitted: active.Fitted, variable: Variable) -> str:

@@ -11,6 +11,7 @@ from bayes_engine.dataset_format import Image
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.pixels import ClassImages, class_images
 from pages import active
+from pages.active import units
 from pages.components import pixels
 from pages.components.component import ink, last_message, read_message, read_position
 from pages.runtime import view_keys as keys
@@ -49,7 +50,7 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
         for k, (label, row) in enumerate(zip(labels, values[kind], strict=True))
     ]
     nats = class_conditionals.information_by_column(table, fitted)
-    information = [nats.get(name) for name in image.names]
+    information = [None if name not in nats else units.evidence(nats[name]) for name in image.names]
     most = max([v for v in information if v is not None], default=0.0) or 1.0
     title = "I(x; c)"
     sheets.append({"title": title, "spoken": title, "kind": "ink", "reach": most, "values": information})
@@ -83,8 +84,8 @@ def _picturing(kind: str, chosen: str, image: Image, table: active.FittableTable
         "inked": _("The stronger the colour, the likelier a pixel of the class has ink above its lowest step."),
     }[kind].format(top=image.top)
     sentence += " " + _(
-        "I(x; c): how much the pixel tells of the class, in nats. Click a pixel to see its curve or bars."
-    )
+        "I(x; c): how much the pixel tells of the class, in {unit}. Click a pixel to see its curve or bars."
+    ).format(unit=units.evidence_unit())
     if chosen in image.names:
         sentence += " " + _("Framed: {column}.").format(column=md(table.column(chosen), 40))
     return sentence

@@ -8,13 +8,14 @@ import streamlit as st
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
-from bayes_engine.numerals import number, signed
+from bayes_engine.numerals import number
 from bayes_engine.table.roles import put
 from bayes_engine.workbench.derivation.likelihoods import WordTable
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.derivation.texts import LookedUp, discriminating_terms, look_up, weights_of_evidence
 from bayes_engine.workbench.figures.discriminating_words import discriminating_words
 from pages import active
+from pages.active import units
 from pages.active.text_terms import quoted, shown
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
@@ -42,15 +43,23 @@ def word_chart(table: active.FittableTable, word_table: WordTable) -> None:
     hover = {v: _hover(table, word_table, v) for v in drawn}
     if drawn:
         made = discriminating_words(
-            weights_of_evidence(word_table), chosen, labels, hover, classes, asked=place, dark=dark()
+            weights_of_evidence(word_table),
+            chosen,
+            labels,
+            hover,
+            classes,
+            asked=place,
+            bits=units.in_bits(),
+            dark=dark(),
         )
-        chart(made, key="telling", alt=_("the words that tell the classes apart, in nats"))
+        chart(made, key="telling", alt=_("the words that tell the classes apart"))
     one = _("log P(w | {other}) / P(w | {name})") if len(word_table.classes) == 2 else (
         _("log P(w | class) over the mean of the other classes"))  # fmt: skip
     names = [md(table.class_(c), 24) for c in word_table.classes]
-    note = _("Each bar is what a word says each time it stands in a text, {one}. Drawn are those that add most over "
-             "the texts of their class: common ones that lean to it.")  # fmt: skip
-    st.caption(note.format(one=one.format(name=names[0], other=names[-1])) + " " + _rare(table, word_table))
+    note = _("Each bar is what a word says each time it stands in a text, {one}, in {unit}. Drawn are those that add "
+             "most over the texts of their class: common ones that lean to it.")  # fmt: skip
+    one = one.format(name=names[0], other=names[-1])
+    st.caption(note.format(one=one, unit=units.evidence_unit()) + " " + _rare(table, word_table))
 
 
 def _hover(table: active.FittableTable, word_table: WordTable, v: int) -> str:
@@ -152,7 +161,8 @@ def _word_in_words(table: active.FittableTable, word_table: WordTable, asked: Lo
             share=f"{md(fraction(source), 60)} = {number(source.value)}"))  # fmt: skip
     weight = weights_of_evidence(word_table)[:, asked.place]
     k = int(weight.argmax())
-    strength = _("each time it stands there it speaks for {name} with {nats} nats").format(
-        name=md(table.class_(word_table.classes[k]), 24), nats=signed(float(weight[k]), 3))  # fmt: skip
+    strength = _("each time it stands there it speaks for {name} with {weight}").format(
+        name=md(table.class_(word_table.classes[k]), 24),
+        weight=units.signed_evidence(float(weight[k]), 3))  # fmt: skip
     even = _("it speaks for no class")
     return f"{word}: " + "; ".join(lines[:DRAWN]) + "; " + (strength if weight[k] > 0 else even) + "."

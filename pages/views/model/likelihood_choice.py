@@ -12,6 +12,7 @@ from bayes_engine.numerals import number, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.likelihood_choice import ASKED, MESSAGES, LikelihoodComparison, Share, compared
 from pages import active
+from pages.active import units
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
@@ -76,7 +77,8 @@ def _names() -> tuple[str, str, str]:
 def _evidence(comparison: LikelihoodComparison) -> None:
     """What each word says under the three: log-odds, and what they come to."""
     first, second = (md(str(c)) for c in comparison.classes)
-    st.markdown(_("What each says for *{for_}* against *{against}*, in nats:").format(for_=first, against=second))
+    asked = _("What each says for *{for_}* against *{against}*, in {unit}:")
+    st.markdown(asked.format(for_=first, against=second, unit=units.evidence_unit()))
     rows: list[tuple[str, str, Sequence[float]]] = [(_("class prior"), "", comparison.prior)]
     rows += [(line.word, f"× {line.times}", line.nats) for line in comparison.lines]
     rows.append((_("the words not in it"), "", comparison.absent))
@@ -86,7 +88,10 @@ def _evidence(comparison: LikelihoodComparison) -> None:
     rows.append((_("sum"), "", sums))
     named = _names()
     shown = pd.DataFrame(
-        [(clean(what, 24), times, *(signed(v) if v else "0" for v in values)) for what, times, values in rows],
+        [
+            (clean(what, 24), times, *(signed(units.evidence(v)) if v else "0" for v in values))
+            for what, times, values in rows
+        ],
         columns=["what", "times", *named],
     )
     st.dataframe(

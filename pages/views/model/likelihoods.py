@@ -33,7 +33,7 @@ from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.derivation.texts import LookedUp
 from bayes_engine.workbench.figures.conditionals import BUMPS, STRIP, kernel_curves, magnified, rate_bars
 from pages import active
-from pages.active import shelf, words
+from pages.active import shelf, units, words
 from pages.active.text_terms import shown
 from pages.components import tables
 from pages.components.chart import chart
@@ -162,9 +162,15 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
     nats = word_table.discriminating(WORDS)["nats"].tolist()
     row, k = chosen_cell(len(terms), len(word_table.classes))
     lines = []
-    for term, bits in zip(terms, nats, strict=True):
+    for term, information in zip(terms, nats, strict=True):
         sources = [word_table.source(j, place[term]) for j in _span(word_table)]
-        lines.append([shown(term), f"{bits:.4f}", *(f"{fraction(s)} = {number(s.value)}" for s in sources)])
+        lines.append(
+            [
+                shown(term),
+                f"{units.evidence(information):.4f}",
+                *(f"{fraction(s)} = {number(s.value)}" for s in sources),
+            ]
+        )
 
     def choose(index: int, column: int) -> None:
         change(lambda s: s.showing(keys.CELL.to((index, column - 2 if column > 1 else k)), keys.LOOK.to("")))
@@ -172,7 +178,11 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
     tables.word_table(
         [
             Head(_("term")),
-            Head("I(x; c)", _("What the term says of the class on average, in nats."), right=True),
+            Head(
+                "I(x; c)",
+                _("What the term says of the class on average, in {unit}.").format(unit=units.evidence_unit()),
+                right=True,
+            ),
             *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in word_table.classes),
         ],
         lines,

@@ -11,11 +11,12 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import SPODE, TAN
-from bayes_engine.models.selective import SelectionStep, SelectiveNaiveBayes
+from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.numerals import number, plain
 from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars
 from pages import active
+from pages.active import units
 from pages.components.chart import chart
 from pages.components.tables import table_height
 from pages.runtime.escape import clean, md, plotly_text
@@ -131,9 +132,10 @@ def _gain(model: WeightedNaiveBayes) -> str:
     """What the weights make of the cost of a row."""
     if not model.trace_:
         return _("No row could be asked: the weights are 1.")
-    first, last = number(model.trace_[0]), number(model.trace_[-1])
+    first, last = model.trace_[0], model.trace_[-1]
     if model.objective == "cll":
-        note = _("The mean log-loss of a row falls from **{first}** (w = 1) to **{last}** nats, in {n} steps.")
+        first, last = units.evidence(first), units.evidence(last)
+        note = _("The mean log-loss of a row falls from **{first}** (w = 1) to **{last}** {unit}, in {n} steps.")
     else:
         note = _("Half a row's squared error, of the posterior, falls from **{first}** (w = 1) to **{last}**, in {n} "
                  "steps.")  # fmt: skip
@@ -142,7 +144,8 @@ def _gain(model: WeightedNaiveBayes) -> str:
         if model.leave_one_out
         else _("Each row is judged by counts that include it, which flatters columns with many levels.")
     )
-    return note.format(first=first, last=last, n=model.n_iter_) + " " + how
+    unit = units.evidence_unit()
+    return note.format(first=number(first), last=number(last), unit=unit, n=model.n_iter_) + " " + how
 
 
 def _selection(table: active.FittableTable, model: SelectiveNaiveBayes) -> None:
@@ -151,19 +154,21 @@ def _selection(table: active.FittableTable, model: SelectiveNaiveBayes) -> None:
     forward, better = chosen.direction == "forward", max if chosen.criterion == "accuracy" else min
     score = {
         "accuracy": _("share right, left out"),
-        "log_loss": _("log-loss, left out (nats)"),
+        "log_loss": _("log-loss, left out ({unit})").format(unit=units.evidence_unit()),
         "risk": _("risk, left out"),
     }[chosen.criterion]
+    as_shown = units.evidence if chosen.criterion == "log_loss" else float
     sign = "+" if forward else "−"
     steps = [clean(table.column(s.column), 30) for s in chosen.trace if s.column is not None]
     names = [_("none") if forward else _("all"), *(f"{sign} {name}" for name in steps)]
-    refused = better(chosen.refused.values()) if chosen.refused else None
+    refused = as_shown(better(chosen.refused.values())) if chosen.refused else None
+    scores = [as_shown(s.score) for s in chosen.trace]
     labels = [plotly_text(name, 22) for name in names] + ([_("stop")] if refused is not None else [])
     kept = _(", ").join(f"**{md(table.column(name), 30)}**" for name in model.kept_)
     figure_at, words_at = st.columns([3, 2], gap="medium")
     with figure_at:
         st.markdown("**" + _("The steps of the selection") + "**")
-        figure = selection_steps(labels, [s.score for s in chosen.trace], refused, title=score, dark=dark())
+        figure = selection_steps(labels, scores, refused, title=score, dark=dark())
         chart(figure, key="selection", alt=_("the score after each step of the selection"))
     with words_at:
         st.markdown(
@@ -171,9 +176,9 @@ def _selection(table: active.FittableTable, model: SelectiveNaiveBayes) -> None:
             if kept
             else _("No column was kept: none made the score better than the class prior alone.")
         )
-        _steps(chosen.trace, names, score)
+        _steps([(name, len(s.kept), v) for name, s, v in zip(names, chosen.trace, scores, strict=True)], score)
         if refused is not None:
-            st.caption(_stopped(forward).format(score=number(refused), now=number(chosen.trace[-1].score)))
+            st.caption(_stopped(forward).format(score=number(refused), now=number(scores[-1])))
 
 
 def _stopped(forward: bool) -> str:
@@ -182,11 +187,9 @@ def _stopped(forward: bool) -> str:
     return _("Stopped: without the column that is missed least it would be {score} instead of {now}, which is worse.")
 
 
-def _steps(trace: tuple[SelectionStep, ...], names: list[str], score: str) -> None:
-    rows = [
-        {"step": clean(name, 40), "columns": len(step.kept), "score": number(step.score)}
-        for name, step in zip(names, trace, strict=True)
-    ]
+def _steps(steps: Sequence[tuple[str, int, float]], score: str) -> None:
+    """A row for each step: what came or went, how many columns were then kept, and their score."""
+    rows = [{"step": clean(name, 40), "columns": kept, "score": number(value)} for name, kept, value in steps]
     st.dataframe(
         pd.DataFrame(rows),
         key="selection_steps",
