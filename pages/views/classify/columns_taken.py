@@ -17,7 +17,7 @@ from pages.active.files import Upload, unmatched
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, control
-from pages.views.classify.file_given import in_file_and_here
+from pages.views.classify.file_given import here_too
 from pages.views.classify.judged import chosen, matched
 
 MOST = 24
@@ -70,7 +70,7 @@ def choose(
             free = [j for j, other in enumerate(matches.names) if other == own or other not in matches.called.values()]
             options = {MISSING_HERE: none, **{j: clean(matches.names[j], 60) for j in free}}
             cells[k % 3].selectbox(
-                in_file_and_here(table, name),
+                md(name, 60) + here_too(table, name),
                 list(options),
                 format_func=options.__getitem__,
                 **control(

@@ -125,9 +125,14 @@ def columns_wanted(table: active.FittableTable) -> None:
 
 
 def in_file_and_here(table: active.FittableTable, name: str) -> str:
-    """A column by its name in the file, as Markdown, with the one it has on screen where that is another."""
+    """A column by its name in the file, in bold, with the one on screen."""
+    return f"**{md(name, 30)}**{here_too(table, name)}"
+
+
+def here_too(table: active.FittableTable, name: str) -> str:
+    """The name of a column on screen, where that is another than in the file; as Markdown."""
     here = table.column(name)
-    return f"**{md(name, 30)}**" + (f" ({md(here, 30)})" if here != name else "")
+    return f" ({md(here, 30)})" if here != name else ""
 
 
 def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> None:
