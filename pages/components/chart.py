@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -11,9 +11,16 @@ from bayes_engine.workbench.figures.theme import template
 from pages.runtime.state import dark, selected
 
 
-def chart(figure: Any, *, key: str, alt: str, on_pick: Callable[[Mapping[str, Any]], object] | None = None) -> None:
-    """Draw a Plotly figure; `alt` says what it shows. `on_pick` is called with the point that a click selects, before
-    the script runs again."""
+def chart(
+    figure: Any,
+    *,
+    key: str,
+    alt: str,
+    on_pick: Callable[[Mapping[str, Any]], object] | None = None,
+    width: int | Literal["stretch"] = "stretch",
+) -> None:
+    """Draw a Plotly figure, as wide as there is room or so many pixels at most; `alt` says what it shows. `on_pick` is
+    called with the point that a click selects, before the script runs again."""
 
     def picked() -> None:
         if (points := selected(key, "points")) and on_pick is not None:
@@ -27,4 +34,5 @@ def chart(figure: Any, *, key: str, alt: str, on_pick: Callable[[Mapping[str, An
         selection_mode="points",
         config={"displayModeBar": False},
         alt=alt,
+        width=width,
     )

@@ -69,14 +69,16 @@ def scores_table(judged: Judged) -> None:
         if name != COUNTERPART:
             change(lambda s: replace(s, shelf=judged.specs, active=int(name)))
 
-    chart(
-        readings_figure(
-            [judged.title(n, plotly_text) for n in names], readings, active=names.index(judged.active), dark=dark()
-        ),
-        key=f"compare_figure_{judged.active}",
-        alt=_("risk, accuracy, log-loss, Brier score and calibration of each model"),
-        on_pick=pick,
-    )
+    models = [judged.title(n, plotly_text) for n in names]
+    with st.container(horizontal=True, gap="small"):  # on a phone one below the other: numbers would lie over dots
+        for panels, width in ((readings[:3], 570), (readings[3:], 430)):
+            chart(
+                readings_figure(models, panels, active=names.index(judged.active), dark=dark()),
+                key=f"compare_figure_{judged.active}_{len(panels)}",
+                alt=_(", ").join(panel.title for panel in panels),
+                on_pick=pick,
+                width=width,
+            )
 
 
 def _measure_name(name: str) -> str:
