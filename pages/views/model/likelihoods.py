@@ -198,8 +198,8 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
     st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(word_table))
     if not word_table.presence:
         st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
-                     "classes instead. What it gives are scores, no probabilities: there is no risk to take from them, "
-                     "so it is not on the shelf."))  # fmt: skip
+                     "classes instead. It gives scores; calibrated, by the library's CalibratedClassifier, they are "
+                     "probabilities, with risks and decisions. The shelf does not offer it."))  # fmt: skip
 
 
 def _listed(word_table: WordTable) -> list[str]:
