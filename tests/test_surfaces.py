@@ -81,12 +81,6 @@ REVIEWED_IN_FIGURES = {
         "unseen.name",
     ): "the label of a side, made by the page",
     ("bayes_engine/workbench/figures/contributions.py", "waterfall", "{'text': towards"): "the labels of both sides",
-    (
-        "bayes_engine/workbench/figures/dependence.py",
-        "super_parent_scores",
-        "[f'{label}<br>",
-    ): "labels of the page and numbers",
-    ("bayes_engine/workbench/figures/dependence.py", "super_parent_scores", "[text.format(v)"): "numbers",
     ("bayes_engine/workbench/figures/laboratory.py", "cells", "'%{x}: %{text}"): OURS,
     ("bayes_engine/workbench/figures/laboratory.py", "cells", "'%{x}: %{y:.4f}"): OURS,
     ("bayes_engine/workbench/figures/laboratory.py", "cells", "label + "): OURS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,9 @@ from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State
 from pages.views.dependence import dial
 from tests.apptest.opened import behind, filmed, listed, opened, sent_to, showing, uploaded
+from tests.conftest import slowly
 
-MELONS = State(table="watermelon2", language="en", labels="file")
+MELONS = showing(State(table="watermelon2", language="en", labels="file"), unit="nats", loss_unit="nats")
 COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH = range(6)
 TREE = {
     "根蒂 – 脐部": "0.5975",
@@ -51,8 +53,12 @@ def test_the_pairs_of_the_textbook_and_the_answer_in_words() -> None:
     strongest = pairs["根蒂 – 脐部"]
     assert float(strongest["G"]) == pytest.approx(2 * 17 * 0.59753454, abs=0.005)
     assert float(strongest["p, Holm"]) == pytest.approx(15 * float(strongest["p"]), rel=5e-3)
+    assert (strongest["p, Holm"], strongest["by chance"]) == ("0.0436", "0.2120")  # exact; by χ² 0.0163
+    assert "p is exact, over all tables with these margins; by χ² it would be 0.00109" in said(app)
     assert "**1 of 15**" in said(app)
-    assert "log-loss 0.7040 against 0.6038" in said(app)  # naive Bayes and TAN, learnt anew without each row, α = 1
+    assert "log-loss, nats 0.7040 against 0.6038" in said(
+        app
+    )  # naive Bayes and TAN, learnt anew without each row, α = 1
 
 
 def test_overall_is_another_number() -> None:
@@ -70,7 +76,7 @@ def test_overall_is_another_number() -> None:
 
 def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
     app = opened("dependence", showing(MELONS, pair=(STALK, NAVEL), pair_cell=(0, 0, 0)))
-    assert app.subheader[0].value.endswith("0.5975 nats")
+    assert app.subheader[0].value.endswith("0.5975 nats, by chance 0.2120 nats")
     assert counts(app, 0)[:2] == [
         ["蜷缩", "5  (3.12)", "0  (1.88)", "0  (0.00)"],
         ["稍蜷", "0  (1.88)", "3  (1.12)", "0  (0.00)"],
@@ -79,7 +85,7 @@ def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
     total = sum(float(v.replace("−", "-")) for frame in terms for v in frame.to_numpy().ravel())
     assert total == pytest.approx(0.5975, abs=3e-4)
     assert "=0.3113 + 0.2862=0.5975" in app.latex[0].value
-    assert r"\frac{5}{17}\,\log\frac{5/8}{(5/8)(5/8)}=+0.1382" in app.latex[1].value
+    assert r"\frac{5}{17}\,\ln\frac{5/8}{(5/8)(5/8)}=+0.1382" in app.latex[1].value
     assert "would give 1.2022" in said(app)
     assert list(behind(app).index) == [1, 2, 3, 4, 5]
 
@@ -105,13 +111,32 @@ def test_the_tree_grows_to_its_total_step_by_step() -> None:
     assert [name.split(" – ")[0] in line for name, line in zip(TREE, told[:4], strict=False)] == [True] * 4
     assert "0.3004" in told[4]
     assert "close a cycle with 根蒂 – 脐部 – 纹理" in told[4]
-    assert "0.2804 nats, is taken" in told[5]
+    assert "0.2804 nats (by chance 0.2408 nats), is taken" in told[5]
     assert "1.93324 nats" in said(app)
     filmed(app, "tree", 7)
     assert "point away from **纹理**" in said(app)
     filmed(app, "tree", 5)
     assert "so far: 1.65281 nats" in said(app)
     assert dict(app.session_state["state"].view)["tree_step"] == 5
+
+
+def test_the_tree_s_edges_stand_beside_those_of_trees_that_chose_too() -> None:
+    app = opened("dependence", showing(MELONS, dependence_view="tree"))
+    edges = listed(app, "tree_by_chance")
+    assert edges["edge"].to_list() == [*TREE, "all edges"]
+    assert edges["p of the pair"].to_list() == ["0.00291", "0.0421", "0.114", "0.0208", "0.352", ""]
+    chosen, own = (edges.iloc[:5][name].astype(float) for name in ("by chance, chosen", "by chance"))
+    assert chosen.is_monotonic_decreasing and chosen.iloc[0] > 1.5 * own.iloc[0]
+    assert "1,999 trees grown anew" in said(app)
+
+
+def test_information_is_in_bits_until_nats_are_chosen() -> None:
+    app = opened("dependence", State(table="watermelon2", language="en", labels="file"))
+    assert pairs_of(app)["根蒂 – 脐部"]["bits"] == f"{0.59753454 / math.log(2):.4f}"
+    assert "(by chance 0.3059 bits)" in said(app) and r"\log_2" in app.latex[0].value
+    assert "P(truth) 49.5% against 54.7%" in said(app)
+    app.segmented_control(key="case_unit").set_value("nats").run()
+    assert pairs_of(app)["根蒂 – 脐部"]["nats"] == "0.5975"
 
 
 def test_a_root_is_chosen_and_the_tree_put_on_the_shelf() -> None:
@@ -161,7 +186,7 @@ def test_the_super_parents_are_the_model_s_own() -> None:
     assert state.shelf[state.active] == Spec(family="spode")
 
 
-@pytest.mark.parametrize("tab", ["super-parents", "dial", "twice", "doubled", "examples"])
+@pytest.mark.parametrize("tab", ["super-parents", "twice", "examples", slowly("dial"), slowly("doubled")])
 def test_every_tab_opens(tab: str) -> None:
     app = opened("dependence", showing(MELONS, dependence_tab=tab))
     assert not app.exception
@@ -178,7 +203,7 @@ def test_numbers_are_cut_and_a_column_without_a_cut_is_named() -> None:
 
 
 def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_said() -> None:
-    alpha = State(table="watermelon3a", language="en")
+    alpha = showing(State(table="watermelon3a", language="en"), unit="nats", loss_unit="nats")
     app = opened("dependence", alpha)
     assert len(pairs_of(app)) == 1
     assert app.segmented_control(key="dependence_cut").value == "quantile"
@@ -191,11 +216,11 @@ def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_sai
     model = TAN(schema=parts.schema, discretize="quantile", bins=4).fit(parts.X, parts.y)
     [pair] = model.dependences().given_class.values()
     assert pairs_of(app)["density – sugar"]["nats"] == f"{pair.information:.4f}"
-    assert "log-loss 0.5786 against 0.6616" in said(app)  # both in quarters; uncut they would be one model
+    assert "log-loss, nats 0.5786 against 0.6616" in said(app)  # both in quarters; uncut they would be one model
 
 
 def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_away() -> None:
-    alpha = State(table="watermelon3a", language="en")
+    alpha = showing(State(table="watermelon3a", language="en"), unit="nats", loss_unit="nats")
     app = opened("dependence", showing(alpha, dependence_cut="mdlp"))
     assert "finds no place in density, sugar" in app.info[0].value
     app.button(key="into_quarters").click().run()
@@ -206,7 +231,7 @@ def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_
 
 @pytest.mark.slow
 def test_the_other_tabs_cut_numbers_as_the_pairs_are() -> None:
-    alpha = State(table="watermelon3a", language="en")
+    alpha = showing(State(table="watermelon3a", language="en"), unit="nats", loss_unit="nats")
     app = opened("dependence", showing(alpha, dependence_tab="dial"))
     assert app.segmented_control(key="dial_numbers").value == "quantile"
     assert "Numbers are cut into quarters of their rows." in said(app)
@@ -259,7 +284,7 @@ def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
 )
 def test_a_forged_link_opens_the_page(view: dict[str, object]) -> None:
     app = opened("dependence", showing(MELONS, **view))
-    assert app.subheader[0].value.endswith("0.5975 nats")
+    assert app.subheader[0].value.endswith("0.5975 nats, by chance 0.2120 nats")
 
 
 def test_models_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,5 +296,5 @@ def test_models_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytes
 
     monkeypatch.setattr(dial, "compare", noted)
     app = opened("dependence", replace(MELONS, prior=(0.43, 0.57)))  # which nobody else has asked for
-    assert "nats a row" in said(app) or "log-loss" in said(app)
+    assert "log-loss, nats" in said(app)
     assert seen and all(seen)

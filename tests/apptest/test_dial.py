@@ -21,7 +21,7 @@ from tests.apptest.opened import opened, seen, showing, uploaded
 from tests.conftest import PATIENCE, slowly
 from tests.kept import forget
 
-MELONS = State(table="watermelon2", language="en")
+MELONS = showing(State(table="watermelon2", language="en"), unit="nats", loss_unit="nats")
 MINUS = "−"
 
 
@@ -158,9 +158,11 @@ def test_every_table_can_be_dialled(table: str, numbers: str) -> None:
 # counted twice --------------------------------------------------------------------------------------------------------
 
 
-def test_the_case_is_weighed_and_the_guilty_pair_named() -> None:
+def test_the_case_is_weighed_the_pair_named_and_chance_told() -> None:
     app = tab("twice")
     assert "overlooks 1.68 nats" in said(app)
+    assert "By chance alone it would be **0.88 nats** on average" in said(app) and "this may be chance" in said(app)
+    assert "guilty" not in said(app)
     pairs = table_of(app, "pair", "edge")
     assert pairs[0] == {"pair": "texture · touch", "nats": f"{MINUS}1.040", "edge": True}
     both = table_of(app, "naive", "tree")
@@ -178,6 +180,7 @@ def test_the_worst_row_is_one_click_away() -> None:
     button.click().run()
     assert state_of(app).row == 12
     assert "counts 4.37 nats twice" in said(app)
+    assert "p = 0.0005" in said(app) and "this is beyond chance" in said(app)
 
 
 def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
@@ -190,7 +193,7 @@ def test_the_worst_row_has_the_number_it_has_in_the_file() -> None:
     data = load_dataset("watermelon2")
     frame = pd.concat([data.frame.iloc[[0]], data.frame])
     text = frame.assign(好瓜=[None, *data.frame["好瓜"]]).to_csv(index=False)
-    app = uploaded(text.encode(), dependence_tab="twice")
+    app = uploaded(text.encode(), dependence_tab="twice", unit="nats")
     assert "row 14: 4.37 nats" in app.button(key="twice_worst").label
     app.button(key="twice_worst").click().run()
     assert "counts 4.37 nats twice" in said(app)
@@ -214,7 +217,7 @@ def test_the_examples_follow_their_sliders() -> None:
 
 
 def test_copies_make_naive_bayes_sure() -> None:
-    app = tab("doubled")
+    app = tab("doubled", showing(MELONS, copies_beside=False))
     X, y = melons()
     naive = NaiveBayes().fit(X, y)
     for copies in (3, 10):
@@ -246,7 +249,7 @@ def test_the_answer_is_that_of_trees_that_had_not_seen_the_row() -> None:
     }
     naive, tree = compare(held)["log_loss"]
     app = tab("pairs")
-    assert f"these rows do not tell: log-loss {naive:.4f} against {tree:.4f} with a tree" in said(app)
+    assert f"these rows do not tell: log-loss, nats {naive:.4f} against {tree:.4f} with a tree" in said(app)
 
 
 def test_a_class_of_one_row_has_no_answer() -> None:

@@ -13,7 +13,7 @@ import pytest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.models.one_dependence import SPODE, TAN
-from bayes_engine.structure.chow_liu import Dependence, spanning_tree
+from bayes_engine.structure.chow_liu import Dependence, conditional_information, spanning_tree
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation.dependence import (
     LEVEL,
@@ -22,12 +22,14 @@ from bayes_engine.workbench.derivation.dependence import (
     clustered,
     contingency,
     grow,
-    holm_of,
     map_of,
+    pair_tests,
     path,
     strongest,
+    tree_by_chance,
     varying,
 )
+from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.dependence import dependence_map, super_parent_scores, tint
 from tests.conftest import slowly
 
@@ -56,8 +58,11 @@ def melons() -> tuple[TAN, pd.DataFrame]:
 
 
 def test_a_pair_without_a_degree_of_freedom_is_no_test() -> None:
-    one, none = Dependence(0.5, 9.0, 1, 0.01, 9.0), Dependence(0.0, 0.0, 0, 1.0, 9.0)
-    assert holm_of([none, one, none]) == [1.0, 0.01, 1.0]
+    two, alone = np.array([[[4.0, 0.0], [0.0, 5.0]]]), np.array([[[4.0, 5.0]]])
+    tables = {("a", "b"): alone, ("a", "c"): two, ("b", "c"): alone}
+    found = {edge: conditional_information(table) for edge, table in tables.items()}
+    by_edge = pair_tests(found, tables)
+    assert [by_edge[edge].holm for edge in tables] == [1.0, pytest.approx(1 / math.comb(9, 4)), 1.0]
 
 
 def test_the_pairs_of_the_textbook(melons: tuple[TAN, pd.DataFrame]) -> None:
@@ -68,7 +73,7 @@ def test_the_pairs_of_the_textbook(melons: tuple[TAN, pd.DataFrame]) -> None:
     assert nats == sorted(nats, reverse=True)
     assert len(pairs) == 15
     assert [p.edge for p in pairs if p.given_class.significant] == [("根蒂", "脐部")]
-    assert all(p.of(o).holm >= p.of(o).found.p_value for p in pairs for o in (False, True))
+    assert all(p.of(o).holm >= p.of(o).p for p in pairs for o in (False, True))
 
 
 @pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", slowly("mushroom")])
@@ -132,6 +137,43 @@ def test_columns_of_one_value_are_set_aside() -> None:
     assert varying(uncut) == ()
     assert grow(uncut).arcs == ()
     assert all_tested(uncut) == ()
+
+
+# by chance ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_five_edges_are_what_they_were_found_to_be(melons: tuple[TAN, pd.DataFrame]) -> None:
+    """Shuffled within the classes: p = .003, .042, .114, .021, .35; 色泽–纹理 has .2804 where chance averages .2408."""
+    pairs = {p.edge: p.given_class for p in all_tested(melons[0])}
+    assert [round(pairs[e].p, 3) for e in TEXTBOOK] == [0.003, 0.042, 0.114, 0.021, 0.352]
+    assert round(pairs["色泽", "纹理"].chance, 4) == 0.2408
+    strongest_pair = pairs["根蒂", "脐部"]
+    assert (strongest_pair.way, round(strongest_pair.holm, 3)) == ("exact", 0.044)
+    assert round(15 * strongest_pair.found.p_value, 4) == 0.0163
+    assert {p.way for p in pairs.values()} == {"exact"}
+
+
+def test_where_the_tables_are_many_p_is_drawn_and_where_all_cells_are_full_it_is_chi2() -> None:
+    ways = {p.edge: p.given_class.way for p in all_tested(fitted("penguins")[0])}
+    assert set(ways.values()) == {"chi2", "exact", "drawn"}
+
+
+def test_a_tree_s_edges_are_held_against_trees_that_chose_too(melons: tuple[TAN, pd.DataFrame]) -> None:
+    """Against trees fitted anew to frames whose columns are shuffled within each class."""
+    model, frame = melons
+    chance = tree_by_chance(model, grow(model))
+    assert chance is not None
+    rng, drawn = np.random.default_rng(1), []
+    for _draw in range(40):
+        shuffled = frame.groupby("好瓜", group_keys=False).apply(
+            lambda rows: rows.apply(lambda column: rng.permutation(column.to_numpy())), include_groups=False
+        )
+        tree = TAN(schema=model.schema).fit(shuffled[list(model.feature_names_in_)], frame.loc[shuffled.index, "好瓜"])
+        drawn.append([s.weight for s in tree.trace_ if s.taken])
+    mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(len(drawn))
+    assert np.abs(mean - [e.chance for e in chance.edges]).max() < 4 * error.max()
+    assert [e.edge for e in chance.edges] == list(TEXTBOOK)
+    assert chance.total.weight == pytest.approx(1.93324, abs=5e-6)
 
 
 # the tree -------------------------------------------------------------------------------------------------------------
@@ -208,7 +250,7 @@ def test_a_cell_of_the_figure_is_hollow_where_nothing_is_shown(melons: tuple[TAN
         assert (not math.isnan(z[5 * i + 1, 5 * j + 2])) == (j < i)
     points = figure.data[2]
     assert len(points.customdata) == 15
-    assert dict(zip(zip(points.y, points.x, strict=True), points.text, strict=True))[4, 1] == "0.598"
+    assert dict(zip(zip(points.y, points.x, strict=True), points.text, strict=True))[4, 1].startswith("0.598<br>")
     assert (figure.layout.shapes[0].x0, figure.layout.shapes[0].y0) == (0.5, 3.5)
 
 
@@ -216,11 +258,15 @@ def test_the_scores_of_the_super_parents_are_drawn_as_they_are() -> None:
     dataset = load_dataset("watermelon2")
     parts = take_apart(dataset.frame, dataset.schema)
     scores = SPODE(schema=parts.schema).fit(parts.X, parts.y).candidate_scores_
-    figure = super_parent_scores(scores, list(scores.index), chosen=0, dark=True)
+    losses = scores["log_loss"].to_list()
+    panel = MeasurePanel("log-loss", losses, [f"{v:.4f}" for v in losses])
+    figure = super_parent_scores(scores, list(scores.index), panel, chosen=0, dark=True)
     assert list(figure.data[0].x) == scores["accuracy"].to_list()
     assert list(figure.data[1].x) == scores["log_loss"].to_list()
     endless = pd.DataFrame({"accuracy": [0.5, 0.5], "log_loss": [0.7, math.inf]}, index=["a", "b"])
-    figure = super_parent_scores(endless, ["a", "b"], chosen=0, dark=False)
+    figure = super_parent_scores(
+        endless, ["a", "b"], panel._replace(values=[0.7, math.inf], words=["0.7000", "∞"]), chosen=0, dark=False
+    )
     assert list(figure.data[1].text) == ["0.7000", "∞"]
     assert all(map(math.isfinite, figure.data[1].x))
 
@@ -233,5 +279,5 @@ def test_a_tint_grows_with_the_term() -> None:
 
 def test_significance_is_by_the_corrected_p_value() -> None:
     one = Dependence(0.5, 9.0, 1, 0.01, 9.0)
-    assert PairTest(one, 0.049).significant
-    assert not PairTest(one, LEVEL).significant
+    assert PairTest(one, 0.2, 0.01, "chi2", 0.049).significant
+    assert not PairTest(one, 0.2, 0.01, "chi2", LEVEL).significant

@@ -24,6 +24,7 @@ from bayes_engine.workbench.derivation.double_counting import (
     TrainingRows,
     copied,
     counted_twice,
+    double_counting_by_chance,
     held_out_alone,
     held_out_with_copies,
     most_counted_twice,
@@ -286,3 +287,45 @@ def test_the_one_is_dependent_overall_and_the_other_within_the_class() -> None:
     assert switches.overall < 1e-12 and switches.given_class > 0.3
     np.testing.assert_allclose(switches.exact, [[0.1, 0.9], [0.9, 0.1]])
     np.testing.assert_allclose(switches.naive, 0.5)
+
+
+# by chance ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_counted_twice_by_chance_is_about_a_nat_at_17_rows_and_half_of_one_at_1000() -> None:
+    study = Study("watermelon2")
+    sizes = []
+    for i in (0, 4, 8, 12, 16):
+        case = study.X.iloc[[i]]
+        chance = double_counting_by_chance(study.tree, case, study.of(case))
+        assert chance is not None
+        sizes.append(chance.nats)
+    assert np.mean(sizes) == pytest.approx(1.0, abs=0.15)
+    credit = Study("german-credit")
+    case = credit.X.iloc[[0]]
+    chance = double_counting_by_chance(credit.tree, case, credit.of(case))
+    assert chance is not None and 0.45 < chance.nats < 0.65
+
+
+def test_what_chance_counts_twice_is_what_trees_of_shuffled_frames_count() -> None:
+    study = Study("watermelon2")
+    case = study.X.iloc[[12]]
+    chance = double_counting_by_chance(study.tree, case, study.of(case))
+    rng, sizes = np.random.default_rng(0), []
+    for _draw in range(30):
+        X = study.X.copy()
+        for label in study.y.unique():
+            rows = np.flatnonzero(study.y == label)
+            for j in range(X.shape[1]):
+                X.iloc[rows, j] = X.iloc[rng.permutation(rows), j].to_numpy()
+        tree = TAN(schema=study.tree.schema).fit(X, study.y)
+        joints = [m.predict_joint_log_proba(case)[0] for m in (study.naive, tree)]
+        sizes.append(abs(np.subtract(*[j[0] - j[1] for j in joints])))
+    assert chance is not None
+    assert chance.nats == pytest.approx(np.mean(sizes), abs=4 * np.std(sizes) / math.sqrt(len(sizes)))
+
+
+def test_columns_of_numbers_are_not_shuffled() -> None:
+    study = Study("watermelon3", 0.5, None)
+    case = study.X.iloc[[0]]
+    assert double_counting_by_chance(study.tree, case, study.of(case)) is None

@@ -3,10 +3,11 @@ the tree as it grows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,22 +22,42 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.families import in_order
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import TIE, Dependence, Edge, TreeStep, directed, ranked, terms_of
+from bayes_engine.structure.permutation import (
+    drawn_p_value,
+    exact_p_value,
+    expected_information,
+    expects_few,
+    grown_trees,
+    informations,
+    is_whole,
+    shuffled_tables,
+)
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import Cell
 
 LEVEL = 0.05
 """A pair is called dependent where its corrected p-value is below this."""
 SPARSE = 5.0
-"""Where so few rows are expected in a cell, the p-value of a G-test is rough (Cochran 1954)."""
+"""Where so few rows are expected in a cell, χ² is no good approximation of G (Cochran 1954)."""
+MOST_DRAWN = 400_000
+"""Up to so many tables are drawn for the p-values of all pairs."""
+MOST_TREES, FEWEST_TREES, SHUFFLED = 1_999, 99, 30_000_000
+"""Trees that are grown on shuffled tables: at most, at least, and between the two as many as so many counts allow."""
+Way = Literal["chi2", "exact", "drawn", "rough"]
 
 
 # all pairs ------------------------------------------------------------------------------------------------------------
 
 
 class PairTest(NamedTuple):
-    """A dependence with its p-value by Holm's correction for all pairs that can be tested."""
+    """A dependence with what it comes to by chance, in nats, and its p-value: `way` says whether that is χ²'s, over all
+    tables with these margins in each class, or from tables drawn with them; "rough" is χ²'s where few rows are expected
+    and neither can be had. `holm` is p by Holm's correction for all pairs that can be tested."""
 
     found: Dependence
+    chance: float
+    p: float
+    way: Way
     holm: float
 
     @property
@@ -59,21 +80,42 @@ def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
     """Every two columns that take two values or more, from the largest I(x_i; x_j | y) down; equals by name."""
     computed = model.dependences()
     names = set(varying(model))
-    edges = [e for e in computed.given_class if names.issuperset(e)]
-    tested = []
-    for of in (computed.given_class, computed.overall):
-        own = [of[e] for e in edges]
-        tested.append({e: PairTest(d, p) for e, d, p in zip(edges, own, holm_of(own), strict=True)})
-    order = ranked({e: computed.given_class[e].information for e in edges})
-    return tuple(Pair(e, tested[0][e], tested[1][e]) for e in order)
+    first = 0 if model.missing == "category" else 1
+    tables = {
+        e: model.stats_.families.tables[e][:, first:, first:] for e in computed.given_class if names.issuperset(e)
+    }
+    pooled = {e: table.sum(axis=0, keepdims=True) for e, table in tables.items()}
+    given, overall = pair_tests(computed.given_class, tables), pair_tests(computed.overall, pooled)
+    order = ranked({e: computed.given_class[e].information for e in tables})
+    return tuple(Pair(e, given[e], overall[e]) for e in order)
 
 
-def holm_of(dependences: Sequence[Dependence]) -> list[float]:
-    """p-values by Holm's step-down correction (1979); a pair without a degree of freedom is no test and keeps 1."""
-    p, tested = np.array([d.p_value for d in dependences]), np.array([d.degrees > 0 for d in dependences], dtype=bool)
-    corrected = np.ones(len(dependences))
-    corrected[tested] = holm(p[tested])
-    return [float(v) for v in corrected]
+def pair_tests(found: Mapping[Edge, Dependence], tables: Mapping[Edge, Array]) -> dict[Edge, PairTest]:
+    """The pairs that have tables (C, S_a, S_b), tested. One without a degree of freedom is no test and keeps 1."""
+    free = [e for e in tables if found[e].degrees]
+    sparse = [e for e in free if expects_few(tables[e], SPARSE)]
+    p: dict[Edge, tuple[float, Way]] = {e: (found[e].p_value, "chi2") for e in tables}
+    exact = {e: exact_p_value(tables[e]) for e in steps(sparse)}
+    many = [e for e in sparse if exact[e] is None]
+    draws = draws_of_tests(len(free))
+    affordable = draws * sum(len(tables[e]) for e in many) <= MOST_DRAWN
+    for e in steps(sparse):
+        value = exact[e]
+        if value is not None:
+            p[e] = value, "exact"
+        elif affordable and is_whole(tables[e]):
+            p[e] = drawn_p_value(tables[e], draws), "drawn"
+        else:
+            p[e] = found[e].p_value, "rough"
+    corrected = dict.fromkeys(tables, 1.0) | dict(
+        zip(free, holm(np.array([p[e][0] for e in free])).tolist(), strict=True)
+    )
+    return {e: PairTest(found[e], expected_information(tables[e]), *p[e], corrected[e]) for e in steps(tables)}
+
+
+def draws_of_tests(pairs: int) -> int:
+    """So many tables are drawn for a p-value that Holm's correction may multiply by the number of pairs."""
+    return math.ceil(20 * pairs / LEVEL)
 
 
 # the map --------------------------------------------------------------------------------------------------------------
@@ -81,11 +123,13 @@ def holm_of(dependences: Sequence[Dependence]) -> list[float]:
 
 @dataclass(frozen=True)
 class DependenceMap:
-    """The dependence of every two of `names`, in nats: `nats` (d, d) below the diagonal, NaN elsewhere; `significant`
-    (d, d) where it is so after Holm's correction; `most`, the largest, given the class or overall."""
+    """The dependence of every two of `names`, in nats: `nats` (d, d) below the diagonal, NaN elsewhere, and `chance`
+    (d, d), what it comes to by chance; `significant` (d, d) where it is so after Holm's correction; `most`, the
+    largest, given the class or overall."""
 
     names: tuple[str, ...]
     nats: Array
+    chance: Array
     significant: NDArray[np.bool_]
     most: float
 
@@ -100,14 +144,15 @@ class DependenceMap:
 def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> DependenceMap:
     """The map of these columns in this order."""
     d = len(names)
-    drawn = DependenceMap(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
+    none = np.full((d, d), np.nan)
+    drawn = DependenceMap(tuple(names), none, none.copy(), np.zeros((d, d), dtype=bool), 0.0)
     most = 0.0
     for pair in steps(pairs):
         if (place := drawn.place(pair.edge)) is not None:
-            drawn.nats[place] = pair.of(overall).found.information
+            drawn.nats[place], drawn.chance[place] = pair.of(overall).found.information, pair.of(overall).chance
             drawn.significant[place] = pair.of(overall).significant
             most = max(most, *(pair.of(o).found.information for o in (False, True)))
-    return DependenceMap(drawn.names, drawn.nats, drawn.significant, most)
+    return replace(drawn, most=most)
 
 
 def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[str]:
@@ -287,6 +332,62 @@ def grow(model: TAN) -> Growth:
     root = model.root_ if model.root_ in names else next(iter(names), None)
     arcs = directed(names, taken, root) if root is not None else ()
     return Growth(names, tuple(trace[:last]), len(trace) - last, root, arcs)
+
+
+class ChosenEdge(NamedTuple):
+    """The k-th heaviest edge of a tree, in nats; what the k-th heaviest edges of trees grown on shuffled tables weigh
+    on average (`chance`), and the share of them that weigh as much (`p`)."""
+
+    edge: Edge
+    weight: float
+    chance: float
+    p: float
+
+
+@dataclass(frozen=True)
+class TreeByChance:
+    """The edges of a tree, and its `total`, beside those of `draws` trees grown on shuffled tables."""
+
+    edges: tuple[ChosenEdge, ...]
+    total: ChosenEdge
+    draws: int
+
+
+def tree_by_chance(model: TAN, grown: Growth) -> TreeByChance | None:
+    """What the edges of a tree would weigh by chance, every column shuffled within the classes: edges are chosen for
+    their weight, so that they are to be held against those of trees that chose, too. None where the tree has no edge,
+    or weights of rows are no whole numbers.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> model = TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
+    >>> [round(e.chance, 1) for e in tree_by_chance(model, grow(model)).edges]
+    [0.4, 0.3, 0.3, 0.3, 0.2]
+    """
+    names = [name for name in grown.names if model.schema_[name].discrete]
+    margins = {name: model.stats_.counts.tables[name] for name in names}
+    own = sorted((s for s in grown.steps if s.taken and set(s.edge) <= set(names)), key=lambda s: -s.weight)
+    if not own or not all(map(is_whole, margins.values())):
+        return None
+    n, first = float(model.stats_.class_weight.sum()), 0 if model.missing == "category" else 1
+    draws = draws_of_trees(len(names), n)
+    drawn = []
+    for block in shuffled_tables(margins, draws):
+        weights = {e: informations(table[:, :, first:, first:], n) for e, table in block.items()}
+        drawn.append(np.sort(grown_trees(names, weights).weights, axis=1)[:, ::-1])
+    by_rank = np.concatenate(drawn)
+
+    def held(edge: Edge, weight: float, chance: Array) -> ChosenEdge:
+        return ChosenEdge(edge, weight, float(chance.mean()), float((1 + (chance >= weight - TIE).sum()) / (1 + draws)))
+
+    edges = tuple(held(s.edge, s.weight, by_rank[:, k]) for k, s in enumerate(own))
+    return TreeByChance(edges, held(("", ""), sum(s.weight for s in own), by_rank.sum(axis=1)), draws)
+
+
+def draws_of_trees(columns: int, n: float) -> int:
+    """So many tables of n rows are shuffled."""
+    pairs = max(columns * (columns - 1) // 2, 1)
+    return int(min(MOST_TREES, max(FEWEST_TREES, SHUFFLED // max(pairs * n, 1.0))))
 
 
 def posteriors_by_root(model: TAN, case: pd.DataFrame, roots: Sequence[str]) -> Array:

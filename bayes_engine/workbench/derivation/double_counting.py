@@ -17,14 +17,17 @@ import pandas as pd
 from sklearn.base import clone
 
 from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
-from bayes_engine.structure.chow_liu import conditional_information
+from bayes_engine.structure.chow_liu import TIE, conditional_information
+from bayes_engine.structure.permutation import grown_trees, informations, is_whole, shuffled_tables
 from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.derivation.dependence import draws_of_trees
 from bayes_engine.workbench.derivation.log_odds import EvidenceWeight, LogOddsTerms
 from bayes_engine.workbench.incoming.classified_file import free_names
 
@@ -118,6 +121,61 @@ def counted_twice(
             (*edges, *_other_pairs(mean, case, own, known, {frozenset(a) for a in arcs}, tree, best, other))
         ),
     )
+
+
+class DoubleCountingByChance(NamedTuple):
+    """The mean of |what is counted twice| over tables with all columns shuffled within the classes, in nats, and the
+    share of the `draws` that give as much as was counted (p)."""
+
+    nats: float
+    p: float
+    draws: int
+
+
+def double_counting_by_chance(tree: TAN, case: pd.DataFrame, counted: DoubleCounting) -> DoubleCountingByChance | None:
+    """What the edges of trees grown on shuffled tables count twice of the case, though all columns are independent
+    given the class: a tree takes the pairs that happen to agree. None where the tree has columns of numbers, or weights
+    of rows are no whole numbers.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    >>> tree = TAN().fit(X, y)
+    >>> counted = counted_twice(NaiveBayes().fit(X, y), tree, AODE().fit(X, y), X.iloc[[0]])
+    >>> round(double_counting_by_chance(tree, X.iloc[[0]], counted).nats, 1)
+    0.8
+    """
+    leaves = {leaf.variable.name: leaf for leaf in tree.factor_.families if isinstance(leaf, TableLeaf)}
+    names, tables = list(leaves), tree.stats_.counts.tables
+    if len(names) < max(len(tree.factor_.families), 2) or not all(is_whole(tables[name]) for name in names):
+        return None
+    sides = [tree.classes_.tolist().index(c) for c in (counted.for_, counted.against)]
+    table = tree._encode(case)
+    place = {name: int(leaf.domain.places(table)[0]) for name, leaf in leaves.items()}
+    known = [name for name in names if 0 <= place[name] < leaves[name].domain.size]
+
+    def weight(name: str, counts: Array) -> Array:
+        """log P(x|for)/P(x|against) of the case's cell, from counts (…, C, S)."""
+        log_p = leaves[name].rule.log_smoothed(counts, 1.0)[..., place[name]]
+        return np.asarray(log_p[..., sides[0]] - log_p[..., sides[1]])
+
+    alone = {name: weight(name, leaves[name].domain.counted(tables[name], 1)) for name in known}
+    n, first = float(tree.stats_.class_weight.sum()), 0 if tree.missing == "category" else 1
+    draws, totals = draws_of_trees(len(names), n), []
+    for block in shuffled_tables({name: tables[name] for name in names}, draws):
+        shared = np.zeros((len(next(iter(block.values()))), len(names), len(names)))
+        for (a, b), both in block.items():
+            if a in alone and b in alone:
+                i, j = names.index(a), names.index(b)
+                counts = leaves[b].domain.counted(leaves[a].domain.counted(both, 2), 3)
+                shared[:, i, j] = alone[b] - weight(b, counts[:, :, place[a]])
+                shared[:, j, i] = alone[a] - weight(a, counts[:, :, :, place[b]])
+        weights = {e: informations(both[:, :, first:, first:], n) for e, both in block.items()}
+        grown = grown_trees(names, weights, names.index(tree.root_) if tree.root_ in names else 0)
+        each = shared[np.arange(len(shared))[:, None], grown.parent, grown.child]
+        totals.append(np.where(grown.weights > TIE, each, 0.0).sum(axis=1))
+    size, own = np.abs(np.concatenate(totals)), abs(sum(e.nats for e in counted.edges))
+    return DoubleCountingByChance(float(size.mean()), float((1 + (size >= own - TIE).sum()) / (1 + draws)), draws)
 
 
 def most_counted_twice(naive: NaiveBayes, tree: TAN, X: pd.DataFrame) -> tuple[int, float] | None:

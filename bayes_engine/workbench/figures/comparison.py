@@ -136,12 +136,13 @@ def recount(
     sides: tuple[ClassStyle, ClassStyle],
     *,
     needed: float | None = None,
+    bits: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """From naive Bayes's log-odds, less what each edge shares, to the tree's. `labels` (already escaped): naive Bayes,
     each edge, the rest, the tree."""
     balance = counted.balance()
-    figure = waterfall(balance, labels[: len(balance.weights)], sides, needed=needed, dark=dark)
+    figure = waterfall(balance, labels[: len(balance.weights)], sides, bits=bits, needed=needed, dark=dark)
     bars = [trace for trace in figure.data if trace.type == "bar"]
     low, high = figure.layout.xaxis.range  # the totals are long, and so are their numbers
     figure.update_xaxes(range=[low - 0.08 * (high - low), high + 0.08 * (high - low)])

@@ -17,6 +17,8 @@ from plotly.subplots import make_subplots
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.dependence import DependenceMap
+from bayes_engine.workbench.figures.comparison import MeasurePanel
+from bayes_engine.workbench.figures.contributions import BIT
 from bayes_engine.workbench.figures.theme import INK, MUTED, sized, template
 
 SCALE = (("#ECE8F4", "#B7A6D6", "#7A5FA8", "#3F2A73"), ("#262231", "#4E4170", "#8A72BE", "#D8CCF6"))
@@ -25,13 +27,22 @@ EDGES = (-0.5, -0.47, -0.34, 0.34, 0.47, 0.5)
 """Of a cell: the gap, the rim, the hole, the rim, the gap."""
 WIDTH = 540
 """About so many pixels stand for the cells."""
+ROOMY = 9
+"""Up to so many columns a cell has room for what it comes to by chance."""
 
 
 def dependence_map(
-    dependences: DependenceMap, labels: Sequence[str], *, chosen: tuple[int, int] | None, dark: bool
+    dependences: DependenceMap,
+    labels: Sequence[str],
+    *,
+    chosen: tuple[int, int] | None,
+    bits: bool = False,
+    dark: bool,
 ) -> go.Figure:
-    """The lower triangle of the map, the columns' names on its stairs; a cell that is not significant is hollow. The
-    (row, column) `chosen` is framed. A point's customdata are its row and column."""
+    """The lower triangle of the map, the columns' names on its stairs; a cell that is not significant is hollow, and
+    has what it comes to by chance in brackets where there is room. The (row, column) `chosen` is framed. A point's
+    customdata are its row and column."""
+    unit, name = (BIT, _("bits")) if bits else (1.0, _("nats"))
     d = len(labels)
     cell = min(max(WIDTH / d, 17.0), 62.0)
     figure = go.Figure(layout={"template": template(dark)})
@@ -39,14 +50,14 @@ def dependence_map(
     figure.add_heatmap(
         x=edges,
         y=edges,
-        z=_rims(dependences),
+        z=_rims(dependences) / unit,
         zmin=0.0,
-        zmax=max(dependences.most, 1e-9),
+        zmax=max(dependences.most, 1e-9) / unit,
         colorscale=[(k / (len(SCALE[dark]) - 1), colour) for k, colour in enumerate(SCALE[dark])],
         hoverinfo="skip",
         showscale=d > 5,
         colorbar={
-            "title": {"text": _("nats"), "side": "top", "font": {"size": 13}},
+            "title": {"text": name, "side": "top", "font": {"size": 13}},
             "x": 1.0,
             "xanchor": "right",
             "xref": "container",
@@ -69,7 +80,8 @@ def dependence_map(
         hoverinfo="skip",
     )
     places = [(i, j) for i in range(d) for j in range(i) if not np.isnan(dependences.nats[i, j])]
-    nats = [float(dependences.nats[p]) for p in places]
+    shown, chance = ([float(of[p]) / unit for p in places] for of in (dependences.nats, dependences.chance))
+    by_chance = [_("by chance {value}").format(value=f"{v:.4f} {name}") for v in chance]
     figure.add_scatter(
         x=[j for _i, j in places],
         y=[i for i, _j in places],
@@ -78,10 +90,14 @@ def dependence_map(
         marker={"symbol": "square", "size": cell - 4, "color": "rgba(0,0,0,0)"},
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
-        text=[f"{v:.3f}" if cell >= 48 else f"{v:.2f}" for v in nats],
+        text=[
+            f"{v:.3f}<br>({c:.3f})" if d <= ROOMY else f"{v:.3f}" if cell >= 48 else f"{v:.2f}"
+            for v, c in zip(shown, chance, strict=True)
+        ],
         textfont={"size": 13, "color": [_ink(dependences, p, dark) for p in places]},
         hovertext=[
-            f"{labels[j]} – {labels[i]}<br>{v:.4f} " + _("nats") for (i, j), v in zip(places, nats, strict=True)
+            f"{labels[j]} – {labels[i]}<br>{v:.4f} {name}<br>{c}"
+            for (i, j), v, c in zip(places, shown, by_chance, strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",
     )
@@ -96,15 +112,20 @@ def dependence_map(
     return sized(figure, round(cell * d) + 16, left=4, right=round(min(max(room - cell / 2, 8), 170)))
 
 
-def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: int | None, dark: bool) -> go.Figure:
+def super_parent_scores(
+    scores: pd.DataFrame, labels: Sequence[str], losses: MeasurePanel, *, chosen: int | None, dark: bool
+) -> go.Figure:
     """Leave-one-out accuracy and log-loss of each candidate, in the order of `scores` (`SPODE.candidate_scores_`), as
-    two columns of dots; the one `chosen` is filled."""
+    two columns of dots; the one `chosen` is filled. `losses` are the log-losses as they are shown."""
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.06)
     figure.update_layout(template=template(dark))
     places = list(range(len(labels)))
     strong, quiet = SCALE[dark][2], MUTED["other"]
-    for col, (name, text) in enumerate((("accuracy", "{:.2%}"), ("log_loss", "{:.4f}")), start=1):
-        values = scores[name].to_list()
+    shown = (
+        (scores["accuracy"].to_list(), [f"{v:.2%}" for v in scores["accuracy"]]),
+        (list(losses.values), list(losses.words)),
+    )
+    for col, (values, texts) in enumerate(shown, start=1):
         finite = [v for v in values if np.isfinite(v)]
         least, most = min(finite, default=0.0), max(finite, default=1.0)
         spread = (most - least) or max(abs(most), 0.1) * 0.1
@@ -112,7 +133,7 @@ def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: 
             x=[v if np.isfinite(v) else most + 0.25 * spread for v in values],
             y=places,
             mode="markers+text",
-            text=[text.format(v) if np.isfinite(v) else "∞" for v in values],
+            text=texts,
             textposition="middle right",
             textfont={"size": 13, "color": INK[dark]},
             cliponaxis=False,
@@ -122,14 +143,14 @@ def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: 
                 "color": [strong if i == chosen else "rgba(0,0,0,0)" for i in places],
                 "line": {"width": 1.6, "color": [strong if i == chosen else quiet for i in places]},
             },
-            hovertext=[f"{label}<br>{text.format(v)}" for label, v in zip(labels, values, strict=True)],
+            hovertext=[f"{label}<br>{text}" for label, text in zip(labels, texts, strict=True)],
             hovertemplate="%{hovertext}<extra></extra>",
             row=1,
             col=col,
         )
         figure.update_xaxes(range=[least - 0.12 * spread, most + 0.3 * spread], nticks=5, row=1, col=col)
     figure.update_xaxes(title=_("right, leaving each row out"), tickformat=".1~%", row=1, col=1)
-    figure.update_xaxes(title=_("log-loss, nats a row"), row=1, col=2)
+    figure.update_xaxes(title=losses.title, row=1, col=2)
     figure.update_yaxes(
         tickvals=places,
         ticktext=[f"<b>{label}</b>" if i == chosen else label for i, label in enumerate(labels)],

@@ -9,9 +9,9 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
+from pages.active import units
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.jobs import part_of_page
@@ -31,28 +31,32 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
         "all": len(tested),
         "sure": len(sure),
         "pair": f"**{edge_name(table, top.edge)}**",
-        "nats": number(top.given_class.found.information),
+        "amount": units.evidence_text(top.given_class.found.information),
+        "chance": units.evidence_text(top.given_class.chance),
         "target": column_name(table, table.target.name),
         "level": f"{100 * LEVEL:g} %",
     }
     if len(tested) == 1:
         first = (
-            _("Given {target}, the one pair tested, {pair}, is dependent (G-test, {level}): {nats} nats.")
+            _(
+                "Given {target}, the one pair tested, {pair}, is dependent (G-test, {level}): {amount} (by chance "
+                "{chance})."
+            )
             if sure
             else _(
                 "Given {target}, the one pair tested, {pair}, is not shown to be dependent (G-test, {level}): "
-                "{nats} nats."
+                "{amount} (by chance {chance})."
             )
         )
     elif sure:
         first = _(
             "Given {target}, **{sure} of {all}** pairs are dependent (G-test, {level} after Holm's correction), "
-            "most of all {pair}: {nats} nats."
+            "most of all {pair}: {amount} (by chance {chance})."
         )
     else:
         first = _(
             "Given {target}, **none of {all}** pairs is shown to be dependent (G-test, {level} after Holm's "
-            "correction); the strongest is {pair}: {nats} nats."
+            "correction); the strongest is {pair}: {amount} (by chance {chance})."
         )
     st.markdown(first.format(**numbers))
     if not current().seen(keys.DEPENDENCE_CUT) and (whole := uncut(table)):  # in quarters, and nobody chose it
@@ -77,29 +81,36 @@ def cost(table: active.FittableTable) -> None:
     if math.isnan(more):
         st.markdown(_("What it costs naive Bayes cannot be told: of a row left out, its own class is impossible."))
         return
+    low, high = (low, high) if units.as_probability() else (high, low)
     numbers = {
-        "naive": f"{float(losses['log_loss']['naive-bayes']):.4f}",
-        "tree": f"{float(losses['log_loss']['tan']):.4f}",
-        "nats": f"**{abs(more):.4f}**",
-        "low": signed(0.0 - high, 3),
-        "high": signed(0.0 - low, 3),
+        "measure": units.loss_measure(),
+        "naive": _loss(float(losses["log_loss"]["naive-bayes"])),
+        "tree": _loss(float(losses["log_loss"]["tan"])),
+        "more": f"**{dial.loss_difference(0.0 - more, 4)}**",
+        "low": dial.loss_difference(0.0 - low),
+        "high": dial.loss_difference(0.0 - high),
     }
+    low, high = sorted((low, high))
     if more < 0 and high < 0:
         sentence = _(
-            "It matters: on rows not seen before, naive Bayes loses {nats} nats a row to a tree (log-loss {naive} "
-            "against {tree}; 95 % {low} … {high})."
+            "It matters: on rows not seen before naive Bayes does worse than a tree ({measure}: {naive} against "
+            "{tree}, {more}; 95 % {low} … {high})."
         )
     elif more > 0 and low > 0:
         sentence = _(
-            "Yet on rows not seen before, naive Bayes does better than a tree, by {nats} nats a row (log-loss {naive} "
-            "against {tree}; 95 % {low} … {high}): the dependence costs less than estimating it."
+            "Yet on rows not seen before naive Bayes does better than a tree ({measure}: {naive} against {tree}, "
+            "{more}; 95 % {low} … {high}): the dependence costs less than estimating it."
         )
     else:
         sentence = _(
-            "Whether it costs naive Bayes anything, these rows do not tell: log-loss {naive} against {tree} with a "
-            "tree, on rows not seen before (95 % {low} … {high})."
+            "Whether it costs naive Bayes anything, these rows do not tell: {measure} {naive} against {tree} with a "
+            "tree, on rows not seen before ({more}; 95 % {low} … {high})."
         )
     st.markdown(sentence.format(**numbers))
+
+
+def _loss(nats: float) -> str:
+    return units.loss_text(nats) if units.as_probability() else f"{units.loss_shown(nats):.4f}"
 
 
 def _losses(table: active.FittableTable, specs: tuple[Spec, ...]) -> pd.DataFrame:

@@ -8,9 +8,11 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered, map_of, strongest
-from bayes_engine.workbench.figures.dependence import dependence_map
+from bayes_engine.numerals import count, number
+from bayes_engine.workbench.derivation.dependence import LEVEL, SPARSE, Pair, clustered, map_of, strongest
+from bayes_engine.workbench.figures.dependence import ROOMY, dependence_map
 from pages import active
+from pages.active import units
 from pages.components.chart import chart
 from pages.components.tables import Choice, Head, word_table
 from pages.runtime import view_keys as keys
@@ -32,6 +34,7 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         drawn,
         [plotly_text(table.column(name), 22) for name in names],
         chosen=drawn.place(chosen.edge),
+        bits=units.in_bits(),
         dark=dark(),
     )
 
@@ -47,7 +50,10 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         if tests == 1
         else _("Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be.")
     )
-    lines = [filled.format(level=f"{100 * LEVEL:g} %", n=tests)]
+    lines = [
+        filled.format(level=f"{100 * LEVEL:g} %", n=tests),
+        _by_chance(dependences, written=len(names) <= ROOMY, overall=overall),
+    ]
     if len(names) < len(dependences.names):
         lines.append(
             _("The {n} of {all} columns that the strongest pairs have; the list has all pairs.").format(
@@ -56,6 +62,20 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         )
     st.caption(" ".join(lines))
     columns_left_out(table, dependences)
+
+
+def _by_chance(dependences: Dependences, *, written: bool, overall: bool) -> str:
+    """What the pairs come to by chance, and where that is `written`."""
+    chance = [units.evidence(p.of(overall).chance) for p in dependences.pairs]
+    place = _("In brackets") if written else _("On hover")
+    sentence = (
+        _("{place}: what a pair comes to by chance on average, its columns shuffled; here {low} to {high} {unit}.")
+        if overall
+        else _("{place}: what a pair comes to by chance on average, its columns shuffled within each class; here {low} "
+               "to {high} {unit}.")
+    )  # fmt: skip
+    low, high = number(min(chance), 3), number(max(chance), 3)
+    return sentence.format(place=place, low=low, high=high, unit=units.evidence_unit())
 
 
 def draw_list(table: active.FittableTable, dependences: Dependences, ordered: list[Pair], chosen: Pair) -> None:
@@ -70,22 +90,33 @@ def draw_list(table: active.FittableTable, dependences: Dependences, ordered: li
     word_table(
         [
             Head(_("pair")),
-            Head(_("nats"), width=60, right=True),
+            Head(units.evidence_unit(), width=60, right=True),
+            Head(_("by chance"), _("On average, with the columns shuffled within each class."), width=82, right=True),
             Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=40),
             Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=82, right=True),
             Head("G", _("2·n·I, n being the rows where both are known."), width=72, right=True, spare=True),
             Head("df", _("Degrees of freedom."), width=42, right=True, spare=True),
-            Head("p", width=74, right=True, spare=True),
+            Head(
+                "p",
+                _(
+                    "Over all tables with the same margins, or from tables drawn with them, where fewer than {n} rows "
+                    "are expected in a cell; else by χ²."
+                ).format(n=count(SPARSE)),
+                width=74,
+                right=True,
+                spare=True,
+            ),
         ],
         [
             [
                 " – ".join(clean(table.column(n), 24) for n in p.edge),
-                f"{t.found.information:.4f}",
+                f"{units.evidence(t.found.information):.4f}",
+                f"{units.evidence(t.chance):.4f}",
                 "✓" if p.edge in taken else "",
                 f"{t.holm:.3g}",
                 f"{t.found.statistic:.2f}",
                 str(t.found.degrees),
-                f"{t.found.p_value:.3g}",
+                f"{t.p:.3g}",
             ]
             for p, t in zip(ordered, shown, strict=True)
         ],

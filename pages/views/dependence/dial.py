@@ -20,7 +20,7 @@ from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as dial_figure
 from bayes_engine.workbench.figures.comparison import reliability as reliability_figure
 from pages import active
-from pages.active import shelf, words
+from pages.active import shelf, units, words
 from pages.components.chart import chart
 from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
@@ -228,10 +228,15 @@ def _figure(
     bills: Mapping[str, DescriptionLength | None],
 ) -> None:
     judged = list(scores.index)
-    totals = [math.nan if (bill := bills[p]) is None else bill.total for p in judged]
+    totals = [math.nan if (bill := bills[p]) is None else units.evidence(bill.total) for p in judged]
     panels = [
         MeasurePanel(_("accuracy"), list(scores["accuracy"]), [words.share(v) for v in scores["accuracy"]], more=True),
-        MeasurePanel(_("log-loss"), list(scores["log_loss"]), [number(v, 3) for v in scores["log_loss"]]),
+        MeasurePanel(
+            units.loss_measure(),
+            [units.loss_shown(v) for v in scores["log_loss"]],
+            [units.loss_text(v) for v in scores["log_loss"]],
+            more=units.as_probability(),
+        ),
         MeasurePanel("ECE", list(scores["ece"]), [number(v, 3) for v in scores["ece"]]),
         MeasurePanel(
             _("estimated risk"),
@@ -239,7 +244,11 @@ def _figure(
             [number(v, 3) for v in priced["risk"]],
             list(zip(priced["low"], priced["high"], strict=True)),
         ),
-        MeasurePanel(_("MDL bill"), totals, [_("none") if math.isnan(v) else _bill(v) for v in totals]),
+        MeasurePanel(
+            _("MDL bill, {unit}").format(unit=units.evidence_unit()),
+            totals,
+            [_("none") if math.isnan(v) else _bill(v) for v in totals],
+        ),
     ]
 
     def pick(point: Mapping[str, Any]) -> None:
@@ -303,7 +312,8 @@ def _costs(
     def of_bill(shown: Callable[[DescriptionLength], str]) -> list[str]:
         return ["–" if (bill := bills[place]) is None else shown(bill) for place in places]
 
-    likelihood = _("Of the training rows, under maximum-likelihood estimates; nats.")
+    unit = units.evidence_unit()
+    likelihood = _("Of the training rows, under maximum-likelihood estimates; {unit}.").format(unit=unit)
     paired = _("Paired, with its 95 % bootstrap interval.")
     grid(
         {
@@ -313,17 +323,25 @@ def _costs(
                 of_bill(lambda b: f"{b.parameters:,}"),
                 _("Free parameters, class node included."),
             ),
-            "likelihood": column("−log L", of_bill(lambda b: _bill(-b.log_likelihood)), likelihood),
-            "penalty": column("½ log m · p", of_bill(lambda b: _bill(b.penalty)), _("m rows, p parameters; nats.")),
-            "log_loss": column(_("Δ log-loss"), [_difference(scores, place) for place in places], paired),
-            "risk": column(_("Δ risk"), [_difference(priced, place) for place in places], paired),
+            "likelihood": column("−log L", of_bill(lambda b: _bill(units.evidence(-b.log_likelihood))), likelihood),
+            "penalty": column(
+                "½ log m · p",
+                of_bill(lambda b: _bill(units.evidence(b.penalty))),
+                _("m rows, p parameters; {unit}.").format(unit=unit),
+            ),
+            "log_loss": column(
+                "Δ " + units.loss_measure(), [_difference(scores, place, loss_difference) for place in places], paired
+            ),
+            "risk": column(
+                _("Δ risk"), [_difference(priced, place, lambda v: signed(v, 3)) for place in places], paired
+            ),
         },
         key="dial_costs",
         alt=_("parameters, bill and differences of each model"),
         whole=True,
     )
     st.caption(
-        _("MDL bill = −log L + ½ log m · p, natural logarithms. AODE has none: its tables are no maximum-likelihood "
+        _("MDL bill = −log L + ½ log m · p. AODE has none: its tables are no maximum-likelihood "
           "estimates of the mean of models.")
     )  # fmt: skip
 
@@ -338,13 +356,20 @@ def _trust(readings: _Readings, here: str | None, scores: pd.DataFrame, use: Map
     chart(figure, key="dial_reliability", alt=_("share that is right against confidence"))
 
 
-def _difference(frame: pd.DataFrame, place: str) -> str:
+def _difference(frame: pd.DataFrame, place: str, text: Callable[[float], str]) -> str:
     if place == "naive-bayes":
         return "0"
     more, low, high = (float(frame[c][place]) for c in ("more", "more_low", "more_high"))
     if math.isnan(more):
         return "–"
-    return f"{signed(more, 3)} [{signed(low, 3)}, {signed(high, 3)}]"
+    if text is loss_difference and units.as_probability():  # more loss is less of it
+        low, high = high, low
+    return f"{text(more)} [{text(low)}, {text(high)}]"
+
+
+def loss_difference(nats: float, decimals: int = 3) -> str:
+    """A difference of log-losses in the unit chosen, with so many decimals where it is no probability."""
+    return units.loss_difference_text(nats) if units.as_probability() else signed(units.loss_shown(nats), decimals)
 
 
 def _bill(value: float) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.compare import score
@@ -17,11 +18,15 @@ from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.one_dependence import TAN
 from bayes_engine.numerals import certain, signed
+from bayes_engine.workbench.derivation.dependence import LEVEL
 from bayes_engine.workbench.derivation.double_counting import (
     DoubleCounting,
+    DoubleCountingByChance,
     Example,
     TrainingRows,
+    double_counting_by_chance,
     held_out_alone,
     held_out_with_copies,
     most_counted_twice,
@@ -36,7 +41,7 @@ from bayes_engine.workbench.figures.comparison import CopiesCurve, copies, examp
 from bayes_engine.workbench.figures.contributions import ClassStyle
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
-from pages.active import words
+from pages.active import units, words
 from pages.components.chart import chart
 from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
@@ -61,7 +66,7 @@ LIGHT = 5_000
 
 
 def double_counting_of_case(table: active.FittableTable) -> None:
-    """For the case in use: how many nats naive Bayes counts twice, and for which pair most."""
+    """For the case in use: how much naive Bayes counts twice, and for which pair most."""
     specs = dial_models(table)
     case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
     naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
@@ -70,6 +75,7 @@ def double_counting_of_case(table: active.FittableTable) -> None:
         st.warning(_("This case has no posterior, or a class is impossible for it: nothing can be weighed."))
         return
     st.markdown("#### " + _sentence(table, counts))
+    by_chance = st.container()  # filled last: it takes the longest
     figure, beside = st.columns([3, 2], gap="medium")
     with figure:
         _waterfall(table, counts)
@@ -82,6 +88,8 @@ def double_counting_of_case(table: active.FittableTable) -> None:
     with beside:
         _both(table, [m.explain(case).at_prior(m.prior_by_class, use) for m in (naive, tree)])
         _pairs(table, counts)
+    with by_chance:
+        _chance(table, specs["tan"], tree, case, counts)
 
 
 def _sentence(table: active.FittableTable, counts: DoubleCounting) -> str:
@@ -89,15 +97,44 @@ def _sentence(table: active.FittableTable, counts: DoubleCounting) -> str:
     if abs(counts.nats) < 0.005 or counts.largest_pair is None:
         return _("Of this case naive Bayes counts nothing twice.")
     text = (
-        _("Of this case naive Bayes counts {nats} nats twice, for {name} against {other}; the guilty pair is {one} and "
-          "{two} ({share} of them).")
+        _("Of this case naive Bayes counts {amount} twice, for {name} against {other}, most of all because it takes "
+          "{one} and {two} for independent ({share} of them).")
         if counts.nats > 0
-        else _("Of this case naive Bayes overlooks {nats} nats for {name} against {other}; above all it takes {one} "
-               "and {two} for independent ({share} of them).")
+        else _("Of this case naive Bayes overlooks {amount} for {name} against {other}, most of all because it takes "
+               "{one} and {two} for independent ({share} of them).")
     )  # fmt: skip
     one, two = (md(table.column(n), 24) for n in (counts.largest_pair.parent, counts.largest_pair.child))
-    share = f"{abs(counts.largest_pair.nats):.2f}"
-    return text.format(nats=f"{abs(counts.nats):.2f}", name=name, other=other, one=one, two=two, share=share)
+    share, amount = (abs(units.evidence(nats)) for nats in (counts.largest_pair.nats, counts.nats))
+    return text.format(
+        amount=f"{amount:.2f} {units.evidence_unit()}", name=name, other=other, one=one, two=two, share=f"{share:.2f}"
+    )
+
+
+def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFrame, counts: DoubleCounting) -> None:
+    """What the same case is counted twice by chance."""
+    chance = _by_chance(table, spec, repr(case.iloc[0].tolist()), tree, case, counts)
+    if chance is None:
+        st.caption(
+            _("What chance alone would count twice is known for columns with levels, in rows that count whole times.")
+        )
+        return
+    sentence = _(
+        "By chance alone it would be {chance} on average, in either direction: {share} of {n} tables whose columns are "
+        "shuffled within each class, so that they are independent given the class, give as much (p = {p})."
+    )
+    judged = _("So this is beyond chance.") if chance.p < LEVEL else _("So this may be chance.")
+    amount = f"{units.evidence(chance.nats):.2f} {units.evidence_unit()}"
+    share = f"{(chance.p * (chance.draws + 1) - 1) / chance.draws:.1%}"
+    st.markdown(
+        sentence.format(chance=f"**{amount}**", share=share, n=f"{chance.draws:,}", p=f"{chance.p:.3g}") + f" {judged}"
+    )
+
+
+@cached(max_entries=64, activity=Message("growing trees on shuffled tables"))
+def _by_chance(
+    table: active.FittableTable, spec: Spec, cells: str, _tree: TAN, _case: pd.DataFrame, _counts: DoubleCounting
+) -> DoubleCountingByChance | None:
+    return double_counting_by_chance(_tree, _case, _counts)
 
 
 def _waterfall(table: active.FittableTable, counts: DoubleCounting) -> None:
@@ -119,6 +156,7 @@ def _waterfall(table: active.FittableTable, counts: DoubleCounting) -> None:
         [words.family("naive-bayes"), *pairs, *rest, "TAN"],
         (left, right),
         needed=odds_needed(active.case_losses(table), counts.for_, counts.against),
+        bits=units.in_bits(),
         dark=dark(),
     )
     chart(figure, key="twice_waterfall", alt=_("from the log-odds of naive Bayes to those of the tree"))
@@ -151,12 +189,12 @@ def _both(table: active.FittableTable, ledgers: list[Ledger]) -> None:
 def _pairs(table: active.FittableTable, counts: DoubleCounting) -> None:
     """All pairs, the most misjudged first."""
     listed = counts.pairs[:MOST_PAIRS]
-    nats, edges = [signed(p.nats, 3) for p in listed], [p.edge for p in listed]
+    shared, edges = [signed(units.evidence(p.nats), 3) for p in listed], [p.edge for p in listed]
     pairs = [f"{clean(table.column(p.parent), 24)} · {clean(table.column(p.child), 24)}" for p in listed]
     overlap = _("Every two columns by themselves; pairs that overlap share what they count.")
     grid(
         {
-            "nats": column(_("twice"), nats, _("Counted twice, in nats; below 0: overlooked."), width=76),
+            "nats": column(units.evidence_unit(), shared, _("What is counted twice; below 0: overlooked."), width=76),
             "edge": column(_("tree"), edges, _("The pair is an edge of the tree."), width=52),
             "pair": column(_("pair"), pairs, overlap),
         },
@@ -174,8 +212,8 @@ def _worst(table: active.FittableTable, specs: Mapping[str, Spec]) -> None:
     row, nats = worst
     codes = active.case_codes(table, active.row_values(table, row), row)
     st.button(
-        _("Take row {n}: {nats} nats counted twice, the most of all rows").format(
-            n=int(table.parts.rows[row]) + 1, nats=f"{nats:.2f}"
+        _("Take row {n}: {amount} counted twice, the most of all rows").format(
+            n=int(table.parts.rows[row]) + 1, amount=f"{units.evidence(nats):.2f} {units.evidence_unit()}"
         ),
         icon=":material/search:",
         key="twice_worst",
@@ -205,10 +243,10 @@ def live_examples() -> None:
         ((_("woman"), _("man")), (_("not 100 kg"), _("100 kg"))),
         (_("no lifter"), _("lifter")),
         _("The lecture notes' example: x₁ is a person's sex, x₂ whether they can lift 100 kg, y whether they are a "
-          "weight-lifter. I(x₁; x₂) = {overall} nats, I(x₁; x₂ | y) = {given}: of a lifter sex tells no more about x₂, "
-          "of the others it does. At d = 0 all the dependence is the class's doing, and naive Bayes is exactly right. "
-          "The notes give no numbers; these are made up: half are lifters, 0.8 of them men, 0.5 of the others; 0.9 of "
-          "the lifters can, of the others 0.2 (1 + d) of the men and 0.2 (1 − d) of the women."),
+          "weight-lifter. I(x₁; x₂) = {overall} {unit}, I(x₁; x₂ | y) = {given}: of a lifter sex tells no more about "
+          "x₂, of the others it does. At d = 0 all the dependence is the class's doing, and naive Bayes is exactly "
+          "right. The notes give no numbers; these are made up: half are lifters, 0.8 of them men, 0.5 of the others; "
+          "0.9 of the lifters can, of the others 0.2 (1 + d) of the men and 0.2 (1 − d) of the women."),
     )  # fmt: skip
     _example(
         keys.SWITCHES,
@@ -217,7 +255,7 @@ def live_examples() -> None:
         two_switches,
         ((_("1 down"), _("1 up")), (_("2 down"), _("2 up"))),
         (_("lamp dark"), _("lamp lit")),
-        _("The switches know nothing of each other: I(x₁; x₂) = {overall} nats, but I(x₁; x₂ | y) = {given} once the "
+        _("The switches know nothing of each other: I(x₁; x₂) = {overall} {unit}, but I(x₁; x₂ | y) = {given} once the "
           "lamp is seen. Naive Bayes looks at each switch alone and says ½ everywhere."),
     )  # fmt: skip
     st.caption(
@@ -242,7 +280,8 @@ def _example(
     text, control = st.columns([3, 2], gap="medium", vertical_alignment="center")
     control.slider(knob, step=0.05, **within_limits(key))
     shown: Example = made(current().seen(key))
-    text.markdown(sentence.format(overall=f"**{shown.overall:.4f}**", given=f"**{shown.given_class:.4f}**"))
+    overall, given = (f"**{units.evidence(nats):.4f}**" for nats in (shown.overall, shown.given_class))
+    text.markdown(sentence.format(overall=overall, given=given, unit=units.evidence_unit()))
     chart(example(shown, attributes, classes, dark=dark()), key=f"example_{key.name}", alt=title)
 
 
@@ -273,10 +312,13 @@ def duplicates(table: active.FittableTable) -> None:
         posterior_with_copies(fitted.model, case, column, k, prior_of_use=use)[classes.index(best)]
         for k in range(MOST_COPIES + 1)
     ]
-    measures = ("confidence", "accuracy", "log_loss")
+    measures: dict[str, Callable[[float], float]] = {
+        "confidence": float, "accuracy": float, "log_loss": units.loss_shown
+    }  # fmt: skip
     lines = [
         CopiesCurve(
-            words.family("naive-bayes"), [list(enumerate(of_case)), *(list(enumerate(naive[m])) for m in measures)]
+            words.family("naive-bayes"),
+            [list(enumerate(of_case)), *(list(enumerate(map(shown, naive[m]))) for m, shown in measures.items())],
         )
     ]
     for place, scored in others.items():
@@ -285,13 +327,13 @@ def duplicates(table: active.FittableTable) -> None:
         at_use = [one.at_prior(own, use) for one, _held in scored]
         at_best = [float(one.posterior()[0, one.classes.index(best)]) for one in at_use]
         first = list(zip(REFITTED, at_best, strict=True))
-        rest = [[(k, s[m]) for k, s in zip(REFITTED, scores, strict=True)] for m in measures]
+        rest = [[(k, shown(s[m])) for k, s in zip(REFITTED, scores, strict=True)] for m, shown in measures.items()]
         lines.append(CopiesCurve(words.family(place), [first, *rest]))
     titles = [
         _("P({name} | case)").format(name=plotly_text(table.class_(best), 18)),
         _("mean confidence"),
         _("accuracy"),
-        _("log-loss"),
+        units.loss_measure(),
     ]
     st.markdown(
         _("With {k} copies of {column} naive Bayes gives {name} **{p}** (without: {p0}) and is sure to "

@@ -6,17 +6,27 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number
-from bayes_engine.workbench.derivation.dependence import Growth, Pair, posteriors_by_root
+from bayes_engine.workbench.derivation.dependence import (
+    ChosenEdge,
+    Growth,
+    Pair,
+    TreeByChance,
+    posteriors_by_root,
+    tree_by_chance,
+)
 from bayes_engine.workbench.figures.graph_layout import Places, circle
 from bayes_engine.workbench.figures.graph_layout import tree as tidy
 from pages import active
+from pages.active import units
 from pages.components.film import film_bar, film_frame, step_shown
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
+from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, current
+from pages.runtime.state import Spec, bound_to, change, current
 from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, spec_of, with_pair
 from pages.views.dependence.parents import shelve
 
@@ -89,14 +99,69 @@ def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair)
     )
     st.caption(
         _(
-            "Sum of the weights so far: {nats} nats. The wider a line, the more its two columns say of each "
+            "Sum of the weights so far: {amount} {unit}. The wider a line, the more its two columns say of each "
             "other given {y}."
-        ).format(nats=f"{grown.total_after(step):.5f}", y=column_name(table, table.target.name))
+        ).format(
+            amount=f"{units.evidence(grown.total_after(step)):.5f}",
+            unit=units.evidence_unit(),
+            y=column_name(table, table.target.name),
+        )
     )
     if step > len(grown.steps):
         _roots_differ(table, dependences)
     if step >= len(grown.steps):
         shelve(table, [spec_of(table, "tan")])
+
+
+def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
+    """The tree's edges beside those of trees grown on shuffled tables."""
+    if not dependences.growth.total:
+        return
+    chance = _by_chance(table, dependences.fitted.spec, dependences)
+    if chance is None:
+        st.caption(_("Rows have weights that are no whole numbers, so no table can be shuffled to see what is chance."))
+        return
+    by_edge = {p.edge: p.given_class for p in dependences.pairs}
+    unit = units.evidence_unit()
+
+    def line(name: str, edge: ChosenEdge, own: list[str]) -> list[str]:
+        weights = (f"{units.evidence(v):.4f}" for v in (edge.weight, edge.chance))
+        return [name, *weights, f"{edge.p:.3g}", *own]
+
+    lines = []
+    for e in chance.edges:
+        pair = by_edge.get(e.edge)
+        own = ["", ""] if pair is None else [f"{units.evidence(pair.chance):.4f}", f"{pair.p:.3g}"]
+        lines.append(line(" – ".join(clean(table.column(n), 24) for n in e.edge), e, own))
+    word_table(
+        [
+            Head(_("edge")),
+            Head(unit, width=70, right=True),
+            Head(
+                _("by chance, chosen"),
+                _("The edge of the same rank in trees grown on shuffled tables, on average."),
+                right=True,
+            ),
+            Head("p", _("The share of those trees whose edge of this rank weighs as much."), width=66, right=True),
+            Head(_("by chance"), _("What this pair comes to by chance, whether chosen or not."), right=True),
+            Head(_("p of the pair"), _("Before any correction."), right=True),
+        ],
+        [*lines, line(_("all edges"), chance.total, ["", ""])],
+        key="tree_by_chance",
+        label=_("the tree's edges and what they would be by chance"),
+        height=320,
+    )
+    st.caption(
+        _("A tree chooses the heaviest edges, so they are heavy by chance too: each stands beside the edge of the same "
+          "rank in {n} trees grown anew on tables whose columns are shuffled within each class.").format(
+            n=f"{chance.draws:,}"
+        )
+    )  # fmt: skip
+
+
+@cached(max_entries=32, activity=Message("growing trees on shuffled tables"))
+def _by_chance(table: active.FittableTable, spec: Spec, _dependences: Dependences) -> TreeByChance | None:
+    return tree_by_chance(_dependences.model, _dependences.growth)
 
 
 def _roots_differ(table: active.FittableTable, dependences: Dependences) -> None:
@@ -122,16 +187,18 @@ def _step_in_words(table: active.FittableTable, dependences: Dependences, step: 
         return _("Every two columns are joined by an edge, its weight $I(x_i;x_j\\mid y)$; the heaviest come first.")
     if step <= len(grown.steps):
         now = grown.steps[step - 1]
+        chance = next((p.given_class.chance for p in dependences.pairs if p.edge == now.edge), 0.0)
         fields = {
             "k": step,
             "edge": f"**{edge_name(table, now.edge)}**",
-            "nats": number(now.weight),
+            "amount": units.evidence_text(now.weight),
+            "chance": units.evidence_text(chance),
             "way": edge_name(table, grown.cycle(step - 1)),
         }
         sentence = (
-            _("Step {k}: {edge}, {nats} nats, is taken.")
+            _("Step {k}: {edge}, {amount} (by chance {chance}), is taken.")
             if now.taken
-            else _("Step {k}: {edge}, {nats} nats, is left out, for it would close a cycle with {way}.")
+            else _("Step {k}: {edge}, {amount}, is left out, for it would close a cycle with {way}.")
         )
         return sentence.format(**fields)
     if step == len(grown.steps) + 1:
@@ -169,7 +236,7 @@ def _drawn(table: active.FittableTable, dependences: Dependences, step: int) -> 
 
     def line(edge: Sequence[str], tone: EdgeTone = "", *, arrow: bool = False) -> Edge:
         w = weights.get(frozenset(edge), 0.0)
-        label = number(w) if tone != "faint" and (len(grown.names) <= ARCS or tone) else ""
+        label = number(units.evidence(w)) if tone != "faint" and (len(grown.names) <= ARCS or tone) else ""
         share = w / (grown.most or 1.0)
         return Edge(ids[edge[0]], ids[edge[1]], label, 0.0 if tone == "faint" else share, arrow, tone)
 

@@ -8,11 +8,18 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
-from bayes_engine.structure.chow_liu import Dependence
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.dependence import SPARSE, Contingency, Pair, contingency
+from bayes_engine.workbench.derivation.dependence import (
+    SPARSE,
+    Contingency,
+    Pair,
+    PairTest,
+    contingency,
+    draws_of_tests,
+)
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
+from pages.active import units
 from pages.components.tables import Choice, Head, Tint, numbered_rows, word_table
 from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
@@ -32,10 +39,14 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
     tested = chosen.of(overall)
     cells = contingency(dependences.model, *chosen.edge, table.classes, overall=overall)
     st.subheader(
-        _("{pair}: {nats} nats").format(pair=edge_name(table, chosen.edge), nats=number(tested.found.information))
+        _("{pair}: {amount}, by chance {chance}").format(
+            pair=edge_name(table, chosen.edge),
+            amount=units.evidence_text(tested.found.information),
+            chance=units.evidence_text(tested.chance),
+        )
     )
-    about = _("Left: counts, in brackets what independence would give. Right: the term of each cell, in nats.")
-    st.caption(_verdict(cells, tested.found, tested.holm) + " " + about)
+    about = _("Left: counts, in brackets what independence would give. Right: the term of each cell, in {unit}.")
+    st.caption(f"{_verdict(dependences, cells, tested)} {about.format(unit=units.evidence_unit())}")
     k, i, j = _cell(cells)
     shown = list(range(len(cells.classes)))
     if len(shown) > CLASSES:
@@ -46,21 +57,33 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
     _rows(table, cells, (k, i, j))
 
 
-def _verdict(cells: Contingency, dependence: Dependence, holm: float) -> str:
+def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> str:
     few, possible = cells.sparse
-    sentence = _("G = 2·{n}·{nats} = {g}, df = {df}, p = {p}, after Holm's correction {holm}.").format(
-        n=count(dependence.n),
-        nats=number(dependence.information),
-        g=f"{dependence.statistic:.3f}",
-        df=dependence.degrees,
-        p=_p(dependence.p_value),
-        holm=_p(holm),
+    found = tested.found
+    sentence = _("G = 2·{n}·{nats} nats = {g}, df = {df}, p = {p}, after Holm's correction {holm}.").format(
+        n=count(found.n),
+        nats=number(found.information),
+        g=f"{found.statistic:.3f}",
+        df=found.degrees,
+        p=_p(tested.p),
+        holm=_p(tested.holm),
     )
-    if few:
-        sentence += " " + _(
-            "Fewer than {least} rows are expected in {few} of {all} cells, so the p-value is rough."
-        ).format(least=count(SPARSE), few=few, all=possible)
-    return sentence
+    how = {
+        "chi2": "",
+        "exact": _(
+            "Fewer than {least} rows are expected in {few} of {all} cells, so p is exact, over all tables with these "
+            "margins; by χ² it would be {rough}."
+        ),
+        "drawn": _(
+            "Fewer than {least} rows are expected in {few} of {all} cells, so p is from {draws} tables drawn with "
+            "these margins; by χ² it would be {rough}."
+        ),
+        "rough": _("Fewer than {least} rows are expected in {few} of {all} cells, so the p-value is rough."),
+    }[tested.way]
+    if how:
+        draws = f"{draws_of_tests(sum(p.given_class.found.degrees > 0 for p in dependences.pairs)):,}"
+        how = " " + how.format(least=count(SPARSE), few=few, all=possible, draws=draws, rough=_p(found.p_value))
+    return sentence + how
 
 
 def _p(value: float) -> str:
@@ -75,7 +98,7 @@ def _cell(cells: Contingency) -> tuple[int, int, int]:
 
 
 def _which_class(table: active.FittableTable, cells: Contingency, k: int) -> int:
-    adds = [signed(float(v), 4) for v in cells.by_class]
+    adds = [signed(units.evidence(float(v)), 4) for v in cells.by_class]
     named_by = dict(enumerate(f"{clean(table.class_(c), 40)} · {v}" for c, v in zip(cells.classes, adds, strict=True)))
     chosen: int = st.selectbox(
         _("Class"),
@@ -91,10 +114,10 @@ def _table_of(table: active.FittableTable, cells: Contingency, c: int, cell: tup
     """Counts with what independence expects, and each cell's term, of one class."""
     label = cells.classes[c]
     whose = _("all rows") if label is None else f"{column_name(table, cells.target)} = {md(table.class_(label), 40)}"
-    total, adds = count(float(cells.counts[c].sum())), number(float(cells.by_class[c]))
+    total, adds = count(float(cells.counts[c].sum())), units.evidence_text(float(cells.by_class[c]))
     left, right = st.columns(2, gap="small")
     left.markdown(f"**{whose}** · " + _("{n} rows").format(n=total))
-    right.markdown("**" + _("adds {nats} nats").format(nats=adds) + "**")
+    right.markdown("**" + _("adds {amount}").format(amount=adds) + "**")
     corner = f"{clean(table.column(cells.a.name), 24)} ╲ {clean(table.column(cells.b.name), 24)}"
     heads = [Head(corner), *(Head(clean(table.value(cells.b, v), 40), right=True) for v in cells.levels_b)]
     own = [table.value(cells.a, v) for v in cells.levels_a]
@@ -121,7 +144,7 @@ def _table_of(table: active.FittableTable, cells: Contingency, c: int, cell: tup
             heads,
             [[level, *row] for level, row in zip(own, _terms(cells, c), strict=True)],
             key=f"pair_terms_{c}",
-            label=_("each cell's term of the sum, in nats"),
+            label=_("each cell's term of the sum"),
             height=388,
             narrow=True,
         )
@@ -131,7 +154,8 @@ def _terms(cells: Contingency, c: int) -> list[list[Tint]]:
     """The terms of a class, tinted by their size."""
     most, on_dark = float(abs(cells.terms).max()) or 1.0, dark()
     return [
-        [Tint(signed(v, 4) if v else "0", tint(v / most, dark=on_dark)) for v in row] for row in cells.terms[c].tolist()
+        [Tint(signed(units.evidence(v), 4) if v else "0", tint(v / most, dark=on_dark)) for v in row]
+        for row in cells.terms[c].tolist()
     ]
 
 
@@ -144,24 +168,26 @@ def _holds(table: active.FittableTable, variable: Variable, value: Any) -> str:
 
 def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
     """The formula, the sum over classes, and the term of the chosen cell."""
-    parts = [number(float(v)) for v in cells.by_class]
+    parts, log = [number(units.evidence(float(v))) for v in cells.by_class], r"\log_2" if units.in_bits() else r"\ln"
     if overall:
-        formula = r"I(x_i;x_j)&=\sum_{a,b} P(a,b)\,\log\frac{P(a,b)}{P(a)\,P(b)}"
+        formula = rf"I(x_i;x_j)&=\sum_{{a,b}} P(a,b)\,{log}\frac{{P(a,b)}}{{P(a)\,P(b)}}"
     else:
-        formula = r"I(x_i;x_j\mid y)&=\sum_{c,a,b} P(a,b,c)\,\log\frac{P(a,b\mid c)}{P(a\mid c)\,P(b\mid c)}"
+        ratio = r"\frac{P(a,b\mid c)}{P(a\mid c)\,P(b\mid c)}"
+        formula = rf"I(x_i;x_j\mid y)&=\sum_{{c,a,b}} P(a,b,c)\,{log}{ratio}"
     if 1 < len(parts) <= MOST:
         formula += (r"\\&" if len(parts) > 2 else "") + f"={' + '.join(parts)}"
-    st.latex(rf"\begin{{aligned}}{formula}={number(cells.information)}\ \text{{{_('nats')}}}\end{{aligned}}")
+    total, unit = number(units.evidence(cells.information)), units.evidence_unit()
+    st.latex(rf"\begin{{aligned}}{formula}={total}\ \text{{{unit}}}\end{{aligned}}")
     n, of_class, of_a, of_b = map(count, cells.factors(*cell))
-    term = float(cells.terms[cell])
-    own = rf"\frac{{{n}}}{{{count(cells.n)}}}\,\log\frac{{{n}/{of_class}}}{{({of_a}/{of_class})({of_b}/{of_class})}}"
+    term = units.evidence(float(cells.terms[cell]))
+    own = rf"\frac{{{n}}}{{{count(cells.n)}}}\,{log}\frac{{{n}/{of_class}}}{{({of_a}/{of_class})({of_b}/{of_class})}}"
     st.latex(own + f"={signed(term, 4)}" if float(cells.counts[cell]) else r"0\cdot\log 0=0")
     note = _("Last line: the cell that is chosen; a cell without rows adds nothing.")
     if not overall:
         note += " " + _(
             "The lecture notes print $P(x_i,x_j\\mid c)$ before the logarithm, without the factor $P(c)$; that would "
-            "give {nats} here, and is no expectation."
-        ).format(nats=number(cells.without_class_prior))
+            "give {amount} here, and is no expectation."
+        ).format(amount=units.evidence_text(cells.without_class_prior))
     st.caption(note)
 
 

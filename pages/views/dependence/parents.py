@@ -8,9 +8,10 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.models.one_dependence import SPODE
+from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.dependence import super_parent_scores
 from pages import active
-from pages.active import shelf
+from pages.active import shelf, units
 from pages.components.chart import chart
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, dark
@@ -34,8 +35,13 @@ def super_parents(table: active.FittableTable, dependences: Dependences) -> None
             formula="$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$", column=column_name(table, names[0])
         )
     )
+    losses = scores["log_loss"].head(MOST)
     figure = super_parent_scores(
-        scores.head(MOST), [plotly_text(table.column(n), 28) for n in names[:MOST]], chosen=0, dark=dark()
+        scores.head(MOST),
+        [plotly_text(table.column(n), 28) for n in names[:MOST]],
+        MeasurePanel(units.loss_measure(), list(map(units.loss_shown, losses)), list(map(units.loss_text, losses))),
+        chosen=0,
+        dark=dark(),
     )
     chart(figure, key="super_parent_scores", alt=_("each column as super-parent"))
     sentences = [_("Exact leave-one-out with α = 1: fewest rows wrong, then the smaller log-loss.")]

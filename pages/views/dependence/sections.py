@@ -9,6 +9,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
+from pages.active import units
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose
@@ -21,7 +22,7 @@ from pages.views.dependence.dependences import (
     is_tree,
     why_no_pair,
 )
-from pages.views.dependence.growth import choose_root, tree_growth
+from pages.views.dependence.growth import choose_root, chosen_edges, tree_growth
 from pages.views.dependence.pair import contingency_tables
 
 
@@ -35,6 +36,9 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
         "doubled": _("A feature doubled"),
         "examples": _("Two live examples"),
     }
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom", gap="medium"):
+        units.choose_evidence_unit()
+        units.choose_loss_unit()
     shown = choose(_("Part of the page"), keys.DEPENDENCE_TAB, {name: titles[name] for name in drawn}, titled=False)
     try:
         drawn[shown]()
@@ -59,7 +63,11 @@ def pairs(table: active.FittableTable, dependences: Dependences) -> None:
             draw_map(table, dependences, chosen)
     with listed:
         draw_list(table, dependences, ordered, chosen)
+    by_chance = st.container()  # filled last: it takes the longest
     contingency_tables(table, dependences, chosen)
+    if is_tree():
+        with by_chance:
+            chosen_edges(table, dependences)
 
 
 def _controls(table: active.FittableTable, dependences: Dependences) -> None:
