@@ -248,7 +248,7 @@ def test_a_file_without_amounts_is_refused_only_where_they_decide() -> None:
     assert app.dataframe[0].value["decision"].tolist() == ["bad"]
     assert "without it they are taken per unit" in said(app)
     assert "is not in this file: losses are counted per unit" in app.warning[0].value
-    assert [w.label for w in app.selectbox if w.key.startswith("second_as_")] == ["credit\\_amount (credit amount)"]
+    assert [w.label for w in app.selectbox if w.key.startswith("second_as_")] == ["credit_amount (credit amount)"]
 
 
 def test_an_amount_of_another_name_is_chosen() -> None:

@@ -19,8 +19,21 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_markdown_character_stands_without_its_backslash(text: str) -> None:
     shown = md(text)
-    assert not re.search(r"(?<!\\)(?:\\\\)*[`*_{}\[\]()#+\-.!|~<>$:&^=@/]", shown)
+    bare = re.sub(r"\\.", "", shown)
+    assert not re.search(r"[`*{}\[\]#+!|~<>$:&^=@]", bare)
+    assert not re.search(r"(?<!\\)(?:(?<![^\W_])[_.\-/]|[_.\-/](?![^\W_])|(?<=\])\()", shown)
     assert re.sub(r"\\(.)", r"\1", shown).replace("\u2060", "") == text
+
+
+@pytest.mark.parametrize("text", ["credit_amount", "cap-shape", "petal length (cm)", "km/h", "V1.a", "色_泽"])
+def test_a_name_without_markup_is_read_out_as_it_is(text: str) -> None:
+    """Streamlit takes the label of a widget for its aria-label, backslashes included."""
+    assert md(text).replace("\u2060", "") == text
+
+
+@pytest.mark.parametrize("text", ["_x_", "a_ b", "a__b", "- x", "1. one", "1) one", "[a](b)"])
+def test_where_a_sign_is_read_it_has_its_backslash(text: str) -> None:
+    assert re.search(r"\\[_.)\-]|\\\]\\\(", md(text))
 
 
 @pytest.mark.parametrize(

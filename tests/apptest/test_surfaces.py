@@ -101,8 +101,8 @@ def elements(app: AppTest) -> Iterator[tuple[str, Proto]]:
             yield str(getattr(node, "type", "")), node.proto
 
 
-INTERPRETED = re.compile(rf"(?:(?<!\\)(?:\\\\)*[!-/:-@\[-`{{-~]){MARK}")
-"""A mark of markup, or any other sign, right before MARK, without a backslash of its own."""
+INTERPRETED = re.compile(rf"(?:(?<!\\)(?:\\\\)*(?:[!-'*-/:-@\[-`{{-~]|(?<=\])\()){MARK}")
+"""A mark of markup, or any other sign but a bracket that opens no address, right before MARK, without its backslash."""
 
 
 def faults_of(kind: str, proto: Proto) -> list[str]:

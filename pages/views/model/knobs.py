@@ -415,7 +415,7 @@ def _variance(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
 def _floor(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     floor = float(active.setting(spec, "var_floor"))
     st.number_input(
-        _("Variance floor, 10^"),
+        _("Variance floor, power of ten"),
         -300,
         -1,
         step=1,
