@@ -222,6 +222,7 @@ def test_reasons_are_in_the_language_of_the_page_in_the_file_too(page: AppTest, 
     _key, file = page.session_state["second_written"]
     written = pd.read_csv(io.BytesIO(file.read()))["reason"].tolist()
     assert written[2] == page.dataframe[0].value["reason"].iloc[2] == f"含糖率 = 甜 ({bad})"
+    assert written[0].count(" 比特)") == 2 and page.dataframe[0].value["reason"].iloc[0] == written[0]
     assert written[4] == silent == "没有哪一列支持它：由先验或误判损失决定"
 
 

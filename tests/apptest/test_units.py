@@ -13,6 +13,7 @@ from pages.active import units
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import listed, opened, seen, showing
 from tests.apptest.test_compare import TUMOURS, Engine, engine, frame, said
+from tests.apptest.test_doctor_page import settled
 
 __all__ = ["engine"]
 MELON = State(table="watermelon2", language="en", shelf=(Spec("laplace"),))
@@ -37,6 +38,20 @@ def test_reasons_and_bars_are_in_bits_and_in_nats_where_that_was_chosen() -> Non
     assert seen(app.session_state["state"], "unit") == "nats"
     assert decode(encode(app.session_state["state"])) == app.session_state["state"]
     assert re.search(r"from [+−\d.]+ nats on", said(app))
+
+
+def test_the_doctor_and_the_file_of_results_are_in_that_unit() -> None:
+    numbers = []
+    for unit in ("bits", "nats"):
+        app = settled(opened("data", showing(State(table="penguins", language="en"), unit=unit)))
+        text = "\n".join(m.value for m in app.markdown).replace("\\", "").replace("\u2060", "")
+        shared = re.search(r"depend on one another given the class .*: ([\d.]+) (\w+)\), and", text)
+        assert shared and shared[2] == unit
+        file = opened("classify", showing(State(table="watermelon3a", language="en"), unit=unit))
+        file.file_uploader(key="second_file").set_value(("rows.csv", "密度,含糖率\n0.697,0.46\n".encode(), "text/csv"))
+        assert f" {unit})" in file.run().dataframe[0].value["reason"].iloc[0]
+        numbers.append(float(shared[1]))
+    assert numbers[0] == pytest.approx(numbers[1] / math.log(2), abs=0.02)
 
 
 def test_in_chinese_too() -> None:

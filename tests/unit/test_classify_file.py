@@ -25,6 +25,7 @@ from bayes_engine.table.notes import unit_left_out
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.incoming.classified_file import (
     SILENT,
+    Wording,
     answers,
     csv_of,
     decision_counts,
@@ -262,9 +263,14 @@ def test_the_reason_names_the_three_strongest_contributions():
     answer = results(fitted, rows, scored, scored.decide(LossMatrix.zero_one(("no", "yes"))), scored.posterior(),
                      ("no", "yes"), np.arange(1))  # fmt: skip
     pull = fitted.explain(rows.frame).contributions("yes", "no").iloc[0].drop("tall").sort_values(ascending=False)
-    want = ", ".join(f"{n} = {rows.cells[n].iloc[0]} ({v:+.2f})" for n, v in pull.items())
+    want = ", ".join(f"{n} = {rows.cells[n].iloc[0]} ({v / np.log(2.0):+.2f} bits)" for n, v in pull.items())
     assert answer["reason"].iloc[0] == want
     assert want.startswith("height = 188 (+")
+    own, nats = told(fitted, rows), told(fitted, rows, wording=Wording({"nats": "奈特"}, bits=False))
+    assert own["reason"].tolist() == [want]
+    assert nats["reason"].tolist() == [
+        ", ".join(f"{n} = {rows.cells[n].iloc[0]} ({v:+.2f} 奈特)" for n, v in pull.items())
+    ]
 
 
 def test_a_decision_that_the_losses_force_says_so():
@@ -300,7 +306,7 @@ def test_every_row_that_is_not_decided_says_why():
     torn = receive(pd.DataFrame({"a": ["u", "u"], "b": ["v", "u"]}), twins.schema_, twins.target_)
     assert told(twins, torn)[["decision", "status", "reason"]].values.tolist() == [
         ["", "impossible", "impossible under this model: its likelihood is 0 in every class"],
-        ["no", "ok", "a = u (+∞), b = u (+∞)"],
+        ["no", "ok", "a = u (+∞ bits), b = u (+∞ bits)"],
     ]
 
 
@@ -313,7 +319,7 @@ def test_a_model_that_takes_no_missing_cell_names_the_column_that_is_not_there()
 
 def test_reasons_are_said_in_the_readers_words():
     rows = incoming("height,city,smokes,note\ntall,Oslo,True,x\n,,,x\n")
-    answer = told(model(), rows, wording={"no number": "不是数", SILENT: "没有哪一列支持它"})
+    answer = told(model(), rows, wording=Wording({"no number": "不是数", SILENT: "没有哪一列支持它"}))
     assert answer["reason"].tolist() == ["height = tall (不是数)", "没有哪一列支持它"]
 
 

@@ -27,6 +27,7 @@ from bayes_engine.workbench.doctor.finding import (
     Code,
     Finding,
     Mend,
+    Nats,
     Repair,
     SetKnob,
     SetLikelihood,
@@ -239,8 +240,8 @@ def leaks(examined: ExaminedTable) -> Iterator[Finding]:
         evidence = (
             (Message("rows it decides wrongly alone, each left out"), wrong),
             (Message("rows that always the largest class decides wrongly"), base),
-            (Message("I(column; class), nats"), round(_information(own, y, examined.k), 4)),
-            (Message("H(class), nats"), round(entropy, 4)),
+            (Message("I(column; class)"), Nats(_information(own, y, examined.k))),
+            (Message("H(class)"), Nats(entropy)),
         )
         facts = {
             "column": name,
@@ -421,7 +422,7 @@ def forms(examined: ExaminedTable) -> Iterator[Finding]:
             (Message("skewness, average of the classes"), round(shape.mean(shape.skewness), 2)),
             (Message("excess kurtosis, average of the classes"), round(shape.mean(shape.kurtosis), 2)),
             (Message("classes in which D'Agostino's test rejects (Holm)"), rejected),
-            (Message("nats a row lost by a Gaussian"), round(lost, 3)),
+            (Message("lost a row by a Gaussian"), Nats(lost)),
         )
         if abs(skew) >= SKEWED and lost >= LOST / 2.0:
             x = examined.numbers[name]
@@ -445,8 +446,8 @@ def forms(examined: ExaminedTable) -> Iterator[Finding]:
         elif lost >= LOST:
             odd.append(Finding(
                 "not-normal", "note", (name,),
-                Message("Within {rejected} class(es) '{column}' is not Gaussian: {lost:.2f} nats a row are lost by "
-                        "taking it so.", {"rejected": rejected, "column": name, "lost": lost}), evidence,
+                Message("Within {rejected} class(es) '{column}' is not Gaussian: {lost} a row are lost by "
+                        "taking it so.", {"rejected": rejected, "column": name, "lost": Nats(lost)}), evidence,
             ))  # fmt: skip
     everywhere = tuple(f.columns[0] for f in odd)
     for finding in odd:
@@ -526,8 +527,8 @@ def unequal_covariances(examined: ExaminedTable) -> Iterator[Finding]:
     yield Finding(
         "covariances", "note", tuple(examined.numbers),
         Message("The classes' covariances differ (Box's M = {m:.0f}, {df} degrees of freedom): one for each (QDA) "
-                "gains {gain:.2f} nats a row over one for all (LDA), parameters paid.",
-                {"m": comparison.box.m, "df": comparison.box.df, "gain": comparison.gain}),
+                "gains {gain} a row over one for all (LDA), parameters paid.",
+                {"m": comparison.box.m, "df": comparison.box.df, "gain": Nats(comparison.gain)}),
         ((Message("Box's M"), round(comparison.box.m, 1)), (Message("χ²"), round(comparison.box.chi2, 1)),
          (Message("degrees of freedom"), comparison.box.df), (Message("p"), comparison.box.p_value)),
         (AddModel("qda"),),

@@ -33,6 +33,7 @@ from bayes_engine.workbench.doctor.finding import (
     AddModel,
     Finding,
     Mend,
+    Nats,
     ReadText,
     Repair,
     SetKind,
@@ -489,7 +490,7 @@ def codes(examined: ExaminedTable) -> Iterator[Finding]:
                 Message("'{column}' holds {distinct} different whole numbers, {values}: they tell more of the class as "
                         "names than as amounts.",
                         {"column": name, "distinct": len(values), "values": Listing(f"{v:g}" for v in values)}),
-                ((Message("nats a row gained by counting them"), round(gain, 3)),),
+                ((Message("gained a row by counting them"), Nats(gain)),),
                 (SetKind(name, "categorical"), SetLikelihood((name,), "categorical")),
             )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,6 +21,18 @@ Code = Literal[
     "date", "text", "high-cardinality", "codes", "missing", "missing-tells", "sentinel", "outliers", "zero-cells",
     "tiny-variance", "collinear", "skew", "heavy-tails", "not-normal", "covariances", "dependence",
 ]  # fmt: skip
+
+
+class Nats(float):
+    """Evidence among a finding's numbers, in nats: a page shows it in the unit that is chosen, `str()` in bits;
+    with a format of its own (`.3f`) it is a number as others.
+
+    >>> str(Message("{shared} a row", {"shared": Nats(0.5)}))
+    '0.72 bits a row'
+    """
+
+    def __str__(self) -> str:
+        return f"{self / math.log(2.0):.2f} bits"
 
 
 # mends ----------------------------------------------------------------------------------------------------------------

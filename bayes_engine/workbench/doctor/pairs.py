@@ -20,7 +20,7 @@ from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import Dependence, conditional_informations, gaussian_information, information
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable, first_rows
-from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
+from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Nats, Repair, SetRole
 from bayes_engine.workbench.doctor.outliers import without_outliers
 
 BY_CHANCE = 7.0
@@ -446,16 +446,16 @@ def dependent(examined: ExaminedTable) -> Iterator[Finding]:
             continue
         (a, b), nats, _p = strong[0]
         more = len(strong) - 1
-        message = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
-                          "Bayes counts twice.", {"column": a, "other": b, "nats": nats})  # fmt: skip
+        message = Message("'{column}' and '{other}' say the same given the class: {shared} a row, which naive "
+                          "Bayes counts twice.", {"column": a, "other": b, "shared": Nats(nats)})  # fmt: skip
         if more:
-            message = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which "
+            message = Message("'{column}' and '{other}' say the same given the class: {shared} a row, which "
                               "naive Bayes counts twice; so do {more} other pair(s) of columns.",
-                              {"column": a, "other": b, "nats": nats, "more": more})  # fmt: skip
+                              {"column": a, "other": b, "shared": Nats(nats), "more": more})  # fmt: skip
         columns = tuple(dict.fromkeys(name for s in strong for name in s.pair))
         yield Finding(
             "dependence", "warning" if nats >= STRONG else "note", columns, message,
-            tuple((Message("'{column}' – '{other}', nats", {"column": s.pair[0], "other": s.pair[1]}), round(s.nats, 3))
+            tuple((Message("'{column}' – '{other}'", {"column": s.pair[0], "other": s.pair[1]}), Nats(s.nats))
                   for s in strong[:6]),
             mends,
         )  # fmt: skip

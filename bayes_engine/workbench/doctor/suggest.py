@@ -20,7 +20,7 @@ from bayes_engine.stats.families import MOST_BYTES
 from bayes_engine.table.encode import positions
 from bayes_engine.workbench.doctor.classes import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable
-from bayes_engine.workbench.doctor.finding import AddModel, Finding, Suggestion
+from bayes_engine.workbench.doctor.finding import AddModel, Finding, Nats, Suggestion
 from bayes_engine.workbench.doctor.pairs import (
     OF_NUMBERS,
     WEAK,
@@ -206,13 +206,13 @@ def _discriminants(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]
         yield AddModel("lda", knobs=(("shrinkage", "auto"),)), reason
         return
     quadratic = AddModel("qda"), Message(
-        "the classes' covariances differ (Box's M = {m:.0f}): one for each gains {gain:.2f} nats a row, and "
+        "the classes' covariances differ (Box's M = {m:.0f}): one for each gains {gain} a row, and "
         "correlations within classes reach {r:.2f}",
-        {"m": comparison.box.m, "gain": comparison.gain, "r": r})  # fmt: skip
+        {"m": comparison.box.m, "gain": Nats(comparison.gain), "r": r})  # fmt: skip
     if comparison.gain < GAIN:
         quadratic = AddModel("qda"), Message(
-            "a covariance of its own for each class may bend the boundary, though it gains only {gain:.4f} nats a row "
-            "(Box's M = {m:.1f})", {"gain": comparison.gain, "m": comparison.box.m})  # fmt: skip
+            "a covariance of its own for each class may bend the boundary, though it gains only {gain} a row "
+            "(Box's M = {m:.1f})", {"gain": Nats(comparison.gain), "m": comparison.box.m})  # fmt: skip
     facts = {"d": d, "r": r, "n": _rows(examined)}
     reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} "
                      "rows estimate one covariance for all classes well", facts)  # fmt: skip
@@ -239,9 +239,9 @@ def _tree_of_numbers(strong: tuple[DependentPair, ...]) -> tuple[tuple[AddModel,
         return ()
     (a, b), nats, _p = strong[0]
     return ((AddModel("tan"), Message(
-        "numbers depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats; strong pairs: "
+        "numbers depend on one another given the class ('{column}' and '{other}': {shared}; strong pairs: "
         "{pairs}); cut where the classes change, each can hang on one other in a tree",
-        {"column": a, "other": b, "nats": nats, "pairs": pairs})),)  # fmt: skip
+        {"column": a, "other": b, "shared": Nats(nats), "pairs": pairs})),)  # fmt: skip
 
 
 def _average_of_numbers(
@@ -256,9 +256,9 @@ def _average_of_numbers(
                      "average over these models is steadier than any one tree", {"d": d})  # fmt: skip
     if dependent:
         (a, b), nats, _p = dependent[0]
-        reason = Message("numbers depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
+        reason = Message("numbers depend on one another given the class ('{column}' and '{other}': {shared}); "
                          "cut where the classes change, each of {d} columns is a parent in turn, and no one tree need "
-                         "be chosen", {"column": a, "other": b, "nats": nats, "d": d})  # fmt: skip
+                         "be chosen", {"column": a, "other": b, "shared": Nats(nats), "d": d})  # fmt: skip
     return ((AddModel("aode"), reason),)
 
 
@@ -295,12 +295,12 @@ def _joined(examined: ExaminedTable, strong: tuple[DependentPair, ...]) -> Itera
         return
     (a, b), nats, _p = strong[0]
     n, cells = _rows(examined), _cells(examined)
-    facts = {"column": a, "other": b, "nats": nats, "n": n, "cells": cells, "pairs": len(strong)}
+    facts = {"column": a, "other": b, "shared": Nats(nats), "n": n, "cells": cells, "pairs": len(strong)}
     tree = AddModel("tan"), Message(
-        "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats), "
+        "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {shared}), "
         "and {n:,} rows suffice for a tree's tables of {cells} cells or so", facts)  # fmt: skip
     averaged = AddModel("aode"), Message(
-        "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
+        "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {shared}); "
         "an average over parents needs no choice among them", facts)  # fmt: skip
     if n >= ROWS_A_CELL * cells:
         yield tree
@@ -324,9 +324,9 @@ def _naive(examined: ExaminedTable, dependent: bool) -> Message:
         return Message("{n} rows are too few to tell which of the {d} columns depend on one another, and naive Bayes "
                        "estimates each by itself, with {parameters:,} parameters in all", facts)  # fmt: skip
     if not dependent and all_looked_at(examined):
-        return Message("nothing in {n:,} rows shows that two of the {d} columns share {least:g} nats or more given the "
+        return Message("nothing in {n:,} rows shows that two of the {d} columns share {least} or more given the "
                        "class: what naive Bayes assumes holds well enough",
-                       {"n": n, "d": d, "least": WEAK})  # fmt: skip
+                       {"n": n, "d": d, "least": Nats(WEAK)})  # fmt: skip
     return Message("each of {d} columns is estimated by itself, with {parameters:,} parameters in all for {n:,} rows; "
                    "it may decide well even where columns say the same", facts)  # fmt: skip
 

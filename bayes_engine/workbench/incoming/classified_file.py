@@ -7,8 +7,9 @@ bounded by what is kept for a row: K joints, a status and the truth.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ CELLS = 200_000
 STRONGEST = 3
 """How many contributions make a reason, and how many words of a text."""
 LEAST = 0.005
-"""Nats below which a contribution is none: it would be printed as 0.00."""
+"""Bits or nats below which a contribution is none: it would be printed as 0.00."""
 LONGEST = 60
 """Characters of a cell that stand in a reason."""
 STATUS_NAMES: Mapping[int, str] = {
@@ -188,8 +189,30 @@ NOWHERE: Mapping[int, str] = {
     Status.OUT_OF_RANGE: "outside the range of the data: every density underflows",
 }
 """The reason where no cell alone is why a row has no posterior."""
-IN_ENGLISH: Mapping[str, str] = {}
-"""The English sentences as they are: the default of `wording`."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How reasons are written: `words` has for the sentences here, for what a cell can be (`Why`) and for the unit how
+    a person says them in another language; contributions are in bits, or in nats."""
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    bits: bool = True
+
+    def of(self, english: str) -> str:
+        return self.words.get(english, english)
+
+    def contribution(self, value: float) -> str:
+        """«+1.20 bits»."""
+        return f"{signed(value)} {self.of('bits' if self.bits else 'nats')}"
+
+    @property
+    def nats_a_unit(self) -> float:
+        return math.log(2.0) if self.bits else 1.0
+
+
+IN_BITS = Wording()
+"""The English sentences as they are, and bits: the default of `wording`."""
 
 
 OF_NO_COLUMN = frozenset({"prior", "entropy", "constant"})
@@ -202,25 +225,23 @@ def reasons(
     decision: Decision,
     posterior: Array,
     positions: NDArray[np.intp],
-    wording: Mapping[str, str] = IN_ENGLISH,
+    wording: Wording = IN_BITS,
 ) -> list[str]:
     """For each of the rows at these `positions`, the up to three columns that speak loudest for the decided class and
-    against its most probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`; of
-    a text also its words that do: `message = Call now … (+5.20: call, now)`.
+    against its most probable rival, with their contributions to the log-odds: `density = 0.697 (+1.73 bits), …`; of
+    a text also its words that do: `message = Call now … (+7.50 bits: call, now)`.
 
     A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the class,
     prior or losses decided, and the reason is SILENT; for a row not decided it names the cell, or is one of NOWHERE.
-    `wording` has for these sentences, and for what a cell can be (`Why`), how a person says them in another language.
     """
     sentences = np.full(len(positions), "", dtype=object)
     bad_cells = {
-        cell.row: f"{cell.column} = {_short(cell.value)} ({wording.get(cell.why, cell.why)})"
-        for cell in reversed(rows.bad)
+        cell.row: f"{cell.column} = {_short(cell.value)} ({wording.of(cell.why)})" for cell in reversed(rows.bad)
     }
     decided = decision.position[positions] >= 0
     for place in np.flatnonzero(~decided):
         nowhere = NOWHERE.get(int(decision.status[positions[place]]), "")
-        sentences[place] = wording.get(nowhere, nowhere) or bad_cells.get(int(positions[place]), "")
+        sentences[place] = wording.of(nowhere) or bad_cells.get(int(positions[place]), "")
     places, positions = np.flatnonzero(decided), positions[decided]
     if not len(positions):
         return sentences.tolist()
@@ -233,7 +254,7 @@ def reasons(
         for row, term in ledger.by_variable().rows
         if row.kind not in OF_NO_COLUMN and row != CALIBRATION
     ]
-    silent = wording.get(SILENT, SILENT)
+    silent = wording.of(SILENT)
     if not terms:
         sentences[places] = silent
         return sentences.tolist()
@@ -242,11 +263,13 @@ def reasons(
             np.stack([t[n, rivals[:, 0]] - t[n, rivals[:, 1]] for _, t in terms], axis=1), nan=0.0, posinf=np.inf
         )
     top = np.argsort(-pull, axis=1, kind="stable")[:, :STRONGEST]
+    least = LEAST * wording.nats_a_unit
     parts = []
     for j in range(len(terms)):  # a column at a time: its cells and its contributions have few different spellings
-        loud = np.flatnonzero((top == j).any(axis=1) & (pull[:, j] >= LEAST))
-        words = _words(model, frame.iloc[loud], terms[j][0], rivals[loud])
-        parts.append((loud, _parts(terms[j][0], _spelled(rows, terms[j][0], positions[loud]), pull[loud, j], words)))
+        loud = np.flatnonzero((top == j).any(axis=1) & (pull[:, j] >= least))
+        words = _words(model, frame.iloc[loud], terms[j][0], rivals[loud], least)
+        spelled = _spelled(rows, terms[j][0], positions[loud])
+        parts.append((loud, _parts(terms[j][0], spelled, pull[loud, j], words, wording)))
     texts = np.full((len(positions), len(terms)), "", dtype=object)
     for j, (loud, part) in enumerate(parts):
         texts[loud, j] = part
@@ -262,19 +285,19 @@ def _spelled(rows: Incoming, name: str, positions: NDArray[np.intp]) -> pd.Serie
     return rows.cells[column].iloc[positions] if column else None
 
 
-def _parts(name: str, spelled: pd.Series | None, pull: Array, words: Sequence[str]) -> list[str]:
-    """What a column says in each row: `density = 0.697 (+1.20)`, with the words of a text behind the number."""
+def _parts(name: str, spelled: pd.Series | None, pull: Array, words: Sequence[str], wording: Wording) -> list[str]:
+    """What a column says in each row: `density = 0.697 (+1.73 bits)`, with the words of a text behind the number."""
     if spelled is None:
         cells = np.full(len(pull), name, dtype=object)
     else:
         codes, texts = pd.factorize(spelled)
         cells = np.array([f"{name} = {_short(str(text))}" for text in texts], dtype=object)[codes]
-    numbers, levels = np.unique(np.round(pull, 2), return_inverse=True)
-    nats = np.array([signed(float(v)) for v in numbers], dtype=object)[levels]
-    return [f"{cell} ({nat}{word})" for cell, nat, word in zip(cells, nats, words, strict=True)]
+    numbers, levels = np.unique(np.round(pull / wording.nats_a_unit, 2), return_inverse=True)
+    weights = np.array([wording.contribution(float(v)) for v in numbers], dtype=object)[levels]
+    return [f"{cell} ({own}{word})" for cell, own, word in zip(cells, weights, words, strict=True)]
 
 
-def _words(model: Any, frame: pd.DataFrame, name: str, rivals: NDArray[np.intp]) -> Sequence[str]:
+def _words(model: Any, frame: pd.DataFrame, name: str, rivals: NDArray[np.intp], least: float) -> Sequence[str]:
     """Of each row's text the words that speak loudest for one class and against another, after a colon; nothing where
     the column is no text."""
     whole = getattr(getattr(model, "estimator_", model), "factor_", None)
@@ -289,7 +312,7 @@ def _words(model: Any, frame: pd.DataFrame, name: str, rivals: NDArray[np.intp])
         row = slice(counts.indptr[i], counts.indptr[i + 1])
         term_columns = counts.indices[row]
         pull = counts.data[row] * (weight[a, term_columns] - weight[b, term_columns])
-        top = [k for k in np.argsort(-pull, kind="stable")[:STRONGEST] if pull[k] >= LEAST]
+        top = [k for k in np.argsort(-pull, kind="stable")[:STRONGEST] if pull[k] >= least]
         phrases.append(": " + ", ".join(factor.counts.names[term_columns[k]] for k in top) if top else "")
     return phrases
 
@@ -302,7 +325,7 @@ def results(
     posterior: Array,
     classes: Iterable[Any],
     positions: NDArray[np.intp],
-    wording: Mapping[str, str] = IN_ENGLISH,
+    wording: Wording = IN_BITS,
 ) -> pd.DataFrame:
     """The columns of the answer for the rows at these `positions`, under names that no column of the file has:
     decision, risk, gap, P(class) in the order of `classes`, status, reason (`wording` as in `reasons`). Numbers are NaN
@@ -332,7 +355,7 @@ def answers(
     prior_of_use: Mapping[Any, float] | None = None,
     *,
     amount: Any = None,
-    wording: Mapping[str, str] = IN_ENGLISH,
+    wording: Wording = IN_BITS,
 ) -> Iterator[pd.DataFrame]:
     """The file with the answers beside it, a block at a time: every cell as the text it was, then `results`; `amount`
     (n,) as in `ScoredRows.decide`, `wording` as in `reasons`.
@@ -344,7 +367,7 @@ def answers(
     >>> loss = LossMatrix.zero_one(["big", "small"])
     >>> (answer,) = answers(model, rows, scored, loss, loss.classes)
     >>> answer[["size", "decision", "status", "reason"]].values.tolist()
-    [['1.50', 'small', 'ok', 'size = 1.50 (+18.00)'], ['wide', '', 'unusable cell', 'size = wide (no number)']]
+    [['1.50', 'small', 'ok', 'size = 1.50 (+25.97 bits)'], ['wide', '', 'unusable cell', 'size = wide (no number)']]
     """
     classes, start = tuple(classes), 0
     for block in rows.blocks():

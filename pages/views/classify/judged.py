@@ -16,6 +16,7 @@ from bayes_engine.workbench.incoming.classified_file import (
     SILENT,
     DecisionCounts,
     ScoredRows,
+    Wording,
     decision_counts,
     score_file,
 )
@@ -30,7 +31,7 @@ from bayes_engine.workbench.incoming.second_table import (
     no_amounts,
 )
 from pages import active
-from pages.active import words
+from pages.active import units, words
 from pages.active.files import Upload
 from pages.active.tables import treatments_in_use
 from pages.runtime import jobs
@@ -159,7 +160,8 @@ def cell_problems() -> dict[Why, str]:
             "negative": _("negative")}  # fmt: skip
 
 
-def reasons() -> dict[str, str]:
-    """What stands among the reasons besides columns."""
-    return {SILENT: _("no column speaks for it: the prior or the losses decide"), **cell_problems(),
-            **{sentence: words.status(code) for code, sentence in NOWHERE.items()}}  # fmt: skip
+def reasons() -> Wording:
+    """How reasons are written: in which unit, and what stands there besides columns."""
+    sentences = {SILENT: _("no column speaks for it: the prior or the losses decide"), **cell_problems(),
+                 **{sentence: words.status(code) for code, sentence in NOWHERE.items()}}  # fmt: skip
+    return Wording({**sentences, "bits": _("bits"), "nats": _("nats")}, bits=units.in_bits())

@@ -15,6 +15,7 @@ from bayes_engine.language import Message, _, current_language
 from bayes_engine.table.sheet import too_long, typed, typed_columns
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming.classified_file import answers
+from pages.active import units
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -52,7 +53,7 @@ class Results:
         self.identifiers = {v.name for v in table.schema if v.kind == "identifier" or v.role == "id"}
         prior = None if use is None else tuple(use.items())
         self.key: tuple[Hashable, ...] = (file_key(judged.upload), table.key, fitted.spec, chosen(table), loss, prior,
-                                          current_language())  # fmt: skip
+                                          current_language(), units.in_bits())  # fmt: skip
 
     def too_long(self) -> int:
         """How many texts of the file have to be cut for a spreadsheet."""

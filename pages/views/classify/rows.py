@@ -74,7 +74,7 @@ def row_table(judged: Judged) -> None:
         gap: number(_("gap"), format=fine, width=90, help=_("by how much the second-best decision costs more")),
         status: text(_("status"), width=150),
         reason: text(_("reason"), width=380, help=_("the columns that speak loudest for the class decided and against "
-                                                    "its strongest rival: log-odds in nats")),
+                                                    "its strongest rival, and what they add to the log-odds")),
         **{name: text(clean(name)) for name in cells.columns},
     }  # fmt: skip
     unclear = [status] if (decision.status != Status.OK).any() else []

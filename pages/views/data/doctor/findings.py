@@ -14,9 +14,9 @@ import streamlit as st
 
 from bayes_engine.language import Listing, Message, _
 from bayes_engine.numerals import plain
-from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding
+from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding, Nats
 from pages import active
-from pages.active import words
+from pages.active import units, words
 from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
@@ -217,6 +217,8 @@ def _number(value: Any, label: Message) -> str:
         return "< 1e-300"
     if isinstance(value, float) and math.isinf(value):
         return "∞"
+    if isinstance(value, Nats):
+        return units.evidence_text(value)
     if isinstance(value, float):
         return f"{value:.4g}" if value and abs(value) < 1e-3 else plain(value)
     if isinstance(value, Listing):

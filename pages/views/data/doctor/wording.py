@@ -9,7 +9,7 @@ from typing import Any
 from bayes_engine.language import Message, _, ngettext
 from bayes_engine.workbench.doctor import finding
 from pages import active
-from pages.active import words
+from pages.active import units, words
 from pages.runtime.escape import clean, md
 
 Escape = Callable[[str], str]
@@ -71,18 +71,21 @@ def severity(name: finding.Severity, n: int) -> str:
 
 
 def sentence(table: active.TableInUse, message: Message, escape: Escape = long) -> str:
-    """A sentence of the doctor's, columns, levels and classes as they are called on screen."""
+    """A sentence of the doctor's, columns, levels and classes as they are called on screen, evidence in its
+    unit."""
     return replace(message, params=_shown(table, message.params)).local(escape)
 
 
 def _shown(table: active.TableInUse, params: Any) -> dict[str, Any]:
+    shown = {
+        name: units.evidence_text(value, 2) if isinstance(value, finding.Nats) else value
+        for name, value in params.items()
+    }
     if table.dataset is None:  # the columns of a file have no other names
-        return dict(params)
-    shown: dict[str, Any] = {}
+        return shown
     known = {v.name for v in table.schema}
     target = table.schema.target
     for name, value in params.items():
-        shown[name] = value
         if not isinstance(value, str):
             continue
         if name in ("column", "other") and value in known:
