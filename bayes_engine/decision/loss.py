@@ -204,9 +204,10 @@ class LossMatrix(LossTable):
         action = object()
         bound = LossMatrix((*self.actions, action), self.classes, [*self.table, np.zeros(len(self.classes))])
         most, low = bound.most_saved(action), float(self.table.min(axis=0).max())
-        if not low < most * (1.0 - TIE):  # one action is the best at every posterior
+        rounding = 1e-9 * float(np.abs(self.table).max(initial=0.0))
+        if most - low <= rounding:  # one action is the best at every posterior
             low = 0.0
-        if not low < most:
+        if most - low <= rounding:
             return None
         cost = low + 0.4 * (most - low)
         return short if low < (short := float(f"{cost:.2g}")) < most else cost

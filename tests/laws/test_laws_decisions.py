@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -61,6 +61,7 @@ CORNERS_AND_BETWEEN = np.array([(i, j, 24 - i - j) for i in range(25) for j in r
 
 @laws
 @given(losses)
+@example(LossMatrix("abc", "abc", [[0.0, -1.0, -1.0], [-1.0, 1.75, -1.0], [-1.0, -1.0, -1.0]]))  # "c" is never beaten
 def test_an_action_saves_at_no_posterior_more_than_it_says_and_a_refusal_that_pays_is_taken(loss: LossMatrix) -> None:
     refusing = loss.with_refusal(0.0)
     risks = loss.risk(CORNERS_AND_BETWEEN).min(axis=1)

@@ -12,7 +12,6 @@ import pytest
 from bayes_engine import NaiveBayes
 from bayes_engine.decision.ask import ask
 from bayes_engine.decision.case import _column
-from bayes_engine.decision.compare import _two_sided
 from bayes_engine.decision.curves import brier_parts
 from bayes_engine.decision.evaluate import HeldOut
 from bayes_engine.factors.class_prior import ClassPrior
@@ -64,11 +63,6 @@ def test_a_class_prior_counts_a_whole_weight_of_one() -> None:
 
 def test_a_prior_that_leaves_the_others_nothing_shares_evenly() -> None:
     assert with_share((1.0, 0.0, 0.0), 0, 0.5) == (0.5, 0.25, 0.25)
-
-
-def test_draws_that_are_zero_lie_on_both_sides() -> None:
-    assert _two_sided(np.array([[0.0], [1.0], [1.0], [1.0]])) == pytest.approx([2 * (1 + 1) / 5])
-    assert _two_sided(np.array([[0.0], [-1.0], [-1.0], [-1.0]])) == pytest.approx([2 * (1 + 1) / 5])
 
 
 def test_the_parts_of_a_brier_score() -> None:
