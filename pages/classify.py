@@ -26,7 +26,7 @@ with wanted:
 upload = file_given.file_in_use(table)
 if upload is None:
     if SECOND_FILE.named(current()):
-        st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
+        st.info(_("This link refers to a second file that was given elsewhere; drop the same file here again."))
     file_given.offer_example(table)
     end_page()
 file_given.offer_similar_columns(table, fitted, upload)

@@ -15,7 +15,7 @@ from pages.views.network.gibbs import gibbs
 from pages.views.network.learn import learn
 
 TABS = {
-    "learn": (_("Learn"), _("Which arcs do the rows ask for?"), learn),
+    "learn": (_("Learn"), _("Which arcs do the data support?"), learn),
     "ask": (_("Ask"), _("What does a finding change elsewhere?"), ask),
     "gibbs": (_("Gibbs"), _("How near does a random walk come to the exact answer?"), gibbs),
 }
@@ -37,8 +37,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     if source.is_file_missing():
         st.warning(
             _(
-                "This link speaks of a network file that was opened elsewhere. Open the same file under Ask, Exchange, "
-                "and everything is as it was; until then you see the first network."
+                "This link refers to a network file that was opened elsewhere. Open the same file under "
+                "Ask, Exchange, and everything is as it was; until then you see the first network."
             )
         )
 try:

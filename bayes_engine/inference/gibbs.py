@@ -310,15 +310,16 @@ def _verdict(
     least = float(np.nanmin([*ess, np.inf if event is None else event.ess, np.inf]))
     if moves.kind == "reducible":
         return "cannot be ergodic", Message(
-            "zeros in the tables part the possible states of {nodes} into {n} communicating classes, and no draw "
-            "leads from one to another: each chain stays where it began, and n_q/T is not the posterior; draw these "
-            "nodes in one block",
+            "zeros in the tables divide the possible states of {nodes} into {n} communicating "
+            "classes, and no draw leads from one to another: each chain stays where it began, and "
+            "n_q/T is not the posterior; draw these nodes in one block",
             {"nodes": names, "n": len(moves.communicating_classes)},
         )
     if moves.kind == "unknown":
         return "not shown ergodic", Message(
-            "zeros in the tables tie {nodes}, and their joint states are too many to look through: whether the chain "
-            "reaches all of them is not known; the largest R̂ is {rhat:.3f}, but chains stuck alike agree, too",
+            "zeros in the tables tie {nodes}, and their joint states are too many to enumerate: "
+            "whether the chain reaches all of them is not known; the largest R̂ is {rhat:.3f}, but "
+            "chains stuck alike agree, too",
             {"nodes": names, "rhat": worst},
         )
     if chains < 4 or sweeps < 4:

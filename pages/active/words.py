@@ -168,7 +168,7 @@ def knob_name(name: str) -> str:
         "counting": _("Terms count"),
         "objective": _("Objective"),
         "largest": _("Largest weight"),
-        "leave_one_out": _("Weights judged"),
+        "leave_one_out": _("Evaluation of the weights"),
         "direction": _("Direction"),
         "bins": _("Intervals"),
         "super_parent": _("Super-parent"),

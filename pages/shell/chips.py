@@ -259,8 +259,8 @@ def warnings() -> None:
         else:
             st.warning(
                 _(
-                    "This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
-                    "everything is as it was; until then you see the start table."
+                    "This link refers to a file that was uploaded elsewhere. Upload the same file on the "
+                    "page Data and everything is as it was; until then you see the start table."
                 )
             )
     elif not digest and state.table not in dataset_names():

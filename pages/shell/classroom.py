@@ -107,8 +107,8 @@ def _inside() -> None:
     address = address_of(token, here, server)
     if not reached:
         st.code(address, language=None, wrap_lines=True)
-        st.markdown(_("This address is understood on this computer only. To let the others in the room in, end the app "
-                      "and open a classroom in your terminal:"))  # fmt: skip
+        st.markdown(_("This address works on this computer only. To let others in the room open it, end the "
+                      "app and start it as a classroom in your terminal:"))  # fmt: skip
         st.code("bayes-workbench --classroom", language=None)
         _clear_message()
         return
@@ -121,8 +121,8 @@ def _inside() -> None:
             _("Whoever opens this address sees what you see, and then works alone: nobody changes your screen.")
         )
         if code.modules > EASY:
-            st.warning(_("This state makes a fine code: from a projector a phone may fail to read it. Come close, or "
-                         "share page and table only."))  # fmt: skip
+            st.warning(_("This state makes a dense code: from a projector a phone may fail to read it. Come "
+                         "close, or share page and table only."))  # fmt: skip
         st.code(address, language=None, wrap_lines=len(address) <= 120)
         _clear_message()
 

@@ -254,7 +254,7 @@ def test_the_answer_is_that_of_trees_that_had_not_seen_the_row() -> None:
 
 def test_a_class_of_one_row_has_no_answer() -> None:
     app = uploaded(b"a,b,label\nx,u,y\nx,v,y\nz,u,y\nz,v,n\n")
-    assert "cannot be told" in said(app)
+    assert "cannot be estimated" in said(app)
     assert "nan" not in said(app)
 
 

@@ -139,7 +139,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "not-normal": (table(400, h=lambda i: round(((-1) ** int(U[i] * 100)) * 5 + Z[i] / 3, 3), x=lambda i: X[i], y=y),
                    "are lost by taking it so", "Kernel density for h"),
     "collinear": (table(300, a=lambda i: X[i], b=lambda i: Z[i], c=lambda i: round(X[i] + Z[i] + U[i] / 30, 4), y=y),
-                  "can be told from the other numbers", "Leave out"),
+                  "can be predicted from the other numbers", "Leave out"),
     "dependence": (table(300, a=word, b=lambda i: word(i) if i % 9 else "a", x=lambda i: X[i], y=y),
                    "which naive Bayes", "Add TAN"),
     "covariances": (table(400, a=lambda i: X[i] if y(i) == "pos" else 4 * X[i], b=lambda i: Z[i] if y(i) == "pos" else
@@ -248,13 +248,13 @@ def test_without_a_target_buttons_mend_the_table_alone():
     at = page(table(200, a=lambda i: X[i], b=lambda i: Z[i], c=lambda i: round(X[i] + Z[i] + U[i] / 40, 4),
                     h=lambda i: -999.9 if i in (4, 40, 77) else 170 + round(abs(U[i]) * 5, 1)))  # fmt: skip
     said = told(at)
-    assert "can be told from the other numbers" in said and "the class" not in said
+    assert "can be predicted from the other numbers" in said and "the class" not in said
     labels = [b.label for b in at.button if str(b.key).startswith("mend_")]
     assert not [label for label in labels if "Add" in label or "MDLP" in label], labels
     press(at, "-999.9 in 'h' means missing")
     assert "hold -999.9" not in told(at)
     press(at, "Leave out 'c'")
-    assert "can be told from the other numbers" not in told(at)
+    assert "can be predicted from the other numbers" not in told(at)
 
 
 def test_a_link_with_repairs_that_fit_no_column_changes_nothing():

@@ -104,7 +104,7 @@ def test_by_hand_begins_where_k_means_does_and_another_k_has_other_points() -> N
 def test_a_collapse_is_said_in_the_engines_words_and_mended_by_a_prior() -> None:
     app = opened("hidden", showing(State(table="iris", language="en"), em_k=8, em_start="random", em_seed=3))
     assert "has collapsed on" in app.warning[0].value
-    assert "The film ends at iteration 15, the last before the collapse" in said(app)
+    assert "The animation ends at iteration 15, the last before the collapse" in said(app)
     app.button(key="em_mend").click().run()
     assert not app.warning
     assert "Log-likelihood + log prior **" in said(app)

@@ -153,7 +153,7 @@ def test_a_cell_of_the_table_is_edited() -> None:
 
 def test_the_learning_curve_is_drawn() -> None:
     app = at(lab_beneath="curve", lab_parts=ROUND)
-    assert "endless rows lead" in said(app)
+    assert "infinitely many rows" in said(app)
 
 
 def test_points_are_drawn_and_undone_but_never_the_last_of_a_class() -> None:

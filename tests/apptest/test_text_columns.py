@@ -80,7 +80,7 @@ def test_the_marked_words_are_the_engines_terms(knobs, same) -> None:
     assert f"log-odds of ham against spam {f'{rows.sum():+.3f}'.replace('-', '−')} nats" in said(app)
     bars = next(e for e in app.get("plotly_chart") if "case_waterfall" in e.proto.id)
     assert "absent words" in bars.proto.spec if absent else "absent words" not in bars.proto.spec
-    assert bool(absent) == any(e.label.startswith("What absent words say") for e in app.expander)
+    assert bool(absent) == any(e.label.startswith("Contribution of the absent words") for e in app.expander)
 
 
 def test_a_typed_message_is_judged_and_its_loudest_words_named() -> None:

@@ -38,7 +38,7 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
     first, last = (loss / math.log(2) for loss in (model.trace_[0], model.trace_[-1]))
     assert f"falls from **{first:.4f}** (w = 1) to **{last:.4f}** bits" in told
     gone = [name for name, w in model.weights_.items() if w == 0]
-    assert f"Without any say ({len(gone)})" in told
+    assert f"Without influence ({len(gone)})" in told
     assert "is a score, the probability of nothing" in told
     assert "Weights: 8 more, one a column" in told
 

@@ -95,7 +95,7 @@ def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
     assert run.kernel.irreducibility.kind == "reducible"
     assert run.status == "cannot be ergodic"
     assert str(run.message).startswith(
-        "zeros in the tables part the possible states of 'tub', 'lung', 'either' into 2 "
+        "zeros in the tables divide the possible states of 'tub', 'lung', 'either' into 2 "
     )
     assert tied_blocks(net, e) == (("lung", "either"), ("tub", "either"))
     assert sum(island.states for island in run.kernel.irreducibility.communicating_classes) == 4
@@ -267,7 +267,7 @@ def test_too_many_states_to_look_through_are_never_converged(monkeypatch: pytest
         net, net.places({"lung": "yes"}), rng=np.random.default_rng(0), settings=GibbsSettings(chains=40, sweeps=2000)
     )
     assert run.status == "not shown ergodic"
-    assert "too many to look through" in str(run.message)
+    assert "too many to enumerate" in str(run.message)
 
 
 def test_weighted_starts_take_the_bias_of_short_chains_away() -> None:

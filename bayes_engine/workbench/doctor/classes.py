@@ -440,8 +440,8 @@ def forms(examined: ExaminedTable) -> Iterator[Finding]:
         elif heavy >= HEAVY:
             odd.append(Finding(
                 "heavy-tails", "warning", (name,),
-                Message("Within the classes '{column}' has heavy tails (excess kurtosis {kurtosis:.1f}): a Gaussian "
-                        "takes every row out there as proof.", {"column": name, "kurtosis": heavy}), evidence,
+                Message("Within the classes '{column}' has heavy tails (excess kurtosis {kurtosis:.1f}): a "
+           "Gaussian takes every row out there as conclusive evidence.", {"column": name, "kurtosis": heavy}), evidence,
             ))  # fmt: skip
         elif lost >= LOST:
             odd.append(Finding(

@@ -266,7 +266,7 @@ class Report:
         if self.looked_at == self.rows:
             return None
         return Message(
-            "The table has {n:,} rows; cells were looked at in {some:,} of them, chosen by lot with a fixed seed.",
+            "The table has {n:,} rows; cells were looked at in {some:,} of them, chosen at random with a fixed seed.",
             {"n": self.rows, "some": self.looked_at},
         )
 

@@ -292,8 +292,9 @@ def collinear(examined: ExaminedTable) -> Iterator[Finding]:
     if examined.k and discriminable(examined):
         shrunk = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),)
     facts = {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}
-    message = Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all "
-                      "from '{other}': their covariance is hardly invertible, and coefficients mean little.",
+    message = Message("Within the classes '{column}' can be predicted from the other numbers (R² = {r2:.4f}), "
+                      "above all from '{other}': their covariance is hardly invertible, and coefficients mean "
+                      "little.",
                       facts)  # fmt: skip
     if not examined.k:
         message = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': "

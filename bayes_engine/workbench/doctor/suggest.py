@@ -228,8 +228,8 @@ def _discriminants(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]
 def _shrunk(examined: ExaminedTable) -> tuple[AddModel, Message]:
     """LDA with shrinkage, where columns determine one another."""
     return AddModel("lda", knobs=(("shrinkage", "auto"),)), Message(
-        "some of the {d} columns of numbers can be told from the others: a covariance shrunk towards its diagonal is "
-        "steadier for it", {"d": len(examined.numbers)})  # fmt: skip
+        "some of the {d} columns of numbers can be predicted from the others: a covariance "
+        "shrunk towards its diagonal is steadier for it", {"d": len(examined.numbers)})  # fmt: skip
 
 
 def _tree_of_numbers(strong: tuple[DependentPair, ...]) -> tuple[tuple[AddModel, Message], ...]:

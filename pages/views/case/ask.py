@@ -331,7 +331,7 @@ def _values(talk: Interview, now: Inquiry) -> None:
     whole = value_of_everything(
         talk.one.model, active.case_frame(table, talk.known(len(talk.answers))), talk.loss, prior_of_use=prior
     )
-    text = _("Upright mark: what the question costs; the number is the value, fall less cost.") + " "
+    text = _("Vertical mark: what the question costs; the number is its value, the fall less the cost.") + " "
     text += _("To know the true class would be worth {perfect}: no question can be worth more.").format(
         perfect=number(now.perfect)
     )

@@ -454,8 +454,9 @@ def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
                  "many values they could have. Mean logarithms and entropy together make the sum over these cells "
                  "exact: log P(c, x) = Σ E log P + H.")  # fmt: skip
     if step.row == CALIBRATION:
-        return _("The calibrated probability over the model's own, q/p: rows held out tell how true a posterior such "
-                 "as this one is. The model becomes surer or less sure; no factor above changes.")  # fmt: skip
+        return _("The calibrated probability over the model's own, q/p: rows held out show how well a "
+                 "posterior such as this one is calibrated. The model becomes more or less confident; no "
+                 "factor above changes.")  # fmt: skip
     if isinstance(source, Rate):
         return _origin_of_rate(column, source)
     if isinstance(source, Parametric):

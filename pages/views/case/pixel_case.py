@@ -68,10 +68,12 @@ def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: Pix
     sheets: list[dict[str, Any]] = [{"title": _("The case"), "kind": "ink", "values": [], "spoken": spoken}]
     if weights is not None:
         for_, against = (ink(clean(table.class_(table.classes[k]), 24), k) for k in sides)
-        spoken = _("What each pixel says: {name} against {other}").format(name=for_["label"], other=against["label"])
+        spoken = _("Contribution of each pixel: {name} against {other}").format(
+            name=for_["label"], other=against["label"]
+        )
         sheets.append(
             {
-                "title": _("What each pixel says"),
+                "title": _("Contribution of each pixel"),
                 "kind": "signed",
                 "values": [v if v is None or math.isfinite(v) else "inf" if v > 0 else "-inf" for v in weights.nats],
                 "for": for_,

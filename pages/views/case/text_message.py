@@ -225,7 +225,7 @@ def _absent(one: CaseInUse, working: Working, read: TextRead, sides: tuple[int, 
     """The absent words that say most by not being there."""
     for_, against = (working.classes[k] for k in sides)
     names = [clean(one.table.class_(c), 24) for c in (for_, against)]
-    label = _("What absent words say: {nats}").format(nats=signed_evidence(read.absent or 0.0, 3))
+    label = _("Contribution of the absent words: {nats}").format(nats=signed_evidence(read.absent or 0.0, 3))
     with st.expander(label, icon=":material/visibility_off:"):
         listed = absent_terms(one.model, read, for_, against, ABSENT)
         rows = [
@@ -241,5 +241,5 @@ def _absent(one: CaseInUse, working: Working, read: TextRead, sides: tuple[int, 
                    for k, name in enumerate(names)},
             })  # fmt: skip
         absent = len(one.model.schema_[read.column].levels) - len(read.terms)
-        st.caption(_("The {n} that say most, of {all}. Not to find a word that is common in a class speaks against "
-                     "it.").format(n=len(rows), all=f"{absent:,}"))  # fmt: skip
+        st.caption(_("The {n} most informative of {all}. The absence of a word that is common in a class is "
+                     "evidence against that class.").format(n=len(rows), all=f"{absent:,}"))  # fmt: skip

@@ -84,7 +84,10 @@ def choose_three(table: active.FittableTable, case: Ledger) -> None:
         range(len(table.classes)),
         format_func=lambda k: clean(table.class_(table.classes[k]), 40),
         max_selections=3,
-        help=_("The other classes keep the shares that they have in the case. None chosen: the case's likeliest."),
+        help=_(
+            "The other classes keep their relative shares of the case's posterior. None chosen: the "
+            "case's likeliest three."
+        ),
         **bound_to(keys.THREE, chosen or shown),
     )
     if 0 < len(chosen) < 3:

@@ -79,7 +79,7 @@ def cost(table: active.FittableTable) -> None:
         return
     more, low, high = (float(losses[name]["tan"]) for name in ("more", "more_low", "more_high"))
     if math.isnan(more):
-        st.markdown(_("What it costs naive Bayes cannot be told: of a row left out, its own class is impossible."))
+        st.markdown(_("What it costs naive Bayes cannot be estimated: some row, left out, rules out its own class."))
         return
     low, high = (low, high) if units.as_probability() else (high, low)
     numbers = {
@@ -103,8 +103,8 @@ def cost(table: active.FittableTable) -> None:
         )
     else:
         sentence = _(
-            "Whether it costs naive Bayes anything, these rows do not tell: {measure} {naive} against {tree} with a "
-            "tree, on rows not seen before ({more}; 95 % {low} … {high})."
+            "Whether it costs naive Bayes anything, these rows do not show: {measure} {naive} "
+            "against {tree} with a tree, on rows not seen before ({more}; 95 % {low} … {high})."
         )
     st.markdown(sentence.format(**numbers))
 

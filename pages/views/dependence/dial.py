@@ -306,7 +306,7 @@ def _costs(
     readings: _Readings, scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, DescriptionLength | None]
 ) -> None:
     """The bill in its parts, and the differences from naive Bayes with their intervals."""
-    st.markdown("**" + _("The bill, and what changes against naive Bayes") + "**")
+    st.markdown("**" + _("Description length, and what changes against naive Bayes") + "**")
     places = list(scores.index)
 
     def of_bill(shown: Callable[[DescriptionLength], str]) -> list[str]:

@@ -72,7 +72,7 @@ def double_counting_of_case(table: active.FittableTable) -> None:
     naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
     counts = recounted(naive, tree, mean, case, prior_of_use=use)
     if counts is None:
-        st.warning(_("This case has no posterior, or a class is impossible for it: nothing can be weighed."))
+        st.warning(_("This case has no posterior, or a class is impossible for it: there is nothing to compare."))
         return
     st.markdown("#### " + _sentence(table, counts))
     by_chance = st.container()  # filled last: it takes the longest
@@ -242,11 +242,13 @@ def live_examples() -> None:
         weight_lifters,
         ((_("woman"), _("man")), (_("not 100 kg"), _("100 kg"))),
         (_("no lifter"), _("lifter")),
-        _("The lecture notes' example: x₁ is a person's sex, x₂ whether they can lift 100 kg, y whether they are a "
-          "weight-lifter. I(x₁; x₂) = {overall} {unit}, I(x₁; x₂ | y) = {given}: of a lifter sex tells no more about "
-          "x₂, of the others it does. At d = 0 all the dependence is the class's doing, and naive Bayes is exactly "
-          "right. The notes give no numbers; these are made up: half are lifters, 0.8 of them men, 0.5 of the others; "
-          "0.9 of the lifters can, of the others 0.2 (1 + d) of the men and 0.2 (1 − d) of the women."),
+        _("The lecture notes' example: x₁ is a person's sex, x₂ whether they can lift 100 kg, y "
+          "whether they are a weight-lifter. I(x₁; x₂) = {overall} {unit}, I(x₁; x₂ | y) = "
+          "{given}: among the lifters sex adds no information about x₂, among the others it does. "
+          "At d = 0 all the dependence is due to the class, and naive Bayes is exactly right. The "
+          "notes give no numbers; these are made up: half are lifters, 0.8 of them men, 0.5 of the "
+          "others; 0.9 of the lifters can, of the others 0.2 (1 + d) of the men and 0.2 (1 − d) of "
+          "the women."),
     )  # fmt: skip
     _example(
         keys.SWITCHES,
@@ -255,8 +257,9 @@ def live_examples() -> None:
         two_switches,
         ((_("1 down"), _("1 up")), (_("2 down"), _("2 up"))),
         (_("lamp dark"), _("lamp lit")),
-        _("The switches know nothing of each other: I(x₁; x₂) = {overall} {unit}, but I(x₁; x₂ | y) = {given} once the "
-          "lamp is seen. Naive Bayes looks at each switch alone and says ½ everywhere."),
+        _("The switches are independent of each other: I(x₁; x₂) = {overall} {unit}, but I(x₁; x₂ "
+          "| y) = {given} once the lamp is known. Naive Bayes looks at each switch alone and gives "
+          "½ everywhere."),
     )  # fmt: skip
     st.caption(
         _(
@@ -336,8 +339,9 @@ def duplicates(table: active.FittableTable) -> None:
         units.loss_measure(),
     ]
     st.markdown(
-        _("With {k} copies of {column} naive Bayes gives {name} **{p}** (without: {p0}) and is sure to "
-          "**{confidence}** on average ({confidence0}); its accuracy is **{accuracy}** ({accuracy0}).").format(
+        _("With {k} copies of {column} naive Bayes gives {name} **{p}** (without: {p0}) with a "
+          "mean confidence of **{confidence}** ({confidence0}); its accuracy is **{accuracy}** "
+          "({accuracy0}).").format(
             column=md(table.column(column), 24), k=times, name=md(table.class_(best), 24), p=certain(of_case[times], 6),
             p0=certain(of_case[0], 6), confidence=certain(naive["confidence"][times]),
             confidence0=certain(naive["confidence"][0]), accuracy=f"{naive['accuracy'][times]:.1%}",

@@ -54,8 +54,8 @@ def choose_root(table: active.FittableTable, dependences: Dependences) -> None:
         offered,
         format_func=named_by.__getitem__,
         help=_(
-            "The tree hangs from the column that says most of the class. Without smoothing, on complete data, any root "
-            "gives the same joint."
+            "The root is the column most informative about the class. Without smoothing, on complete "
+            "data, any root gives the same joint."
         ),
         width=320,
         **bound_to(keys.TREE_ROOT, root if root in offered else -1),
@@ -203,7 +203,10 @@ def _step_in_words(table: active.FittableTable, dependences: Dependences, step: 
         return sentence.format(**fields)
     if step == len(grown.steps) + 1:
         sentence = (
-            _("The tree is whole; the {n} lighter pairs add nothing to it. All edges now point away from {root}.")
+            _(
+                "The tree is complete; the {n} remaining lighter pairs are not needed. All edges now "
+                "point away from {root}."
+            )
             if len(grown.roots) == 1
             else _(
                 "No pair that is left joins the {parts} parts: between them every weight is 0. All edges now point "

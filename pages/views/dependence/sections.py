@@ -34,7 +34,7 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
         "dial": _("Does it matter?"),
         "twice": _("Counted twice"),
         "doubled": _("A feature doubled"),
-        "examples": _("Two live examples"),
+        "examples": _("Two interactive examples"),
     }
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom", gap="medium"):
         units.choose_evidence_unit()

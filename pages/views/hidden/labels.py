@@ -135,7 +135,7 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabel
     figures[0].metric(_("seen only"), first, help=_("Naive Bayes on the rows with a label alone: where EM starts."))
     figures[1].metric(_("with EM"), last, delta=last - first or None)
     right = fits.right_if_all_seen(table, replace(labels, weight=1.0, hard=False))
-    figures[2].metric(_("all seen"), right, help=_("The same naive Bayes, told every label."))
+    figures[2].metric(_("all seen"), right, help=_("The same naive Bayes, given every label."))
     if last < first:
         st.caption(
             _("EM made the labels worse here: it climbs the likelihood of the columns, which need not sort by class.")

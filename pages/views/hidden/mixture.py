@@ -162,7 +162,8 @@ def _end_in_words(table: active.FittableTable, run: MixtureRun, climbed: Gaussia
     if climbed.collapse:
         controls.engine_message(climbed.collapse.message)
         st.caption(
-            _("The film ends at iteration {n}, the last before the collapse: the likelihood would climb for ever.")
+            _("The animation ends at iteration {n}, the last before the collapse: the likelihood would "
+              "rise without bound.")
             .format(n=trace.n_iter)
         )  # fmt: skip
         st.button(

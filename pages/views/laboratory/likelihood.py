@@ -158,8 +158,9 @@ def _multinomial(n: int, seed: int) -> None:
     st.markdown(f"$$\\log L=\\sum_s n_s\\log\\theta_s={terms}\\qquad\\hat\\theta_s=\\frac{{n_s}}{{n}}:\\;{best}$$")
     st.caption(
         _(
-            "With a multiplier ν for Σθ = 1 the derivatives are n_s/θ_s − ν. At the top they are 0 wherever θ_s > 0: "
-            "n_s = νθ_s, and summed over s, n = ν. Here n_s/θ_s − n is {gradient}."
+            "With a Lagrange multiplier ν for Σθ = 1 the derivatives are n_s/θ_s − ν. At the maximum "
+            "they are 0 wherever θ_s > 0: n_s = νθ_s, and summed over s, n = ν. Here n_s/θ_s − n is "
+            "{gradient}."
         ).format(gradient=_(", ").join(_signed(g, 2) for g in climbed.gradient))
         + " "
         + (

@@ -214,7 +214,8 @@ def _growth(setup: Setup) -> None:
     )
     st.caption(
         _(
-            "The mean true risk of {r} samples of each size, ± its standard error; at the right where endless rows "
-            "lead. Few rows favour the model with fewer parameters, many the one that can become the truth."
+            "The mean true risk of {r} samples of each size, ± its standard error; at the right the "
+            "limit of infinitely many rows. Few rows favour the model with fewer parameters, many "
+            "rows the one that contains the true distribution."
         ).format(r=study.CURVE)
     )

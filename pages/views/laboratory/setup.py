@@ -100,7 +100,7 @@ def scene_lesson(scene: str) -> str:
             "removes it."
         ),
         "three": _(
-            "Three regions meet in a point. Raise one loss, and that class's region gives way on all its sides."
+            "Three regions meet in a point. Raise the losses of one decision, and its region shrinks on all its sides."
         ),
         "table": _(
             "Three binary columns, so the truth is two small tables. The first two agree in class A and differ in "

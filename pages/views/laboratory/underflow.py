@@ -28,11 +28,13 @@ def show() -> None:
         chart(
             figures.underflow_lines(product, names, dark=dark()),
             key="lab_underflow",
-            alt=_("The size of the product over the number of columns, and where floating point loses it"),
+            alt=_("The size of the product over the number of columns, and where floating point underflows"),
         )
     a, b = product.logs
     with right:
-        st.markdown(f"**{_dies(product, d)}** " + _("The sum of logs never notices: it is a number of ordinary size."))
+        st.markdown(
+            f"**{_dies(product, d)}** " + _("The sum of logs is not affected: it is a number of ordinary size.")
+        )
         if max(product.products) == 0.0:
             st.markdown(_("By products: P(A | x) = 0 / (0 + 0), **no answer**."))
         else:

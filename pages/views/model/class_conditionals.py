@@ -283,7 +283,7 @@ def draw_conditional(table: active.FittableTable, fitted: active.Fitted, estimat
         kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(estimates.variable.levels))
     if isinstance(estimates, LevelConditionals) and estimates.joint:
         st.markdown(f"**P({target}, {name})** · {kind}")
-        st.caption(_("What AODE has of a super-parent: the joint probability of class and value."))
+        st.caption(_("What AODE estimates of a super-parent: the joint probability of class and value."))
     else:
         alike = isinstance(estimates, LevelConditionals) and estimates.alike
         asked = _(", ").join([*([] if alike else [target]), *_conditions(table, estimates.given)])

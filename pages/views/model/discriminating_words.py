@@ -88,8 +88,8 @@ def _rare(table: active.FittableTable, word_table: WordTable) -> str:
         lines.append(_("A term that never stood in a class gets {shares} there by smoothing.").format(
             shares=_(", ").join(names)))  # fmt: skip
     else:
-        lines.append(_("Without smoothing a term that never stood in a class gets 0 there, and one such word in a text "
-                      "makes the class impossible, whatever the others say."))  # fmt: skip
+        lines.append(_("Without smoothing a term that never occurred in a class gets 0 there, and one such word "
+                       "in a text makes the class impossible, whatever the other words."))  # fmt: skip
     return " ".join(lines)
 
 

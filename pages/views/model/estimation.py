@@ -169,8 +169,8 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
     prior = dict(active.setting(spec, "alphas")).get(position, shelf.pseudo_count(spec))
     sentences = [_("The prior in use: {prior}.").format(prior=prior_choice.text(prior))]
     if known.bare:
-        sentences = [_("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
-                  "those under Jeffreys' prior, ½ a level.")]  # fmt: skip
+        sentences = [_("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
+                       "the intervals are those under Jeffreys' prior, ½ a level.")]  # fmt: skip
     sentences.append(
         _(
             "A row of the table is Dirichlet distributed once the rows are counted, and each number in it Beta: where "

@@ -162,13 +162,13 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
 
 def _choice_help(name: str, *, naive: bool) -> str:
     return {
-        "objective": _("What the weights make small on the rows: the log-loss has one minimum, squared error several."),
+        "objective": _("What the weights minimize on the rows: the log-loss has one minimum, squared error several."),
         "direction": _(
             "Forward begins with no column and adds the best while that makes the score better; backward begins "
             "with all and takes off the one missed least while that makes it no worse."
         ),
         "criterion": _(
-            "What the search makes large: more is better. MDL is the book's (eq. 7.28), each free number ½ ln m."
+            "What the search maximizes: more is better. MDL is the book's (eq. 7.28), each free number costs ½ ln m."
         ),
         "smoothing": _(
             "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
@@ -192,10 +192,11 @@ def _choice_help(name: str, *, naive: bool) -> str:
         ),
         "variance": _("n−1 is the sample variance of the worked examples; n is maximum likelihood."),
         "missing": _(
-            "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is for "
-            "discrete columns."
+            "Marginalize: a missing cell has no factor, and the row's other cells count. A level of "
+            "its own is for discrete columns. A level of its own is better where it says something "
+            "of the class that a cell is missing; worse otherwise."
         ),
-        "unseen": _("What a value does at prediction that no row of the table had."),
+        "unseen": _("How prediction treats a value that no row of the table had."),
         "calibration": _(
             "Last of all, learnt from rows held out: temperature divides all log posteriors by one T, Platt fits a "
             "line in the log-odds of each class against the rest, isotonic an increasing step function. Decisions, "

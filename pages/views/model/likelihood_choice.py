@@ -77,7 +77,7 @@ def _names() -> tuple[str, str, str]:
 def _evidence(comparison: LikelihoodComparison) -> None:
     """What each word says under the three: log-odds, and what they come to."""
     first, second = (md(str(c)) for c in comparison.classes)
-    asked = _("What each says for *{for_}* against *{against}*, in {unit}:")
+    asked = _("What each contributes for *{for_}* against *{against}*, in {unit}:")
     st.markdown(asked.format(for_=first, against=second, unit=units.evidence_unit()))
     rows: list[tuple[str, str, Sequence[float]]] = [(_("class prior"), "", comparison.prior)]
     rows += [(line.word, f"× {line.times}", line.nats) for line in comparison.lines]

@@ -180,7 +180,9 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
             Head(_("term")),
             Head(
                 "I(x; c)",
-                _("What the term says of the class on average, in {unit}.").format(unit=units.evidence_unit()),
+                _("How informative the term is about the class on average, in {unit}.").format(
+                    unit=units.evidence_unit()
+                ),
                 right=True,
             ),
             *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in word_table.classes),
@@ -195,7 +197,9 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
             on_choice=choose,
         ),
     )
-    st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(word_table))
+    st.caption(
+        _("The {n} terms most informative about the class.").format(n=len(terms)) + " " + _about_words(word_table)
+    )
     if not word_table.presence:
         st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
                      "classes instead. It gives scores; calibrated, by the library's CalibratedClassifier, they are "
@@ -384,8 +388,8 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
         note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
                  "of them Beta; the interval holds it with 95 %.")  # fmt: skip
         if not estimates.added.any():
-            note = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
-                     "those under Jeffreys' prior, ½ a level.")  # fmt: skip
+            note = _("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
+                     "the intervals are those under Jeffreys' prior, ½ a level.")  # fmt: skip
     heads = [
         Head(table.column(estimates.variable.name)),
         Head("ML", _("Maximum likelihood: nothing added."), right=True),

@@ -118,7 +118,7 @@ def _weights(table: active.FittableTable, fitted: active.Fitted, model: Weighted
         gone = [name for name, w in weights.items() if w == 0]
         if gone:
             names = _(", ").join(md(table.column(n), 24) for n in gone[:8]) + (" …" if len(gone) > 8 else "")
-            st.markdown(_("Without any say ({n}): {names}.").format(n=len(gone), names=names))
+            st.markdown(_("Without influence ({n}): {names}.").format(n=len(gone), names=names))
         st.caption(
             _(
                 "At w = 1 everywhere this is naive Bayes; below 1 a column counts less than its probabilities say. "

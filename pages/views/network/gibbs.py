@@ -64,7 +64,7 @@ def _exact(asked: Question) -> float | None:
         return None
 
 
-@cached(max_entries=32, activity=Message("letting the chains walk"))
+@cached(max_entries=32, activity=Message("running the chains"))
 def _walk(asked: Question, sweeps: int, seed: int) -> Walk:
     return walk(asked.network, asked.evidence, asked.event, sweeps, seed)
 

@@ -42,8 +42,9 @@ def communicating_classes(
     if classes is None:
         st.markdown(
             _(
-                "Zeros in the tables part the possible states of {nodes} into **{n} communicating classes**: no draw "
-                "of a single node leads from one to another, so each chain stays in the class where it began."
+                "Zeros in the tables divide the possible states of {nodes} into **{n} communicating "
+                "classes**: no draw of a single node leads from one to another, so each chain stays in "
+                "the class where it began."
             ).format(nodes=names, n=len(irreducibility.communicating_classes))
         )
         st.markdown(reason)

@@ -62,11 +62,11 @@ def _hidden(asked: Question) -> list[int]:
 
 
 def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerComparison:
-    with st.spinner(_("The chains are walking…"), show_time=False):
+    with st.spinner(_("The chains are running…"), show_time=False):
         return _compared(asked, with_, exact)
 
 
-@cached(max_entries=48, activity=Message("letting the chains walk"))
+@cached(max_entries=48, activity=Message("running the chains"))
 def _compared(asked: Question, with_: Knobs, exact: float | None) -> SamplerComparison:
     network, evidence, event = asked.network, asked.evidence, asked.event
     return compare_samplers(network, evidence, event, exact, settings=with_.settings, seed=with_.seed)
@@ -239,7 +239,7 @@ def diagnostics(asked: Question, by_sampler: SamplerComparison) -> None:
             sentence += " " + _("No line for {names}: it never saw a change.").format(names=_(", ").join(still))
         st.caption(sentence)
     with right:
-        st.subheader(_("What the chains saw"))
+        st.subheader(_("What the chains sampled"))
         chart(
             traces(by_sampler.textbook, by_sampler.improved, dark=dark()),
             key="net_g_traces",

@@ -23,7 +23,7 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
             _("Ask this network"),
             icon=":material/check:" if taken else ":material/arrow_forward:",
             key="learn_ask",
-            help=_("The tabs ask and Gibbs then speak of this graph, its tables estimated from the rows."),
+            help=_("The tabs Ask and Gibbs then use this graph, with its tables estimated from the rows."),
             **on_click(lambda s: with_network(here, s, graph)),
         )
         about = _("It predicts the class through its Markov blanket.")

@@ -102,7 +102,7 @@ def why_ended(result: SearchResult) -> str:
     return {
         "optimum": _("Proven: no graph that the constraints allow scores higher."),
         "local optimum": _("No single arc added, deleted or turned round gains any more: a local optimum."),
-        "steps": _("The search was stopped after its number of steps."),
+        "steps": _("The search was stopped at its limit of steps."),
         "time": _("The time was up: this is the best graph found until then. Give it more seconds to go on."),
         "cancelled": _("The search was cancelled: this is the best graph found until then."),
         "given": _("Nothing was searched for: the method fixes the arcs."),

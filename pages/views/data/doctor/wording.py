@@ -181,8 +181,8 @@ def mend_help(mend: finding.Mend) -> str:
     what = {
         "drop-duplicates": _("Of rows equal in all that is read of them the first stays."),
         "drop-rare": _("The rows of these classes lose their class and are left out of every fit."),
-        "merge-spellings": _("The most frequent spelling stands for all; a second file is read alike."),
-        "merge-look-alikes": _("The most frequent of them stands for all; a second file is read alike."),
+        "merge-spellings": _("The most frequent spelling replaces all; a second file is treated alike."),
+        "merge-look-alikes": _("The most frequent of them replaces all; a second file is treated alike."),
         "infinite-missing": _("The cells count as missing, here and in a second file."),
         "value-missing": _("Cells with this number count as missing, here and in a second file."),
         "outliers-missing": _("These cells count as missing; the rows of a second file keep theirs."),

@@ -93,9 +93,10 @@ def _calibration(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -
         for n, f in frames.items()
     }
     words = _(
-        "Where a model says P({name}) = 0.8, eight in ten rows should be. On the diagonal they are; above it the model "
-        "says too little, below it too much. Each point holds the same weight of rows; the bars on the active model's "
-        "are 95 % Wilson intervals, and bins off are those whose interval leaves out what was said."
+        "Where a model gives P({name}) = 0.8, eight in ten rows should be of that class. On the "
+        "diagonal they are; above it the model's probability is too low, below it too high. Each "
+        "point holds the same weight of rows; the bars on the active model's are 95 % Wilson "
+        "intervals, and bins off are those whose interval excludes the predicted probability."
     ).format(name=_class(judged, label))
     return figure, words, rows
 
@@ -115,13 +116,13 @@ def _threshold(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> 
     words = [_("The risk of deciding {name} from each threshold on; every step is exact.").format(name=name)]
     if used is not None:
         words.append(
-            _("The losses ask for P ≥ **{t}** (line), whatever the model, if its probabilities are true.").format(
+            _("The losses ask for P ≥ **{t}** (line), whatever the model, if its probabilities are calibrated.").format(
                 t=number(used, 3)
             )
         )
         words.append(
-            _("Where a curve's lowest point (ring) lies far from it, the probabilities are not; but a ring is chosen "
-              "in hindsight, on these very rows.")
+            _("Where a curve's lowest point (ring) lies far from the line, the probabilities are not "
+              "calibrated; but a ring is chosen in hindsight, on these very rows.")
         )  # fmt: skip
     else:
         words.append(_("Below the threshold the cheapest of the other decisions is taken."))
@@ -136,9 +137,9 @@ def _roc(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn
     priced = _prices(judged, label, first.share)
     figure = drawn.roc(_looks(judged, by_model, lambda one: one.swept), priced, dark=dark())
     words = [
-        _("The area is how often a row of {name} ranks above another, whatever the probabilities are.").format(
-            name=_class(judged, label)
-        )
+        _(
+            "The area is how often a row of {name} ranks above a row of another class, whatever the probabilities are."
+        ).format(name=_class(judged, label))
     ]
     rows = {n: {_("area (AUC)"): number(one.swept.area)} for n, one in by_model.items()}
     if priced is not None and priced.threshold() is not None:

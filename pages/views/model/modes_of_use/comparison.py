@@ -47,8 +47,8 @@ def _mode_in_words(way: ModeOfUse) -> str:
             "are few."
         ),
         "incremental": _(
-            "The counts are kept; a row that comes or goes changes those of its own values. Where rows keep coming "
-            "while questions are asked."
+            "The counts are kept; adding or removing a row changes those of its own values only. For "
+            "tables that grow while predictions are made."
         ),
     }[way]
 
@@ -154,9 +154,10 @@ def _figure(bill: Sequence[Cost]) -> None:
     chart(figure, key="ways_work", alt=_("the work of each way against the number of predictions for each new row"))
     st.caption(
         _(
-            "The work of one row more and of the predictions until the next. Counting when asked pays while questions "
-            "are rare, keeping counts as soon as they are not. A table compiled anew for every row saves no step: it "
-            "is for rows that stand still, and to be handed on without them."
+            "The work of one row more and of the predictions until the next. Counting at prediction "
+            "time pays while predictions are rare, keeping counts as soon as they are not. A table "
+            "compiled anew for every row saves no step: it is for data that do not change, and can "
+            "be passed on without them."
         )
     )
 
