@@ -61,9 +61,9 @@ function runs(n, size, upwards, banded, gap) {
   }))
 }
 
-const shareOf = p => {                // two digits, or as many as it takes to tell it from 1
-  const digits = clamp(Math.ceil(-Math.log10(1 - p)) + 1, 2, 6)
-  return Math.min(p, p < 1 ? 1 - 10 ** -digits : 1).toFixed(digits)
+const shareOf = p => {   // two digits or, where it is nearly 1, four as in the sentence above the picture, or what tells it from 1
+  const places = Math.ceil(-Math.log10(1 - p))
+  return p < 1 ? p.toFixed(clamp(places, clamp(places + 1, 2, 4), 16)) : p.toFixed(2)
 }
 
 // ---- the scene: posteriors on a grid ---------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def class_inks(labels: Sequence[str]) -> tuple[Ink, ...]:
     """The classes in their own colours.
 
     >>> class_inks(["bad", "good"])[1].light
-    '#A87400'
+    '#926500'
     """
     return tuple(Ink(label, colour_of(k), colour_of(k, dark=True), k) for k, label in enumerate(labels))
 
@@ -82,7 +82,7 @@ def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, .
     """The actions: in the colour of the class they decide for (`of`), else in a muted one.
 
     >>> [ink.light for ink in action_inks(["good", "ask"], [1, None])]
-    ['#A87400', '#6B6F76']
+    ['#926500', '#6B6F76']
     """
     extra = cycle(EXTRA_COLOURS)
     return tuple(

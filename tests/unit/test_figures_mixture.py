@@ -152,7 +152,7 @@ def test_figures_hold_the_numbers_they_are_given() -> None:
     assert list(criteria_by_components(table, 2).data[0].y) == table["bic"].tolist()
     picture = responsibility_bands([np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])], [1], ["row"]).data[0].z
     assert picture[0][0][:3] == pytest.approx((0, 114, 178))
-    assert tuple(picture[0][-1][:3]) == pytest.approx((168, 116, 0))
+    assert tuple(picture[0][-1][:3]) == pytest.approx((146, 101, 0))
 
 
 def test_a_filled_cell_integrates_to_one() -> None:

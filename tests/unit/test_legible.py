@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.colors import hex_to_rgb
 
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, GROUND, INK, template
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
 from tests.conftest import ROOT
 
 LEAST, CONTRAST = 13.0, 4.5
@@ -96,3 +96,26 @@ def test_charts_write_in_ink(dark: bool) -> None:
     assert {font.color for font in fonts} == {INK[dark]} and min(font.size or LEAST for font in fonts) >= LEAST
     for colour in (INK[dark], *(pair[dark] for pair in EXTRA_COLOURS)):
         assert contrast(colour, GROUND[dark]) >= CONTRAST, colour
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_two_and_three_classes_bear_text(dark: bool) -> None:
+    """The handles and the cells of the laboratory are written on, which has no more classes than three."""
+    for pair in CLASS_COLOURS[:3]:
+        assert contrast(pair[dark], GROUND[dark]) >= CONTRAST, pair
+
+
+def test_no_text_has_a_class_s_colour() -> None:
+    """Of many classes some are too pale for it."""
+    for path, source in SOURCES:
+        if path.suffix == ".css":
+            assert not re.search(r"(?<![\w-])color:\s*var\(--(?:ink|colour)\)", source), path.name
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_captions_and_chips_that_are_not_used_can_be_read(mode: str) -> None:
+    theme, style = THEME[mode], (ROOT / "pages" / "shell" / "chips.py").read_text(encoding="utf-8")
+    shares = [float(share) for share in re.findall(r"(?<![\w-])opacity: ([\d.]+)", style)]
+    assert len(shares) == 3
+    for ground in (theme["backgroundColor"], theme["secondaryBackgroundColor"]):
+        assert min(contrast(theme["textColor"], ground, share) for share in shares) >= CONTRAST

@@ -26,7 +26,7 @@ from bayes_engine.workbench.derivation.conditionals import (
 from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, named_rows, rug, sized
+from bayes_engine.workbench.figures.theme import INK, colour_of, named_rows, rug, sized
 
 WIDTH = 400
 """At least so many pixels of a figure are left for its bars: decides which text finds room over one."""
@@ -323,10 +323,8 @@ def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False
             y=list(range(len(classes))),
             orientation="h",
             cliponaxis=False,
-            textposition="auto",
+            textposition="outside",  # no ink is legible on the colours of all classes
             textangle=0,
-            constraintext="none",
-            insidetextfont={"color": GROUND[dark]},
             marker={"color": [colour_of(k, dark) for k in range(len(classes))], "line": {"width": 0}},
             text=[f"{fraction(s)} = {number(p)}" for s, p in zip(prior.sources, prior.factors, strict=True)],
             hovertemplate="%{text}<extra></extra>",
@@ -334,5 +332,5 @@ def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False
     )
     figure.update_layout(bargap=0.35, showlegend=False)
     named_rows(figure, classes)
-    figure.update_xaxes(range=[0.0, max(prior.factors)], showticklabels=False, showgrid=False)
+    figure.update_xaxes(range=[0.0, 1.5 * max(prior.factors)], showticklabels=False, showgrid=False)
     return sized(figure, 40 + 30 * len(classes), top=4)

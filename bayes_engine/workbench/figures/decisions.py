@@ -23,7 +23,7 @@ def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark
     """A class's own colour for deciding it, a muted one for any other action; on light or on dark ground.
 
     >>> action_colours(["good", "ask"], ["bad", "good"])
-    ['#A87400', '#6B6F76']
+    ['#926500', '#6B6F76']
     """
     extra = (pair[dark] for pair in cycle(EXTRA_COLOURS))
     return [colour_of(list(classes).index(a), dark) if a in classes else next(extra) for a in actions]

@@ -16,7 +16,7 @@ from bayes_engine.logspace import Array
 
 CLASS_COLOURS: tuple[tuple[str, str], ...] = (
     ("#0072B2", "#56B4E9"),
-    ("#A87400", "#F0BE45"),
+    ("#926500", "#F0BE45"),
     ("#00855F", "#3CCB9F"),
     ("#B5478F", "#EA94C8"),
     ("#D55E00", "#FF8F57"),

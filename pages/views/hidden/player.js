@@ -274,7 +274,7 @@ function createPlayer(host) {
     for (const y of [top, bottom]) { ctx.beginPath(); ctx.moveTo(l, y + 0.5); ctx.lineTo(r, y + 0.5); ctx.stroke() }
     ctx.fillStyle = theme.soft; ctx.textBaseline = "top"; ctx.textAlign = "center"
     for (const [v, text] of ticksOf(from, to, Math.min(to - from, 6))) if (Number.isInteger(v)) ctx.fillText(text, clamp(X(v), l + 4, r - 6), bottom + 5)
-    const colour = theme.dark ? ["#56B4E9", "#F0BE45"] : ["#0072B2", "#A87400"]
+    const colour = theme.dark ? ["#56B4E9", "#F0BE45"] : ["#0072B2", "#926500"]
     ctx.lineJoin = "round"; ctx.lineWidth = near ? 2.4 : 1.6
     for (let i = from; i < to; i++) {   // M: from the log-likelihood up to the bound; E: from the bound up to it again
       const middle = bound[i + 1] ?? objective[i + 1]
