@@ -281,3 +281,5 @@ def test_significance_is_by_the_corrected_p_value() -> None:
     one = Dependence(0.5, 9.0, 1, 0.01, 9.0)
     assert PairTest(one, 0.2, 0.01, "chi2", 0.049).significant
     assert not PairTest(one, 0.2, 0.01, "chi2", LEVEL).significant
+    assert PairTest(one, 0.2, 0.01, "drawn", 0.03, 0.01).is_bound
+    assert not PairTest(one, 0.2, 0.02, "drawn", 0.03, 0.01).is_bound

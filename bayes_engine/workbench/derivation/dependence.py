@@ -52,13 +52,20 @@ Way = Literal["chi2", "exact", "drawn", "rough"]
 class PairTest(NamedTuple):
     """A dependence with what it comes to by chance, in nats, and its p-value: `way` says whether that is χ²'s, over all
     tables with these margins in each class, or from tables drawn with them; "rough" is χ²'s where few rows are expected
-    and neither can be had. `holm` is p by Holm's correction for all pairs that can be tested."""
+    and neither can be had. `holm` is p by Holm's correction for all pairs that can be tested; `least` is the least p
+    that drawn tables can give, at which p and `holm` are bounds."""
 
     found: Dependence
     chance: float
     p: float
     way: Way
     holm: float
+    least: float = 0.0
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether no drawn table came to as much, so that p and `holm` may be smaller."""
+        return self.p <= self.least
 
     @property
     def significant(self) -> bool:
@@ -110,7 +117,10 @@ def pair_tests(found: Mapping[Edge, Dependence], tables: Mapping[Edge, Array]) -
     corrected = dict.fromkeys(tables, 1.0) | dict(
         zip(free, holm(np.array([p[e][0] for e in free])).tolist(), strict=True)
     )
-    return {e: PairTest(found[e], expected_information(tables[e]), *p[e], corrected[e]) for e in steps(tables)}
+    least = {e: 1.0 / (1 + draws) if p[e][1] == "drawn" else 0.0 for e in tables}
+    return {
+        e: PairTest(found[e], expected_information(tables[e]), *p[e], corrected[e], least[e]) for e in steps(tables)
+    }
 
 
 def draws_of_tests(pairs: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.numerals import count, number
+from bayes_engine.numerals import count, number, p_value
 from bayes_engine.workbench.derivation.dependence import LEVEL, SPARSE, Pair, clustered, map_of, strongest
 from bayes_engine.workbench.figures.dependence import ROOMY, dependence_map
 from pages import active
@@ -113,10 +113,10 @@ def draw_list(table: active.FittableTable, dependences: Dependences, ordered: li
                 f"{units.evidence(t.found.information):.4f}",
                 f"{units.evidence(t.chance):.4f}",
                 "✓" if p.edge in taken else "",
-                f"{t.holm:.3g}",
+                p_value(t.holm, is_bound=t.is_bound),
                 f"{t.found.statistic:.2f}",
                 str(t.found.degrees),
-                f"{t.p:.3g}",
+                p_value(t.p, is_bound=t.is_bound),
             ]
             for p, t in zip(ordered, shown, strict=True)
         ],

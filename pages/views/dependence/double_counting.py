@@ -19,7 +19,7 @@ from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN
-from bayes_engine.numerals import certain, signed
+from bayes_engine.numerals import certain, p_value, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from bayes_engine.workbench.derivation.double_counting import (
     DoubleCounting,
@@ -126,7 +126,13 @@ def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFra
     amount = f"{units.evidence(chance.nats):.2f} {units.evidence_unit()}"
     share = f"{(chance.p * (chance.draws + 1) - 1) / chance.draws:.1%}"
     st.markdown(
-        sentence.format(chance=f"**{amount}**", share=share, n=f"{chance.draws:,}", p=f"{chance.p:.3g}") + f" {judged}"
+        sentence.format(
+            chance=f"**{amount}**",
+            share=share,
+            n=f"{chance.draws:,}",
+            p=p_value(chance.p, is_bound=chance.p <= 1 / (1 + chance.draws)),
+        )
+        + f" {judged}"
     )
 
 

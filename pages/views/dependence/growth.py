@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bayes_engine.language import Message, _
-from bayes_engine.numerals import certain, number
+from bayes_engine.numerals import certain, number, p_value
 from bayes_engine.workbench.derivation.dependence import (
     ChosenEdge,
     Growth,
@@ -126,12 +126,16 @@ def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
 
     def line(name: str, edge: ChosenEdge, own: list[str]) -> list[str]:
         weights = (f"{units.evidence(v):.4f}" for v in (edge.weight, edge.chance))
-        return [name, *weights, f"{edge.p:.3g}", *own]
+        return [name, *weights, p_value(edge.p, is_bound=edge.p <= 1 / (1 + chance.draws)), *own]
 
     lines = []
     for e in chance.edges:
         pair = by_edge.get(e.edge)
-        own = ["", ""] if pair is None else [f"{units.evidence(pair.chance):.4f}", f"{pair.p:.3g}"]
+        own = (
+            ["", ""]
+            if pair is None
+            else [f"{units.evidence(pair.chance):.4f}", p_value(pair.p, is_bound=pair.is_bound)]
+        )
         lines.append(line(" – ".join(clean(table.column(n), 24) for n in e.edge), e, own))
     word_table(
         [

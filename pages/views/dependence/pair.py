@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.numerals import count, number, signed
+from bayes_engine.numerals import count, number, p_value, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.dependence import (
     SPARSE,
@@ -65,8 +65,8 @@ def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> 
         nats=number(found.information),
         g=f"{found.statistic:.3f}",
         df=found.degrees,
-        p=_p(tested.p),
-        holm=_p(tested.holm),
+        p=p_value(tested.p, is_bound=tested.is_bound),
+        holm=p_value(tested.holm, is_bound=tested.is_bound),
     )
     how = {
         "chi2": "",
@@ -82,12 +82,8 @@ def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> 
     }[tested.way]
     if how:
         draws = f"{draws_of_tests(sum(p.given_class.found.degrees > 0 for p in dependences.pairs)):,}"
-        how = " " + how.format(least=count(SPARSE), few=few, all=possible, draws=draws, rough=_p(found.p_value))
+        how = " " + how.format(least=count(SPARSE), few=few, all=possible, draws=draws, rough=p_value(found.p_value))
     return sentence + how
-
-
-def _p(value: float) -> str:
-    return f"{value:.3g}" if value > 0 else "0 (< 1e-300)"
 
 
 def _cell(cells: Contingency) -> tuple[int, int, int]:
