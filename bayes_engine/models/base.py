@@ -554,7 +554,8 @@ def warn_of_constant(names: Iterable[str]) -> None:
     """Warn of columns that say nothing of the class."""
     if names := tuple(names):
         warn(
-            "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
+            "column(s) {names} have the same value in every row: they carry no information about the class and are "
+            "set aside",
             names=Listing(names),
         )
 

@@ -533,8 +533,9 @@ class AODE(SemiNaive):
             self.smoothing == "joint" and {p.per for p in priors} != {"level"}
         ):
             raise ParameterError(
-                "AODE smooths joint tables P(class, value): alpha with base='marginal' has no place there, and "
-                "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or smoothing='factored'"
+                "AODE smooths joint tables P(class, value): alpha with base='marginal' does not apply there, and "
+                "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or "
+                "smoothing='factored'"
             )
         members = tuple(self._member(stats, stats.schema[name]) for name in self._super_parents(stats))
         naive = self._directed(stats, {})

@@ -149,7 +149,7 @@ def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | 
         try:
             status = Path(source).stat()
             if not stat.S_ISREG(status.st_mode):
-                raise StoreError("'{path}' is no file", path=str(source))
+                raise StoreError("'{path}' is not a file", path=str(source))
             _readable(status.st_size, limit)
             with Path(source).open("rb") as file:
                 return file.read(limit + 1)

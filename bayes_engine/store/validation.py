@@ -253,7 +253,9 @@ def check_variable(variable: Variable) -> None:
     if cuts is not None:
         rising = np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()
         if not rising or len(variable.levels) != len(cuts) + 1:
-            raise StoreError("'{column}' has cuts that do not rise, or do not make its levels", column=variable.name)
+            raise StoreError(
+                "'{column}' has cut points that do not increase, or do not match its levels", column=variable.name
+            )
 
 
 # parts ----------------------------------------------------------------------------------------------------------------

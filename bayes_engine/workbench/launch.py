@@ -156,7 +156,7 @@ def classroom_address(wanted: str, others: Sequence[str]) -> str:
         except (ValueError, OSError):
             address = None
         if address is None or address.is_unspecified or address.is_multicast:
-            _end(_("'{address}' is no address of this computer. Its addresses in local networks: {list}.").format(
+            _end(_("'{address}' is not an address of this computer. Its addresses in local networks: {list}.").format(
                 address=wanted, list=", ".join(lan_addresses()) or _("none")))  # fmt: skip
         return str(address)
     addresses = lan_addresses()

@@ -27,7 +27,7 @@ def fittable(table: active.TableInUse) -> active.FittableTable:
 def unfittable(table: active.UnfittableTable) -> None:
     """Why nothing can be fitted to this table, and where to mend it."""
     st.error(table.problem.message.local(md))
-    page_link("pages/data.py", _("Mend it on the page Data"), ":material/table:")
+    page_link("pages/data.py", _("Repair it on the page Data"), ":material/table:")
 
 
 def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:

@@ -62,8 +62,8 @@ def family_help(name: str) -> str:
             "$\\sum_i P(c,x_i)\\prod_{j\\neq i}P(x_j\\mid c,x_i)$ (eq. 7.23–7.25)."
         ),
         "k-db": _(
-            "Every column depends on the class and on up to $k$ others, each of which tells more of the class: "
-            "$P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$ (Sahami 1996)."
+            "Every column depends on the class and on up to $k$ others, each of which is more informative about the "
+            "class: $P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$ (Sahami 1996)."
         ),
         "network": _(
             "The class is a node among the columns, with parents and children as the arcs say (eq. 7.26): "

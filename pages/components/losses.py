@@ -88,7 +88,7 @@ def loss_editor(
     if (refused := st.session_state.get(f"{key}-refused")) is not None:
         st.error(refused.local(md))
     if loss.ignores_data:
-        st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
+        st.caption(_("One decision is never costlier than any other here: the data cannot change it."))
     _never_refused(table)
     state = current()
     if not story_shown and table.info and not state.fixed and (state.losses, state.extra) == active.story_losses(table):

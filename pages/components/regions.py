@@ -78,8 +78,8 @@ def _middle(table: active.FittableTable) -> tuple[str, ...]:
 def no_axes() -> None:
     """Why there are no regions where every feature is a text, and where to look instead."""
     st.info(_("A text has no place on an axis, so there are no regions to draw: each text is judged by its words. The "
-              "page One case shows what each of them says."), icon=":material/notes:")  # fmt: skip
-    page_link("pages/case.py", _("See what each word says"), ":material/search:")
+              "page One case shows what each of them contributes."), icon=":material/notes:")  # fmt: skip
+    page_link("pages/case.py", _("See what each word contributes"), ":material/search:")
 
 
 def region_controls(table: active.FittableTable, axes: Axes) -> None:
@@ -99,7 +99,7 @@ def slice_control(axes: Axes) -> None:
     modes = {True: _("as in the case"), False: _("integrated out")}
     about = _(
         "As in the case: a slice at the values of the chosen case, so that the picture, the headline and the working "
-        "speak of one posterior. Integrated out: the posterior given the axes alone, which is another question and has "
+        "show one posterior. Integrated out: the posterior given the axes alone, which is another question and has "
         "another answer; AODE answers it by Weka's rule: a super-parent whose value is not known drops out."
     )
     choose(_("The other features"), keys.SLICED, modes, about=about)

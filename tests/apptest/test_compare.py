@@ -106,8 +106,11 @@ def test_naive_bayes_is_right_but_too_sure_until_it_is_calibrated(engine: Engine
     after = score(calibrate(engine["1 · naive Bayes"], "temperature"))
     text = said(app)
     assert f"is right on **{before['accuracy']:.1%}**" in text
-    assert f"is sure to **{before['confidence']:.1%}**" in text
-    assert f"After calibration it is right on {after['accuracy']:.1%} and says {after['confidence']:.1%}" in text
+    assert f"its mean confidence is **{before['confidence']:.1%}**" in text
+    assert (
+        f"After calibration it is right on {after['accuracy']:.1%}, with a mean confidence of {after['confidence']:.1%}"
+        in text
+    )
     probability = f"{math.exp(-after['log_loss']):.1%}"
     assert [m.value for m in app.metric] == [probability, *(number(after[k], 3) for k in ("brier", "ece"))]
     app.segmented_control(key="trust_calibrator").set_value("isotonic").run()
@@ -185,7 +188,7 @@ def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: s
         assert "learnt anew from all others" in said(app)
         assert {row["verdict"] for row in numbers(app).values()} == {"the best", "–"}
         assert all("[" in row["above"] for row in numbers(app).values() if row["verdict"] == "–")
-        assert "Fewer than 30 rows bear an interval, but no verdict." in said(app)
+        assert "With fewer than 30 rows an interval is given, but no verdict." in said(app)
     assert "nan" not in str(numbers(app)).lower()
 
 

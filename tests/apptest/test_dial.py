@@ -127,7 +127,7 @@ def test_headline_and_dial_show_one_number_and_what_keeps_the_tree_is_named_so()
     app.toggle(key="dial_anew").set_value(False).run()
     assert f"against {losses[0]:.4f}" in said(app)  # what the headline says is held out in any case
     assert number(losses[1], 3) in drawn(app) and "TAN, structure kept" in drawn(app)
-    assert "each row had its say" in said(app) and "Structure kept: each row is left out" in said(app)
+    assert "each row took part" in said(app) and "Structure kept: each row is left out" in said(app)
     names = [row["model"] for row in table_of(app, "parameters", "penalty")]
     assert names[:4] == ["naive Bayes", "SPODE, structure kept", "TAN, structure kept", "AODE"]
     assert seen(state_of(app), "dial_anew") is False

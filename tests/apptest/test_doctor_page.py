@@ -102,7 +102,7 @@ def months(i: int) -> str:
 
 CASES: dict[str, tuple[str, str, str]] = {
     "leak": (table(80, x=lambda i: X[i], late=lambda i: 5 + 10 * (y(i) == "pos") + i % 3, y=y),
-             "alone decides the class", "Leave out 'late'"),
+             "alone predicts the class", "Leave out 'late'"),
     "copy-of-target": (table(80, x=lambda i: X[i], same=lambda i: "AB"[y(i) == "pos"], y=y), "under another name",
                        "Leave out 'same'"),
     "single-row-class": (table(80, x=lambda i: X[i], y=lambda i: "odd" if i == 7 else y(i)), "too few rows",
@@ -110,16 +110,16 @@ CASES: dict[str, tuple[str, str, str]] = {
     "rare-class": (table(80, x=lambda i: X[i], y=lambda i: "odd" if i < 3 else y(i)), "fewer than 5 rows",
                    "Leave out the rows"),
     "imbalance": (table(200, x=lambda i: X[i], y=lambda i: "yes" if i % 20 == 0 else "no"), "times as many rows",
-                  "Make an error dearer"),
+                  "Make an error costlier"),
     "nearly-constant": (table(300, x=lambda i: X[i], c=lambda i: "b" if i == 9 else "a", y=y), "has one value in",
                         "Leave out 'c'"),
-    "duplicate-column": (table(80, x=lambda i: X[i], again=lambda i: X[i], y=y), "counts twice", "Leave out 'again'"),
+    "duplicate-column": (table(80, x=lambda i: X[i], again=lambda i: X[i], y=y), "counted twice", "Leave out 'again'"),
     "duplicate-rows": (table(80, x=lambda i: X[i % 60], z=lambda i: Z[i % 60], y=lambda i: y(i % 60)),
                        "stand a second time", "Keep one of equal rows"),
     "spellings": (table(120, x=lambda i: X[i], w=lambda i: ("yes", "no", "no", "Yes", "yes")[i % 5] if i > 6 else "YES",
                         y=y), "differ from others only in case", "Make one level"),
-    "mixed-types": (table(120, x=lambda i: X[i], m=lambda i: "n/k" if i in (5, 30) else Z[i], y=y), "holds numbers but",
-                    "Make these cells"),
+    "mixed-types": (table(120, x=lambda i: X[i], m=lambda i: "n/k" if i in (5, 30) else Z[i], y=y),
+                    "holds numbers except", "Make these cells"),
     "date": (table(120, x=lambda i: X[i], when=months, y=y), "holds dates", "in days"),
     "high-cardinality": (table(120, x=lambda i: X[i], w=lambda i: f"w{i % 45}", y=y), "too few to estimate",
                          "Leave out 'w'"),
@@ -128,13 +128,13 @@ CASES: dict[str, tuple[str, str, str]] = {
     "missing": (table(80, x=lambda i: X[i], h=lambda i: Z[i] if i % 4 == 0 else "", y=y), "is missing in",
                 "Leave out 'h'"),
     "missing-tells": (table(200, x=lambda i: X[i], h=lambda i: "" if y(i) == "pos" and i % 3 else word(i), y=y),
-                      "is missing says something", "Count missing as a level"),
+                      "is missing is informative", "Count missing as a level"),
     "sentinel": (table(120, x=lambda i: X[i], h=lambda i: -999 if i in (4, 40, 77) else 170 + round(Z[i] * 5, 1), y=y),
                  "may mean that the value is not known", "means missing"),
     "outliers": (table(200, x=lambda i: X[i], h=lambda i: 5000.5 if i == 8 else 20 + Z[i], y=y), "robust standard",
                  "Make these cells"),
     "tiny-variance": (table(120, h=lambda i: (3 if y(i) == "neg" else 3 + Z[i] * 1e3), x=lambda i: U[i], y=y),
-                      "next to no spread", "One variance for all"),
+                      "hardly varies", "One variance for all"),
     "skew": (table(400, h=lambda i: round(math.exp(2.2 * U[i]), 4), x=lambda i: X[i], y=y), "is skewed", "by MDLP"),
     "not-normal": (table(400, h=lambda i: round(((-1) ** int(U[i] * 100)) * 5 + Z[i] / 3, 3), x=lambda i: X[i], y=y),
                    "are lost by taking it so", "Kernel density for h"),
@@ -178,14 +178,14 @@ def test_a_finding_is_said_and_gone_after_one_click(code: str):
 
 def test_an_identifier_that_is_read_is_named_and_set_aside():
     at = page(table(60, key=lambda i: f"R{i:04d}x", x=lambda i: X[i], y=y))
-    assert "names the row" not in told(at)  # its role takes care of it already
+    assert "identifies the row" not in told(at)  # its role takes care of it already
     state = at.session_state["state"]
     at.session_state["state"] = State(table=state.table, columns=((0, "feature", "categorical", ()),))
     settled(at.run())
-    assert "names the row" in told(at) and heads(at)["key"]["serious"] == 1
+    assert "identifies the row" in told(at) and heads(at)["key"]["serious"] == 1
     press(at, "Make 'key' id")
     assert shown_role(at, "key") == "id · categorical"
-    assert "names the row" not in told(at)
+    assert "identifies the row" not in told(at)
 
 
 def test_a_repair_is_a_chip_that_undoes_it_and_is_in_the_link():
@@ -221,7 +221,7 @@ def test_days_written_as_whole_numbers_are_counted_and_given_back():
 def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
     at = page(table(200, x=lambda i: X[i], mark=lambda i: "x" if y(i) == "pos" and i % 3 else "", y=y))
     assert shown_role(at, "mark").startswith("ignore")
-    assert "That 'mark' is missing says something of the class" in told(at)
+    assert "That 'mark' is missing is informative about the class" in told(at)
     press(at, "Read 'mark' as categorical")
     assert shown_role(at, "mark") == "categorical"
     press(at, "Count missing as a level")
@@ -235,7 +235,7 @@ def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
 @pytest.mark.parametrize("button", ["Count missing as a level", "Leave out 'mark'"])
 def test_of_a_column_with_telling_gaps_one_mend_is_chosen_and_the_other_goes(button: str):
     at = page(table(200, x=lambda i: X[i], mark=lambda i: "uv"[i % 2] if y(i) == "pos" and i % 3 else "", y=y))
-    assert "of the rows, but that says something of the class" in told(at)
+    assert "of the rows, and that is informative about the class" in told(at)
     assert told(at).count("'mark' is missing") == 1
     offered = [b.label for b in at.button if str(b.key).startswith("mend_") and "Evidence" not in b.label]
     assert len([b for b in offered if "missing" in b or "mark" in b]) == 2
@@ -315,7 +315,7 @@ def test_a_model_that_fits_is_taken_and_the_three_are_compared():
 
 def test_balanced_losses_weigh_every_class_alike():
     at = page(CASES["imbalance"][0])
-    press(at, "Make an error dearer")
+    press(at, "Make an error costlier")
     ((zero, of_yes), (of_no, nought)) = at.session_state["state"].losses
     assert (zero, nought) == (0.0, 0.0)
     assert math.isclose(of_no * 190, 100.0, rel_tol=1e-3) and math.isclose(of_yes * 10, 100.0, rel_tol=1e-3)

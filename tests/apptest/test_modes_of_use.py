@@ -147,7 +147,7 @@ def test_several_rows_are_away_at_once_and_a_forged_link_takes_none() -> None:
 def test_other_families_say_what_there_is_and_forget_rows_too(family: str) -> None:
     shelf = (Spec("laplace", (), family),)
     app = opened("model", showing(State(table="watermelon3", language="en", shelf=shelf), model_view="ways", away=(3,)))
-    assert "built for naive Bayes" in app.info[0].value
+    assert "there for naive Bayes only" in app.info[0].value
     assert not app.code
     shown = frame(app, 1)["c0"].tolist()
     assert len(shown) == 2

@@ -103,7 +103,7 @@ def test_a_missing_text_has_no_factor_and_an_empty_one_says_so() -> None:
     assert sent_to(app, "bayes_message")["text"] is None
     typed(app, "")
     assert sent_to(app, "bayes_message")["text"] == ""
-    assert "A text without a word says nothing" in said(app)
+    assert "A text without a word is no evidence" in said(app)
     odds = math.log(481 / 121)
     assert f"log-odds of ham against spam +{odds:.3f} nats" in said(app)
     app = opened("case", replace(SMS, case=("",), shelf=(Spec("laplace", (("counting", "bernoulli"),)),)))

@@ -39,7 +39,7 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
     assert f"falls from **{first:.4f}** (w = 1) to **{last:.4f}** bits" in told
     gone = [name for name, w in model.weights_.items() if w == 0]
     assert f"Without influence ({len(gone)})" in told
-    assert "is a score, the probability of nothing" in told
+    assert "is a score, not a probability" in told
     assert "Weights: 8 more, one a column" in told
 
 

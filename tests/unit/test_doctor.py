@@ -701,13 +701,13 @@ SMALL: tuple[tuple[Any, dict[str, Any], str, tuple[str, ...]], ...] = (
     ),
 )
 SAID = {
-    "constant": "'unit' has the same value in every row: it says nothing of the class.",
+    "constant": "'unit' has the same value in every row: it carries no information about the class.",
     "spellings": (
         "1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and "
         "'rome '."
     ),
-    "mixed-types": "'x' holds numbers but for 1 cell, such as 'about 7', for which it is read as text.",
-    "high-cardinality": "'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by.",
+    "mixed-types": "'x' holds numbers except in 1 cell, such as 'about 7', because of which it is read as text.",
+    "high-cardinality": "'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything from.",
     "missing": "'x' is missing in 75% of the rows.",
 }
 

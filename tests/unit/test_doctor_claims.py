@@ -87,7 +87,7 @@ def test_a_leak_with_gaps_is_judged_where_it_is_known() -> None:
     late = (sound()["y"] == "a") * 10.0 + rng().normal(size=N)
     late[::3] = np.nan
     [finding] = found(*table(late=late), "leak")
-    assert "of the 160 rows where it is known 100.00% are right" in str(finding.message)
+    assert "it is right on 100.00% of the 160 rows where it is known" in str(finding.message)
 
 
 @pytest.mark.parametrize(("rare", "said"), [(8, True), (1, False)])
@@ -176,7 +176,7 @@ def test_of_gaps_that_tell_and_fill_most_of_a_column_one_finding_offers_either_m
     assert finding.mends == (SetKnob("missing", "category"), SetRole("mark", "ignore"))
     assert finding.severity == "warning"
     assert "missing" not in codes(frame, schema)  # it would say the same, and offer one of the two alone
-    assert f"missing in {frame['mark'].isna().mean():.0%} of the rows, but that" in str(finding.message)
+    assert f"missing in {frame['mark'].isna().mean():.0%} of the rows, and that" in str(finding.message)
     number = np.where(gaps, np.nan, sound()["size"])
     finding = check("missing-tells", *table(number=number), "number")
     assert [type(m) for m in finding.mends] == [AddModel, SetRole]

@@ -97,9 +97,9 @@ def test_no_packet_is_sent_to_find_the_address(monkeypatch: pytest.MonkeyPatch) 
     ("wanted", "others", "said"),
     [
         ("", [], "no address in a local network"),
-        ("8.8.8.8", [], "'8.8.8.8' is no address of this computer"),
-        ("0.0.0.0", [], "'0.0.0.0' is no address of this computer"),
-        ("example.org", [], "'example.org' is no address"),
+        ("8.8.8.8", [], "'8.8.8.8' is not an address of this computer"),
+        ("0.0.0.0", [], "'0.0.0.0' is not an address of this computer"),
+        ("example.org", [], "'example.org' is not an address"),
         ("127.0.0.2", ["--server.address=1.2.3.4"], "leave out --server.address"),
         ("127.0.0.2", ["--server.address", "1.2.3.4"], "leave out --server.address"),
     ],
@@ -433,4 +433,6 @@ def test_the_command_without_a_network_ends_with_its_sentence(
     with pytest.raises(SystemExit) as ended:
         launch.main()
     said = capsys.readouterr()
-    assert ended.value.code == 2 and said.err.startswith("'8.8.8.8' is no address of this computer") and not said.out
+    assert (
+        ended.value.code == 2 and said.err.startswith("'8.8.8.8' is not an address of this computer") and not said.out
+    )

@@ -348,7 +348,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(fifo)
     with huge.open("wb") as file:
         file.truncate(2**40)
-    for path, reason in ((fifo, "is no file"), (tmp_path, "is no file"), (huge, "are the most that is read"),
+    for path, reason in ((fifo, "is not a file"), (tmp_path, "is not a file"), (huge, "are the most that is read"),
                          (tmp_path / "none", "cannot be read"), ("a\0b", "cannot be read")):  # fmt: skip
         with pytest.raises(StoreError, match=reason):
             load_model(path)
@@ -719,7 +719,7 @@ def spoilt(stats: Any) -> Iterator[tuple[str, Any, str]]:
     yield "level twice", replace(stats, schema=schema), "level twice"
     number = next(v for v in stats.schema if v.numeric)
     for what, wrong in (("cuts", {"cuts": (2.0, 1.0), "levels": ("a", "b", "c")}), ("pivots", {"pivot": np.inf})):
-        yield what, replace(stats, schema=stats.schema.with_variable(replace(number, **wrong))), "cuts|pivot"
+        yield what, replace(stats, schema=stats.schema.with_variable(replace(number, **wrong))), "cut points|pivot"
 
 
 def test_statistics_that_no_fit_has_are_refused() -> None:

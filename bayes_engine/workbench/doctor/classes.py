@@ -264,12 +264,13 @@ def _given_away(facts: Mapping[str, object], *, copied: bool, everywhere: bool) 
         return Message("'{column}' is the target '{other}' under another name in all {n:,} rows where it is known: "
                        "each of its values goes with one class, and each class with one value.", facts)  # fmt: skip
     if everywhere:
-        return Message("'{column}' alone decides the class: {right:.2%} of the rows are right by it, each left out "
-                       "({base:.1%} by always deciding for the largest class). Is it known before the class is?",
+        return Message("'{column}' alone predicts the class: leaving out one row at a time, it is right on "
+                       "{right:.2%} of the rows (always deciding for the largest class: {base:.1%}). Is it known "
+                       "before the class is?",
                        facts)  # fmt: skip
-    return Message("'{column}' alone decides the class: of the {n:,} rows where it is known {right:.2%} are right by "
-                   "it, each left out ({base:.1%} by always deciding for the largest class). Is it known before the "
-                   "class is?", facts)  # fmt: skip
+    return Message("'{column}' alone predicts the class: leaving out one row at a time, it is right on {right:.2%} of "
+                   "the {n:,} rows where it is known (always deciding for the largest class: {base:.1%}). Is it known "
+                   "before the class is?", facts)  # fmt: skip
 
 
 def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
@@ -468,7 +469,7 @@ def _needles(examined: ExaminedTable, name: str, shape: ClassShapes) -> Iterator
         c = int(thin[0])
         yield Finding(
             "tiny-variance", "warning", (name,),
-            Message("In {n} class(es), such as '{label}', '{column}' has next to no spread: its Gaussian is a needle, "
+            Message("In {n} class(es), such as '{label}', '{column}' hardly varies: its Gaussian is extremely narrow, "
                     "and any other value rules the class out.",
                     {"n": int(thin.size), "label": str(examined.target.levels[c]), "column": name}),
             tuple((Message("variance in '{label}' ({n} rows), as a share of the column's",

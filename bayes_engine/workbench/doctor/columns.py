@@ -118,8 +118,8 @@ def identifiers(examined: ExaminedTable) -> Iterator[Finding]:
             continue
         yield Finding(
             "identifier", "note" if settled else "serious", (v.name,),
-            Message("'{column}' names the row: {distinct:,} different values in {n:,} rows. A model that reads it "
-                    "learns the rows by heart.", {"column": v.name, "distinct": int(distinct), "n": n}),
+            Message("'{column}' identifies the row: {distinct:,} different values in {n:,} rows. A model that uses it "
+                    "memorizes the rows.", {"column": v.name, "distinct": int(distinct), "n": n}),
             ((Message("different values"), int(distinct)), (Message("rows"), n),
              (Message("for example"), Listing(str(x) for x in cells.iloc[:3]))),
             () if settled else (SetRole(v.name, "id"), SetRole(v.name, "ignore")), settled=settled,
@@ -163,15 +163,16 @@ def constants(examined: ExaminedTable) -> Iterator[Finding]:
         if len(counts) <= 1:
             if len(examined.whole) > examined.n and examined.whole[v.name].nunique() > 1:
                 continue
-            message = Message("'{column}' has no value at all: it says nothing.", {"column": v.name})
+            message = Message("'{column}' has no value at all: it carries no information.", {"column": v.name})
             gaps = examined.n - n
             if n and gaps:
                 message = Message("'{column}' has one value, '{level}', and is missing in {gaps:,} of the {n:,} rows: "
-                                  "where it has any, it says nothing of the class.",
+                                  "where it is known, it carries no information about the class.",
                                   {"column": v.name, "level": str(counts.index[0]), "gaps": gaps,
                                    "n": examined.n})  # fmt: skip
             elif n:
-                message = Message("'{column}' has the same value in every row: it says nothing of the class.",
+                message = Message("'{column}' has the same value in every row: it carries no information about the "
+                                  "class.",
                                   {"column": v.name})  # fmt: skip
             yield Finding("constant", "note" if settled else "warning", (v.name,), message,
                           ((Message("rows with a value"), n), (Message("missing cells"), gaps)),
@@ -184,7 +185,8 @@ def constants(examined: ExaminedTable) -> Iterator[Finding]:
                 continue
             yield Finding(
                 "nearly-constant", "note", (v.name,),
-                Message("'{column}' has one value in {share:.1%} of the rows, and the others say nothing of the class.",
+                Message("'{column}' has one value in {share:.1%} of the rows, and the others carry no information "
+                        "about the class.",
                         {"column": v.name, "share": float(counts.iloc[0] / n)}),
                 ((Message("rows with another value"), int(n - counts.iloc[0])), (Message("rows"), n)),
                 (SetRole(v.name, "ignore"),), examined.shown(known & ~usual),
@@ -295,8 +297,8 @@ def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:
             odd = column[odd_rows].astype(str)
             yield Finding(
                 "mixed-types", "warning", (v.name,),
-                Message("'{column}' holds numbers but for {n} cell(s), such as '{level}', for which it is read as "
-                        "text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
+                Message("'{column}' holds numbers except in {n} cell(s), such as '{level}', because of which it is "
+                        "read as text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
                 ((Message("numbers"), int(readable.sum())), (Message("cells that are none"), len(odd))),
                 (Repair("text-missing", v.name), SetRole(v.name, "ignore")), first_rows(odd_rows),
             )  # fmt: skip
@@ -311,8 +313,8 @@ def dates(examined: ExaminedTable) -> Iterator[Finding]:
         days: pd.Series | None = None
         if v.kind == "date":
             cells = days = pd.to_datetime(examined.whole[v.name], errors="coerce", utc=True)
-            message = Message("'{column}' holds dates, which no model reads; as days since the first it would be a "
-                              "number.", {"column": v.name})  # fmt: skip
+            message = Message("'{column}' holds dates, which no model uses; counted in days since the first, they "
+                              "would be numbers.", {"column": v.name})  # fmt: skip
         elif v.role == "ignore":
             continue
         elif v.numeric:
@@ -454,7 +456,7 @@ def cardinality(examined: ExaminedTable) -> Iterator[Finding]:
                           {"column": name, "levels": levels, "rare": rare, "least": ROWS_A_LEVEL})  # fmt: skip
         if sparse:
             message = Message("'{column}' has {levels:,} levels in {n:,} rows, {rows:.1f} rows each: too few to "
-                              "estimate anything by.",
+                              "estimate anything from.",
                               {"column": name, "levels": levels, "n": n, "rows": n / levels})  # fmt: skip
         yield Finding(
             "high-cardinality", "warning" if sparse else "note", (name,), message,
@@ -487,8 +489,8 @@ def codes(examined: ExaminedTable) -> Iterator[Finding]:
         if gain >= CODES_GAIN:
             yield Finding(
                 "codes", "note", (name,),
-                Message("'{column}' holds {distinct} different whole numbers, {values}: they tell more of the class as "
-                        "names than as amounts.",
+                Message("'{column}' holds {distinct} different whole numbers, {values}: they are more informative "
+                        "about the class as names than as amounts.",
                         {"column": name, "distinct": len(values), "values": Listing(f"{v:g}" for v in values)}),
                 ((Message("gained a row by counting them"), Nats(gain)),),
                 (SetKind(name, "categorical"), SetLikelihood((name,), "categorical")),
@@ -550,12 +552,12 @@ def missing(examined: ExaminedTable) -> Iterator[Finding]:
             mends = (*mends, SetRole(v.name, "ignore"))
         facts = {"column": v.name, "high": float(rate[high]), "label": str(examined.target.levels[high]),
                  "share": share, "low": float(rate[low]), "other_label": str(examined.target.levels[low])}  # fmt: skip
-        message = Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', "
-                          "in {low:.0%} of '{other_label}'.", facts)  # fmt: skip
+        message = Message("That '{column}' is missing is informative about the class: it is in {high:.0%} of "
+                          "'{label}', in {low:.0%} of '{other_label}'.", facts)  # fmt: skip
         if mostly:
-            message = Message("'{column}' is missing in {share:.0%} of the rows, but that says something of the class: "
-                              "it is in {high:.0%} of '{label}', in {low:.0%} of '{other_label}'. Count its gaps, or "
-                              "leave it out.", facts)  # fmt: skip
+            message = Message("'{column}' is missing in {share:.0%} of the rows, and that is informative about the "
+                              "class: it is missing in {high:.0%} of '{label}', in {low:.0%} of '{other_label}'. "
+                              "Count missing as a level, or leave the column out.", facts)  # fmt: skip
         yield Finding(
             "missing-tells", "warning" if mostly else "note", (v.name,), message,
             ((Message("χ²"), round(chi2, 2)), (Message("p (Holm)"), float(p)),

@@ -156,7 +156,7 @@ def label(mend: Mend) -> Message:
         case AddModel():
             return Message("Add {model}", {"model": model_name(mend)})
         case BalanceLosses():
-            return Message("Make an error dearer the rarer its class")
+            return Message("Make an error costlier the rarer its class")
         case ReadText(column):
             return Message("Count the words of '{column}'", {"column": column})
         case Repair("drop-duplicates"):

@@ -102,15 +102,15 @@ def _duplicate(examined: ExaminedTable, a: str, b: str, same: bool, r: float | N
     n = int(known.sum())
     gaps = bool((examined.frame[a].isna() != examined.frame[b].isna()).any())
     facts = {"column": b, "other": a, "r": r, "n": n}
-    message = Message("'{column}' and '{other}' are one column under other names for the same values: what it says "
-                      "counts twice.", facts)  # fmt: skip
+    message = Message("'{column}' and '{other}' "
+                      "are one column with its values renamed: its evidence is counted twice.", facts)  # fmt: skip
     if same and gaps:
-        message = Message("'{column}' is the same as '{other}' in all {n:,} rows where both are known: what it says "
-                          "counts twice.", facts)  # fmt: skip
+        message = Message("'{column}' is the same as '{other}' in all {n:,} rows where both are known: its evidence "
+                          "is counted twice.", facts)  # fmt: skip
     elif same:
-        message = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.", facts)
+        message = Message("'{column}' is the same as '{other}' in every row: its evidence is counted twice.", facts)
     elif r is not None:
-        message = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.", facts)
+        message = Message("'{column}' is '{other}' in other units (r = {r:.6f}): its evidence is counted twice.", facts)
     evidence: tuple[tuple[Message, object], ...] = (
         (Message("rows in which both are known"), n),
         (Message("different values"), int(examined.frame[a][known].nunique())),
@@ -297,7 +297,8 @@ def collinear(examined: ExaminedTable) -> Iterator[Finding]:
                       "little.",
                       facts)  # fmt: skip
     if not examined.k:
-        message = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': "
+        message = Message("'{column}' can be predicted from the other numbers (R² = {r2:.4f}), above all from "
+                          "'{other}': "
                           "their covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
     yield Finding(
         "collinear", "warning" if vif >= VIF**2 else "note", tuple(inflated.names[j] for j in order), message,
@@ -447,11 +448,11 @@ def dependent(examined: ExaminedTable) -> Iterator[Finding]:
             continue
         (a, b), nats, _p = strong[0]
         more = len(strong) - 1
-        message = Message("'{column}' and '{other}' say the same given the class: {shared} a row, which naive "
-                          "Bayes counts twice.", {"column": a, "other": b, "shared": Nats(nats)})  # fmt: skip
+        message = Message("'{column}' and '{other}' share information given the class: {shared} a row, which "
+                          "naive Bayes counts twice.", {"column": a, "other": b, "shared": Nats(nats)})  # fmt: skip
         if more:
-            message = Message("'{column}' and '{other}' say the same given the class: {shared} a row, which "
-                              "naive Bayes counts twice; so do {more} other pair(s) of columns.",
+            message = Message("'{column}' and '{other}' share information given the class: {shared} a row, "
+                              "which naive Bayes counts twice; so do {more} other pair(s) of columns.",
                               {"column": a, "other": b, "shared": Nats(nats), "more": more})  # fmt: skip
         columns = tuple(dict.fromkeys(name for s in strong for name in s.pair))
         yield Finding(

@@ -337,7 +337,11 @@ def _values(talk: Interview, now: Inquiry) -> None:
     )
     if whole is not None and len(now.questions) > 1:
         text += " " + _("All open questions together lower the risk by {whole}.").format(whole=number(whole))
-    st.caption(text + " " + _("One question is looked ahead, not more: two that pay only together are not found."))
+    st.caption(
+        text
+        + " "
+        + _("The search looks one question ahead, not more: two that are worthwhile only together are not found.")
+    )
 
 
 # what is known ----------------------------------------------------------------------------------------------------

@@ -243,7 +243,7 @@ def _totals(
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
     if working.scores:
-        explained = _("All factors of the column multiplied: with weights the probability of nothing, a score.")
+        explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
     cells[0].markdown(f"**{render.joint_word(working)}**", help=explained)
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -445,9 +445,9 @@ def _origin_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Densit
 def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
     if kind == "expected":
-        return _("A cell that this factor speaks of is not known. The joint is summed over all its values; of this sum "
-                 "the factor's part is e to the power of its mean logarithm, each value weighted by its probability "
-                 "given the rest of the case. With «cells not known» below, the parts multiply to the sum "
+        return _("A cell that this factor depends on is not known. The joint is summed over all its values; of this "
+                 "sum the factor's part is e to the power of its mean logarithm, each value weighted by its "
+                 "probability given the rest of the case. With «cells not known» below, the parts multiply to the sum "
                  "exactly.")  # fmt: skip
     if kind == "entropy":
         return _("e to the power of the entropy of the cells not known, given the rest of the case and this class: how "
@@ -513,7 +513,7 @@ def _origin_of_kernel(column: str, source: KernelEstimate) -> str:
 def _origin_of_words(step: WorkingStep, source: Words) -> str:
     """What each word of a text adds, those that tell the classes apart first."""
     if not source.terms and not source.absent:
-        return _("No word of the text stood in a training text: it says nothing.")
+        return _("No word of the text occurred in a training text: it is no evidence.")
     asked = step.variable is not None and step.variable.likelihood == "bernoulli"
     texts = [_("The product of the words' probabilities to stand in a text of this class, and not to of those that do "
               "not stand here.") if asked else

@@ -102,7 +102,7 @@ def case_part(one: CaseInUse, image: Image, sides: tuple[int, int], weights: Pix
             "ink": _("ink"),
             "undo": _("Undo"),
             "clear": _("Clear"),
-            "hint": _("Draw on the case, or point at a pixel to see what it says."),
+            "hint": _("Draw on the case, or point at a pixel to see its contribution."),
         },
     }
 
@@ -123,4 +123,4 @@ def _sum(one: CaseInUse, working: Working, sides: tuple[int, int], weights: Pixe
         name=name,
         other=other,
     )
-    return text + " " + _("Line: where the case's ink passes half. Dot: a pixel that says nothing.")
+    return text + " " + _("Line: where the case's ink passes half. Dot: a pixel that carries no information.")

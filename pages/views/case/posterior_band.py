@@ -152,8 +152,8 @@ def _reading(
     first, second = (one.table.classes[j] for j in (sorted(order) if len(order) == 2 else order[:2]))
     sentences = [
         _(
-            "A plausible model has other conditional probabilities, means and variances that the counted rows leave "
-            "as possible."
+            "A plausible model has other conditional probabilities, means and variances that agree with the counted "
+            "rows."
         )
     ]
     exact = None if moved else _log_odds(key, spec, case, first, second, one)

@@ -119,11 +119,11 @@ def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
         "spoken": spoken.format(column=clean(table.column(name), 40), name=for_["label"], other=against["label"]),
         "words": {
             "missing": _("Missing"),
-            "missingHelp": _("A text that nobody knows: its factor is left out."),
+            "missingHelp": _("A text that is not known: its factor is left out."),
             "gone": _("missing: it has no factor"),
             "empty": _("Type a text"),
             "unseen": _("not seen in training: says nothing"),
-            "silent": _("Not seen in training: says nothing."),
+            "silent": _("Not seen in training: no evidence."),
             "again": _("It stood there before and counts once."),
             "more": _("and {n} more"),
             "hint": _("Point at a word to see its counts."),
@@ -180,7 +180,7 @@ def _summary(read: TextRead | None, *, known: bool) -> str:
     if read is None:
         return _("The model left this column out.") if known else _("No text is known: the column has no factor.")
     if not read.units:
-        none = _("A text without a word says nothing: the prior and the other columns decide.")
+        none = _("A text without a word is no evidence: the prior and the other columns decide.")
         if read.absent is not None:
             none = _("A text without a word: every word the model knows is absent, and that is evidence, {nats}.")
         return none.format(nats=signed_evidence(read.absent or 0.0, 3))

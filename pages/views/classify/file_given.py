@@ -27,7 +27,7 @@ PREVIEWED = 5
 def file_drop() -> None:
     """Where the file is given. One that is no table is said, and what was on screen stays."""
     st.file_uploader(
-        _("A second file"),
+        _("File to classify"),
         key="second_file",
         on_change=reading.read_dropped,
         args=("second_file", SECOND_FILE, _in_use),

@@ -128,7 +128,7 @@ def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str 
             help=_(
                 "From naive to full: each column depends on the class and on no other, on the same one (SPODE), on "
                 "one of its own (TAN), on each in turn and averaged (AODE), on up to k others (k-DB; k = 0 is naive "
-                "Bayes). Turning the dial puts that model on the shelf, as the active one."
+                "Bayes). Choosing one puts that model on the shelf, as the active one."
             ),
             **control("dial", here, lambda s, place: with_dial_model(table, specs, place)(s) if place else s),
         )
@@ -146,8 +146,9 @@ def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str 
             st.toggle(
                 _("learn all anew without each row"),
                 help=_(
-                    "On: super-parent, tree and cut points are chosen anew without the row that is judged. Off: its "
-                    "counts alone are taken out, which is quick and flatters models that choose: see by how much."
+                    "On: super-parent, tree and cut points are chosen anew without the row that is judged. Off: it is "
+                    "taken out of the counts alone, which is quick and flatters models whose structure is chosen: see "
+                    "by how much."
                 ),
                 **bound_to(keys.DIAL_ANEW, anew),
             )
@@ -245,7 +246,7 @@ def _figure(
             list(zip(priced["low"], priced["high"], strict=True)),
         ),
         MeasurePanel(
-            _("MDL bill, {unit}").format(unit=units.evidence_unit()),
+            _("MDL score, {unit}").format(unit=units.evidence_unit()),
             totals,
             [_("none") if math.isnan(v) else _bill(v) for v in totals],
         ),
@@ -259,7 +260,7 @@ def _figure(
     chart(
         dial_figure([readings.name_of(p) for p in judged], panels, active=active_at, dark=dark()),
         key=f"dial_figure_{here}",
-        alt=_("accuracy, log-loss, calibration, risk and MDL bill of each model"),
+        alt=_("accuracy, log-loss, calibration, risk and MDL score of each model"),
         on_pick=pick,
     )
 
@@ -279,15 +280,18 @@ def _words(table: active.FittableTable, readings: _Readings, scores: pd.DataFram
         found=_("; ").join(sentences)
     )
     if readings.kept:
-        sentence += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
+        sentence += " " + _(
+            "But each row took part in choosing the structure that judges it; with the switch above "
+            "everything is learnt anew without it."
+        )
     st.markdown(sentence)
     parts = [
         _("Structure kept: each row is left out of the counts, not of the choice of structure and cut points.")
         if readings.kept
         else words.held_out_scheme(next(iter(readings.held.values())).scheme, one_by_one=active.is_tiny(table)),
         shared_settings(table),
-        _("Full mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from the "
-          "share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),
+        _("Filled mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from "
+          "the share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),
     ]  # fmt: skip
     if active.prior_of_use(table):
         parts.append(_("Rows weighted to the prior of use."))
@@ -341,8 +345,8 @@ def _costs(
         whole=True,
     )
     st.caption(
-        _("MDL bill = −log L + ½ log m · p. AODE has none: its tables are no maximum-likelihood "
-          "estimates of the mean of models.")
+        _("MDL score = −log L + ½ log m · p. AODE has none: its tables are no maximum-likelihood estimates of the "
+          "mean of models.")
     )  # fmt: skip
 
 

@@ -197,7 +197,7 @@ def _pairs(table: active.FittableTable, counts: DoubleCounting) -> None:
     listed = counts.pairs[:MOST_PAIRS]
     shared, edges = [signed(units.evidence(p.nats), 3) for p in listed], [p.edge for p in listed]
     pairs = [f"{clean(table.column(p.parent), 24)} · {clean(table.column(p.child), 24)}" for p in listed]
-    overlap = _("Every two columns by themselves; pairs that overlap share what they count.")
+    overlap = _("Each pair of columns by itself; pairs with a column in common overlap in what they count.")
     grid(
         {
             "nats": column(units.evidence_unit(), shared, _("What is counted twice; below 0: overlooked."), width=76),
@@ -360,7 +360,7 @@ def duplicates(table: active.FittableTable) -> None:
         alt=_("confidence and accuracy over the copies"),
     )
     sentences = [
-        _("Naive Bayes counts each copy as news; the copies add nothing that is new."),
+        _("Naive Bayes counts each copy as new evidence; the copies add no information."),
         _(
             "Exact without a refit: its term stands there k + 1 times, on held-out rows ({scheme}) as for the case."
         ).format(scheme=held.scheme.local(md)),

@@ -99,7 +99,7 @@ def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair)
     )
     st.caption(
         _(
-            "Sum of the weights so far: {amount} {unit}. The wider a line, the more its two columns say of each "
+            "Sum of the weights so far: {amount} {unit}. The wider a line, the more its two columns tell about each "
             "other given {y}."
         ).format(
             amount=f"{units.evidence(grown.total_after(step)):.5f}",
@@ -156,8 +156,8 @@ def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
         height=320,
     )
     st.caption(
-        _("A tree chooses the heaviest edges, so they are heavy by chance too: each stands beside the edge of the same "
-          "rank in {n} trees grown anew on tables whose columns are shuffled within each class.").format(
+        _("A tree chooses the heaviest edges, so they are heavy by chance too: each is compared with the edge of the "
+          "same rank in {n} trees learnt anew on tables whose columns are shuffled within each class.").format(
             n=f"{chance.draws:,}"
         )
     )  # fmt: skip

@@ -34,7 +34,7 @@ def some_labels_hidden(table: active.FittableTable) -> None:
         film, rows = fits.hiding_film(table, labels)
     except BayesEngineError as error:
         controls.engine_message(error.message)
-        st.caption(_("Show a label more, share the variances between the classes, or take another seed."))
+        st.caption(_("Show one more label, share the variances between the classes, or take another seed."))
         end_page()
     steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
     classes = controls.classes(table)
@@ -138,7 +138,10 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabel
     figures[2].metric(_("all seen"), right, help=_("The same naive Bayes, given every label."))
     if last < first:
         st.caption(
-            _("EM made the labels worse here: it climbs the likelihood of the columns, which need not sort by class.")
+            _(
+                "EM made the labels worse here: it increases the likelihood of the columns, and the grouping that this "
+                "favours need not be the classes."
+            )
         )
 
 

@@ -69,7 +69,7 @@ def _begin(table: active.FittableTable, run: MixtureRun, names: tuple[str, str])
         _("Start from"),
         keys.EM_START.options,
         format_func=words.__getitem__,
-        help=_("Drag a numbered ring in the figure, or click beside the rows, and the start is yours."),
+        help=_("Drag a numbered ring in the figure, or click beside the rows, to set the start yourself."),
         **bound_to(keys.EM_START, also=controls.AT_END),
     )
     seed.number_input(
@@ -263,7 +263,7 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
             alt=_("What every start reached, below the best one"),
         )
         st.caption(
-            _("EM climbs the hill it starts on; the highest one is found by starting often.")
+            _("EM climbs to a local maximum that depends on its start; the highest one is found by starting often.")
             + (" " + _("{n} collapsed.").format(n=lost) if lost else "")
         )
 
@@ -308,7 +308,10 @@ def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMix
     st.caption(
         _("Smaller is better. Least: {list}.").format(list=" · ".join(least))
         + " "
-        + _("BIC pays ½ log n for a parameter, AIC 1; ICL adds the entropy of the responsibilities, so overlap costs.")
+        + _(
+            "BIC charges ½ log n for each parameter, AIC 1; ICL adds the entropy of the responsibilities, so overlap "
+            "is penalized."
+        )
         + " "
         + _("Soft EM, two k-means starts for each K.")
     )

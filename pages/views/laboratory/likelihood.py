@@ -164,7 +164,7 @@ def _multinomial(n: int, seed: int) -> None:
         ).format(gradient=_(", ").join(_signed(g, 2) for g in climbed.gradient))
         + " "
         + (
-            _("A level that never came gets θ = 0 at the top, where its derivative is −n, not 0 "
+            _("A level that was never observed gets θ = 0 at the maximum, where its derivative is −n, not 0 "
               "(Karush–Kuhn–Tucker: ≤ 0 at the boundary): every row that has it is then impossible. That is what the "
               "Laplace correction repairs.")
             if min(counts) == 0

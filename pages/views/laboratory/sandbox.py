@@ -88,7 +88,7 @@ def _excess(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
     )
     st.caption(
         _(
-            "Full: misfit, what stays when n → ∞. Pale: what {n} rows cost on top, the mean of {r} samples ± its "
+            "Solid: misfit, what stays when n → ∞. Pale: what {n} rows cost on top, the mean of {r} samples ± its "
             "standard error. ◇: the sample shown."
         ).format(n=setup.n, r=study.REPLICATES)
     )
@@ -100,7 +100,10 @@ def _excess(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
         )
     if (curve.finite[:, 0] < -2 * curve.error[:, 0]).any():
         st.caption(
-            _("A finite part below 0: this model is so wrong in the limit that chance does better than endless rows.")
+            _(
+                "A negative finite-sample part: in the limit this model is so misspecified that with few rows it does "
+                "better, by chance, than with infinitely many."
+            )
         )
 
 

@@ -92,8 +92,9 @@ def scene_lesson(scene: str) -> str:
             "however many rows come, but with few rows it may still win."
         ),
         "xor": _(
-            "No line separates crossed clusters, and each column alone tells next to nothing: naive Bayes, LDA and "
-            "logistic regression stay near guessing. QDA sees the correlation that differs between the classes."
+            "No line separates crossed clusters, and each column alone carries next to no information: naive Bayes, "
+            "LDA and logistic regression stay near guessing. QDA sees the correlation that differs between the "
+            "classes."
         ),
         "overlapping": _(
             "Where classes overlap, most of the risk is the Bayes risk, and no classifier and no number of rows "
@@ -298,7 +299,7 @@ def _with_prior(setup: Setup, k: int, state: State, value: float | None) -> Stat
 
 
 def _choose_losses(setup: Setup) -> None:
-    st.markdown(_("Rows decide, columns are the truth."))
+    st.markdown(_("Rows: the decision. Columns: the true class."))
     actions = [_("decide {name}").format(name=name) for name in setup.classes]
     if len(setup.losses) > len(setup.priors):
         actions.append(_("refuse"))

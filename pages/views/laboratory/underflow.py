@@ -20,7 +20,7 @@ def show() -> None:
     one, two, three = st.columns(3)
     one.select_slider(_("Columns, d"), keys.LAB_D.options, **bound_to(keys.LAB_D))
     two.slider(_("Typical P(xⱼ | c)"), step=0.01, **within_limits(keys.LAB_P))
-    three.slider(_("Each column speaks for A, nats"), step=0.0005, format="%.4f", **within_limits(keys.LAB_LEAN))
+    three.slider(_("Each column favours A by, nats"), step=0.0005, format="%.4f", **within_limits(keys.LAB_LEAN))
     product = underflow(d, typical, lean)
     left, right = st.columns([3, 2], gap="medium")
     with left:

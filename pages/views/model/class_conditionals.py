@@ -211,7 +211,7 @@ def _choose_super_parent(table: active.FittableTable, fitted: active.Fitted, loo
     names = table.features.names
     shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(table.key, fitted.spec, fitted)}
     select(
-        _("Super-parent looked at"),
+        _("Super-parent shown"),
         keys.SUPER_PARENT,
         shown,
         otherwise=names.index(looked_at),
@@ -360,7 +360,7 @@ def _bars(table: active.FittableTable, estimates: LevelConditionals, on_dark: bo
             )
         )
     elif estimates.smoothed:
-        st.caption(_("Full: the model's estimate, smoothed. Pale behind it: the bare fraction of counts."))
+        st.caption(_("Solid: the model's estimate, smoothed. Pale behind it: the bare fraction of counts."))
 
 
 def _total(step: WorkingStep) -> float:

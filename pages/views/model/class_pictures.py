@@ -84,7 +84,7 @@ def _picturing(kind: str, chosen: str, image: Image, table: active.FittableTable
         "inked": _("The stronger the colour, the likelier a pixel of the class has ink above its lowest step."),
     }[kind].format(top=image.top)
     sentence += " " + _(
-        "I(x; c): how much the pixel tells of the class, in {unit}. Click a pixel to see its curve or bars."
+        "I(x; c): how much the pixel tells about the class, in {unit}. Click a pixel to see its curve or bars."
     ).format(unit=units.evidence_unit())
     if chosen in image.names:
         sentence += " " + _("Framed: {column}.").format(column=md(table.column(chosen), 40))

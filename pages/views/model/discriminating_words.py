@@ -56,8 +56,8 @@ def word_chart(table: active.FittableTable, word_table: WordTable) -> None:
     one = _("log P(w | {other}) / P(w | {name})") if len(word_table.classes) == 2 else (
         _("log P(w | class) over the mean of the other classes"))  # fmt: skip
     names = [md(table.class_(c), 24) for c in word_table.classes]
-    note = _("Each bar is what a word says each time it stands in a text, {one}, in {unit}. Drawn are those that add "
-             "most over the texts of their class: common ones that lean to it.")  # fmt: skip
+    note = _("Each bar is the contribution of a word each time it occurs in a text, {one}, in {unit}. Drawn are those "
+             "that add most over the texts of their class: frequent words that favour it.")  # fmt: skip
     one = one.format(name=names[0], other=names[-1])
     st.caption(note.format(one=one, unit=units.evidence_unit()) + " " + _rare(table, word_table))
 
@@ -85,7 +85,7 @@ def _rare(table: active.FittableTable, word_table: WordTable) -> str:
         return lines[0]
     if all(source.value > 0 for _k, source in given):
         names = (f"{fraction(s)} = {number(s.value)} ({md(table.class_(word_table.classes[k]), 24)})" for k, s in given)
-        lines.append(_("A term that never stood in a class gets {shares} there by smoothing.").format(
+        lines.append(_("A term that never occurred in a class gets {shares} there by smoothing.").format(
             shares=_(", ").join(names)))  # fmt: skip
     else:
         lines.append(_("Without smoothing a term that never occurred in a class gets 0 there, and one such word "

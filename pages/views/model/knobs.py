@@ -354,7 +354,9 @@ def _largest(table: active.FittableTable, spec: Spec) -> None:
         "largest",
         {o: words.option("largest", float(o) if o else None) for o in ("1", "2", "")},
         "" if largest is None else "2" if largest > 1 else "1",
-        about=_("At 1 a column may only lose its say; without a bound it may also count more than its numbers say."),
+        about=_(
+            "At 1 a column can only lose weight; without a bound it may also count more than its probabilities warrant."
+        ),
         read=lambda o: float(o) if o else None,
     )
     st.toggle(

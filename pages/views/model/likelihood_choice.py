@@ -32,10 +32,10 @@ def likelihood_choice(table: active.FittableTable) -> None:
         st.markdown(
             "- "
             + _("**Multinomial**: a row is a bag of things drawn. Each one drawn is evidence, one drawn twice counts "
-                "twice, what was not drawn says nothing. For the words of a text, purchases, counts of one total.")
+                "twice, what was not drawn is no evidence. For the words of a text, purchases, counts of one total.")
             + "\n- "
-            + _("**Bernoulli**: a row is a list of yes and no. Twice is no more than once, and each no is evidence as "
-                "well. For marks that are there or not; for short texts.")
+            + _("**Bernoulli**: a row is a list of yes and no. Occurring twice counts no more than once, and each no "
+                "is evidence as well. For features that are present or absent; for short texts.")
             + "\n- "
             + _("**Categorical**: each column is a question with its own answers, which have no order. For colour, "
                 "shape, yes/no; what lecture notes call “multinomial” is mostly this. Bernoulli is its case of two "
@@ -130,8 +130,8 @@ def _why(comparison: LikelihoodComparison) -> None:
             + _(", ").join(f"{what.format(c=c)} = {_fraction(s)}" for c, s in zip((first, second), pair, strict=True))
         )
     st.caption(
-        _("Over the line: how often the word was drawn; how many messages had it; how many had it just so often. Under "
-          "it: all words drawn, or all messages, and a pseudo-count of one for each kind.")
+        _("Numerator: how often the word was drawn; how many messages had it; how many had it just so often. "
+          "Denominator: all words drawn, or all messages, and a pseudo-count of one for each kind.")
     )  # fmt: skip
 
 

@@ -112,13 +112,13 @@ def draw_likelihood(table: active.FittableTable, estimates: Other) -> None:
     elif isinstance(estimates, Rates):
         chart(rate_bars(estimates, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("P(x | class) by the Poisson rate, beside the shares of the rows"))  # fmt: skip
-        st.caption(_("Full: λˣe^−λ/x! with the class's rate λ (the mark on the axis). Pale: the share of the class's "
-                     "rows. A Poisson has one parameter, so its variance is its mean: where the pale bars are wider, "
-                     "the column is no Poisson."))  # fmt: skip
+        st.caption(_("Solid: λˣe^−λ/x! with the class's rate λ (the mark on the axis). Pale: the share of the class's "
+                     "rows. A Poisson distribution has one parameter, so its variance is its mean: where the pale "
+                     "bars spread wider, the column is not Poisson."))  # fmt: skip
     elif isinstance(estimates, Distributions):
         chart(rate_bars(estimates, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("P(x | class) by the distribution, beside the shares of the rows"))  # fmt: skip
-        st.caption(_("Full: the distribution, with its mean (the mark on the axis). Pale: the share of the class's "
+        st.caption(_("Solid: the distribution, with its mean (the mark on the axis). Pale: the share of the class's "
                      "rows."))  # fmt: skip
     else:
         _words(table, estimates)

@@ -78,7 +78,7 @@ def _network(table: active.FittableTable, model: BayesianNetworkClassifier) -> N
         sentences.append(_("The class has parents: {names}.").format(names=named(graph.parents[target])))
     if model.blanket_:
         sentences.append(
-            _("A complete row's posterior hangs on the class's Markov blanket alone: {names}.").format(
+            _("A complete row's posterior depends on the class's Markov blanket alone: {names}.").format(
                 names=named(model.blanket_)
             )
         )
@@ -94,7 +94,7 @@ def selected_or_weighted(fitted: active.Fitted, column: str) -> None:
     if isinstance(model, WeightedNaiveBayes):
         w = model.weights_.get(column, 1.0)
         note = _("In the product it stands to the power of its weight, w = {w}.").format(w=plain(w))
-        st.caption(note if w else _("Its weight is 0: it has no say."))
+        st.caption(note if w else _("Its weight is 0: it has no influence."))
     elif isinstance(model, SelectiveNaiveBayes) and column not in model.kept_:
         st.caption(_("The selection left this column out: it is counted, and has no factor."))
 
@@ -121,9 +121,9 @@ def _weights(table: active.FittableTable, fitted: active.Fitted, model: Weighted
             st.markdown(_("Without influence ({n}): {names}.").format(n=len(gone), names=names))
         st.caption(
             _(
-                "At w = 1 everywhere this is naive Bayes; below 1 a column counts less than its probabilities say. "
-                "$P(c)\\prod_j P(x_j\\mid c)^{w_j}$ is a score, the probability of nothing, so there is no $P(x)$; but "
-                "its share of the sum is a posterior, for that is what the weights were fitted to."
+                "At w = 1 everywhere this is naive Bayes; below 1 a column counts less than its probabilities "
+                "warrant. $P(c)\\prod_j P(x_j\\mid c)^{w_j}$ is a score, not a probability, so there is no $P(x)$; "
+                "but its share of the sum is a posterior, for that is what the weights were fitted to."
             )
         )
 
@@ -137,7 +137,7 @@ def _gain(model: WeightedNaiveBayes) -> str:
         first, last = units.evidence(first), units.evidence(last)
         note = _("The mean log-loss of a row falls from **{first}** (w = 1) to **{last}** {unit}, in {n} steps.")
     else:
-        note = _("Half a row's squared error, of the posterior, falls from **{first}** (w = 1) to **{last}**, in {n} "
+        note = _("Half the squared error of a row's posterior falls from **{first}** (w = 1) to **{last}**, in {n} "
                  "steps.")  # fmt: skip
     how = (
         _("Each row is judged by counts without it.")

@@ -145,7 +145,7 @@ def _findings(source: Source, posteriors: Beliefs, target: str, *, across: bool)
 
 def _target(source: Source, posteriors: Beliefs, target: str) -> None:
     about = _("Its bars have the colours of classes. A click on the head of a node asks about that node.")
-    choose_node(_("Asked about"), source, keys.NET_TARGET, target, about=about)
+    choose_node(_("Query node"), source, keys.NET_TARGET, target, about=about)
     levels = source.network[target].variable.levels
     if len(shown_levels(source, target, posteriors)) == len(levels):
         return

@@ -66,7 +66,7 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
         target = free[0]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.selectbox(
-            _("Asked about"),
+            _("Query node"),
             [source.place(n) for n in (free or names)],
             format_func=lambda j: clean(source.name(names[j]), 40),
             width=260,

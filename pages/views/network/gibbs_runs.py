@@ -131,8 +131,8 @@ def comparison(asked: Question, by_sampler: SamplerComparison) -> None:
         + _("The stationary distribution of a chain that can reach every state is P(all that is not given | e).")
         + " "
         + _(
-            "Bands: ± 2 Monte-Carlo standard errors. Where all draws agree a band has no width, which tells nothing of "
-            "what was never reached."
+            "Bands: ± 2 Monte-Carlo standard errors. Where all draws agree a band has no width, which is no evidence "
+            "about states that were never reached."
         )
     )
 
@@ -212,8 +212,8 @@ def _weighting(by_sampler: SamplerComparison) -> None:
         return
     st.caption(
         _(
-            "Likelihood weighting: {n} rows from the roots down, the findings clamped; they say as much as {ess} rows "
-            "of equal weight. The rarer the findings, the fewer carry all the weight."
+            "Likelihood weighting: {n} rows from the roots down, the findings clamped; they are worth {ess} rows of "
+            "equal weight. The rarer the findings, the fewer carry all the weight."
         ).format(n=md(f"{w.n:,}"), ess=md(f"{w.ess:,.0f}"))
     )
 
@@ -236,7 +236,7 @@ def diagnostics(asked: Question, by_sampler: SamplerComparison) -> None:
         ]
         sentence = _("High for long: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
         if still:
-            sentence += " " + _("No line for {names}: it never saw a change.").format(names=_(", ").join(still))
+            sentence += " " + _("No line for {names}: there Q = q never changed.").format(names=_(", ").join(still))
         st.caption(sentence)
     with right:
         st.subheader(_("What the chains sampled"))

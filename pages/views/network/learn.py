@@ -135,7 +135,9 @@ def _answer(
     )
     sentences = [head, said.why_ended(result)]
     if not n and asked.method in SEARCHED:
-        sentences.append(_("No arc is worth its price here: each would cost more than it explains."))
+        sentences.append(
+            _("No arc is worth its penalty here: each would add more to the penalty than to the likelihood.")
+        )
     sentences += _compared(here, asked, result, best, climb)
     (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(sentences))
     if result.status == "cancelled":
@@ -149,7 +151,7 @@ def _answer(
     if best is None and AT_ONCE < len(here.names) <= AFFORDABLE:
         st.toggle(
             _("Compute the optimum too"),
-            help=_("By dynamic programming over sets of columns; it may take the whole of the seconds allowed."),
+            help=_("By dynamic programming over sets of columns; it may use all of the seconds allowed."),
             **bound_to(keys.LEARN_OPTIMUM),
         )
 

@@ -99,7 +99,9 @@ def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, 
     if now.ties:
         sentence += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
     if now.delta < 0 and result.status != "given":
-        sentence += " " + _("No move gained here; the climb walks on, to see whether a slope begins again.")
+        sentence += " " + _(
+            "No move gained here; the climb takes a few steps more, to see whether the score rises again."
+        )
     return sentence
 
 

@@ -146,7 +146,7 @@ def _constraints(here: LearningData, asked: SearchTask) -> None:
                 **bound_to(key, arcs, also=AT_END),
             )
     tiers = (*asked.tiers, *((),) * TIERS)[:TIERS]
-    heads = (_("First tier: nothing later leads here"), _("Second tier"), _("Third tier"))
+    heads = (_("First tier: no later tier points here"), _("Second tier"), _("Third tier"))
     for k in range(TIERS):
         elsewhere = {i for j, tier in enumerate(tiers) if j != k for i in tier}
 

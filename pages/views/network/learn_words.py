@@ -29,10 +29,13 @@ def method(name: str) -> str:
 def method_help(name: str) -> str:
     return {
         "hill-climb": _(
-            "From a graph without arcs, the one arc is added, deleted or turned round that gains most, until nothing "
-            "gains; from there it walks on a little, to see whether a slope begins again."
+            "From a graph without arcs, the one arc is added, deleted or reversed that gains most, until nothing "
+            "gains; then it takes a few steps more, to see whether the score rises again."
         ),
-        "k2": _("Every column takes parents from those before it in the order, the best one each time, while it pays."),
+        "k2": _(
+            "Every column takes parents from those before it in the order, the best one each time, while the "
+            "score improves."
+        ),
         "exact": _(
             "The best of all graphs, by dynamic programming over sets of columns; up to about 15 of them can be done."
         ),
@@ -98,10 +101,10 @@ def move_text(here: LearningData, move: Move) -> str:
 
 def why_ended(result: SearchResult) -> str:
     if result.method == "k2" and result.status == "local optimum":
-        return _("Along this order no further parent pays for any column.")
+        return _("Along this order no further parent improves the score of any column.")
     return {
         "optimum": _("Proven: no graph that the constraints allow scores higher."),
-        "local optimum": _("No single arc added, deleted or turned round gains any more: a local optimum."),
+        "local optimum": _("No single arc added, deleted or reversed gains any more: a local optimum."),
         "steps": _("The search was stopped at its limit of steps."),
         "time": _("The time was up: this is the best graph found until then. Give it more seconds to go on."),
         "cancelled": _("The search was cancelled: this is the best graph found until then."),

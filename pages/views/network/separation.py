@@ -310,8 +310,8 @@ def _class(source: Source, now: SeparationQuery) -> Marks:
     undirected = [arc for arc in graph.arcs if frozenset(arc) in free]
     st.markdown(
         Message(
-            "**{compelled}** arc(s) are the same in every graph that says the same independences; **{reversible}** can "
-            "be turned, and data alone cannot tell which way.",
+            "**{compelled}** arc(s) have the same direction in every graph that encodes the same independences; "
+            "**{reversible}** can be reversed, and data alone cannot decide which way.",
             {"compelled": len(pattern.compelled), "reversible": len(pattern.reversible)},
         ).local(md)
     )

@@ -130,7 +130,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
 def _screen(table: active.FittableTable, rows: NumericRows, screen: PlaneProjection, title: str, step: str) -> None:
     st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
     places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in rows.classes]
-    axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
+    axis = _("PC {k} · {share} of the variance") if step == "pca" else _("direction {k} · {share} of J")
     axes = [axis.format(k=k + 1, share=f"{share:.1%}") for k, share in enumerate(screen.explained)]
     figure = on_two_directions(screen, rows.y.tolist(), places, axes=(axes[0], axes[1]), dark=dark())
     chart(figure, key=f"screen_{step}", alt=_("rows on two directions: {title}").format(title=title))
@@ -202,7 +202,10 @@ def _shares() -> tuple[float, float]:
     st.slider(
         _("shrinkage γ towards a circle"),
         step=0.05,
-        help=_("(1 − γ) Σ + γ (tr Σ/d) I: helps where rows are few for the columns. It depends on the units."),
+        help=_(
+            "(1 − γ) Σ + γ (tr Σ/d) I: helps where there are few rows for so many columns. It depends on the "
+            "columns' units."
+        ),
         **within_limits(keys.GAMMA),
     )
     return current().seen(keys.POOLING), current().seen(keys.GAMMA)

@@ -226,8 +226,8 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
     st.caption(
         _(
             "$J(w) = w^{\\top} S_b w / w^{\\top} S_w w$, a generalized Rayleigh quotient. The bars along the line are "
-            "the shadows of the two ellipses, $\\sqrt{w^{\\top} S w / n}$ to either side. Lecture notes swap the two "
-            "words in one sentence: $S_w$ is within, $S_b$ between."
+            "the projections of the two ellipses, $\\sqrt{w^{\\top} S w / n}$ to either side. Lecture notes swap the "
+            "two words in one sentence: $S_w$ is within, $S_b$ between."
         )
         + " "
         + (

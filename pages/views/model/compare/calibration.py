@@ -45,11 +45,11 @@ def before_and_after(judged: Judged) -> None:
     with words:
         choose(_("Calibrator"), keys.TRUST_CALIBRATOR, {name: calibrator_name(name) for name in METHODS})
         sentence = (
-            _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "
-              "average.")
+            _("**{model}** is right on **{accuracy}** of the rows it had not seen; its mean confidence is "
+              "**{confidence}**.")
             if before is judged.held[name]
-            else _("**{model}**, before calibration, is right on **{accuracy}** of the rows it had not seen, and is "
-                   "sure to **{confidence}** on average.")
+            else _("**{model}**, before calibration, is right on **{accuracy}** of the rows it had not seen; its mean "
+                   "confidence is **{confidence}**.")
         )  # fmt: skip
         st.markdown(
             sentence.format(
@@ -60,7 +60,7 @@ def before_and_after(judged: Judged) -> None:
         )
         _quarrel(judged, one)
         st.markdown(
-            _("After calibration it is right on {accuracy} and says {confidence}.").format(
+            _("After calibration it is right on {accuracy}, with a mean confidence of {confidence}.").format(
                 accuracy=share(two["accuracy"]), confidence=share(two["confidence"])
             )
         )
@@ -103,15 +103,15 @@ def _verdict(judged: Judged, name: str, measured: dict[str, float]) -> str:
     """Whether it predicts well, and whether its probabilities are true."""
     gap = measured["confidence"] - measured["accuracy"]
     if gap < -GAP:
-        return _("It is more often right than it says.")
+        return _("It is right more often than its confidence says.")
     if gap <= GAP:
         return _("On average it is as sure as it is right.")
     if as_good_as_any(judged, name):
         return _(
-            "No model here was shown to be more often right; but its probabilities are too "
-            "bold: evidence counted twice makes a model surer, not righter."
+            "No model here was shown to be more often right; but its probabilities are overconfident: evidence "
+            "counted twice makes a model more confident, not more accurate."
         )
-    return _("Its probabilities are too bold.")
+    return _("Its probabilities are overconfident.")
 
 
 def _quarrel(judged: Judged, measured: dict[str, float]) -> None:
@@ -130,18 +130,18 @@ def _quarrel(judged: Judged, measured: dict[str, float]) -> None:
     elif gap > GAP:
         text = _(
             "Naive Bayes is called a good classifier and a bad estimator. Here it is both: right on {accuracy}, where "
-            "always naming the commonest class is right on {often}, and {gap} surer than that. Its decisions can be "
+            "always naming the commonest class is right on {often}, and overconfident by {gap}. Its decisions can be "
             "trusted, its probabilities after calibration."
         )
     elif gap < -GAP:
         text = _(
             "Naive Bayes is called a good classifier and a bad estimator. Here it decides well, right on {accuracy} "
-            "against {often} for the commonest class, and is {gap} less sure than it could be."
+            "against {often} for the commonest class, and is underconfident by {gap}."
         )
     else:
         text = _(
             "Naive Bayes is called a good classifier and a bad estimator. On this table the second is not so on "
-            "average: right on {accuracy}, sure to {confidence}."
+            "average: right on {accuracy}, mean confidence {confidence}."
         )
     st.markdown(text.format(**fields))
 

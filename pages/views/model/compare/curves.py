@@ -156,7 +156,7 @@ def _roc(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Drawn
     elif priced is None:
         words.append(_("Lines of equal risk exist for two classes; here see Risk by threshold."))
     if judged.amount is not None and judged.staked:
-        words.append(_("A row weighs as much as its amount multiplies the price of an error in it."))
+        words.append(_("The weight of a row is the factor by which its amount multiplies its losses."))
     return figure, " ".join(words), rows
 
 
@@ -169,8 +169,9 @@ def _recall(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Dr
     figure = drawn.precision_recall(_looks(judged, by_model, lambda one: one.swept), dark=dark())
     share = next(iter(by_model.values())).swept.share
     words = _(
-        "Of the rows called {name}, how many are; against how many of them are found. Calling every row so has "
-        "precision **{share}** (dotted). Tells more than ROC where the class is rare."
+        "Precision: of the rows decided for {name}, the share that are; against recall: of the rows that are, the "
+        "share so decided. Deciding so for every row has precision **{share}** (dotted). More informative than ROC "
+        "where the class is rare."
     ).format(name=_class(judged, label), share=number(share, 3))
     return (
         figure,
@@ -188,9 +189,9 @@ def _cost(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -> _Draw
         now = up / (up + down)
     figure = drawn.cost_curves(_looks(judged, by_model, lambda one: one.cost), now, dark=dark())
     words = [
-        _("Every prior and every pair of prices at once: PC₊ = π₊C₊ / (π₊C₊ + π₋C₋). Full: each row decided by the "
-          "model's own posterior. Dotted: the best threshold in hindsight. The room between them is what untrue "
-          "probabilities cost; above the grey tent a model is worse than none.")
+        _("Every prior and every pair of losses at once: PC₊ = π₊C₊ / (π₊C₊ + π₋C₋). Solid: each row decided by the "
+          "model's own posterior. Dotted: the best threshold in hindsight. The gap between them is what miscalibrated "
+          "probabilities cost; above the grey triangle a model is worse than none.")
     ]  # fmt: skip
     if now is not None:
         words.append(_("Your losses and prior stand at PC₊ = **{now}** (line).").format(now=number(now, 3)))

@@ -35,8 +35,8 @@ def beside_logistic_regression(judged: Judged) -> None:
     st.subheader(
         _("Two ways to a posterior"),
         help=_(
-            "A generative model learns P(x | c) and P(c) and turns them round by Bayes' theorem; a discriminative one "
-            "learns P(c | x) at once."
+            "A generative model learns P(x | c) and P(c) and gets P(c | x) by Bayes' theorem; a discriminative one "
+            "learns P(c | x) directly."
         ),
     )
     region_controls(table, axes)
@@ -67,8 +67,8 @@ def beside_logistic_regression(judged: Judged) -> None:
     most_frequent(table, ours)
     sentences = [
         _("Left: what each class looks like was learnt, P(x | c) P(c); the other columns are integrated out, exactly."),
-        _("Right: only where the classes part was learnt, P(c | x); it cannot leave a column out, so it was fitted "
-          "anew to these two."),
+        _("Right: only what separates the classes was learnt, P(c | x); it cannot leave a column out, so it was "
+          "fitted anew to these two."),
         _("Both decide under your losses.")
         if active.losses(table).by_amount is None
         else _("Both decide under your losses at the case's amount."),

@@ -200,9 +200,9 @@ def _few(judged: Judged) -> str:
     if isinstance(repeated, Message):
         return _("How the models would do on other samples is not known: {why}.").format(why=repeated.local(md))
     words = (
-        _("Fewer than {n} rows bear an interval, but no verdict.")
+        _("With fewer than {n} rows an interval is given, but no verdict.")
         if judged.table.parts.groups is None
-        else _("Fewer than {n} groups bear an interval, but no verdict.")
+        else _("With fewer than {n} groups an interval is given, but no verdict.")
     )
     return words.format(n=FEWEST)
 
@@ -221,10 +221,11 @@ def _caption(judged: Judged) -> None:
     parts = [
         held_out_scheme(next(iter(judged.held.values())).scheme, one_by_one=active.is_tiny(judged.table)),
         _(
-            "A difference is one of procedures, each learning from samples of {n} rows. Its 95 % bracket counts that "
-            "other rows would teach other models: corrected resampled t, {runs} cross-validations (Nadeau and Bengio "
-            "2003). Worse: p < {level} by Holm's correction for all pairs ({pairs}). Where a few extreme rows decide "
-            "what a model learns, alike procedures are called worse more often than that."
+            "A difference is one between procedures, each learning from samples of {n} rows. Its 95 % interval, in "
+            "brackets, allows for the models that other rows would give: corrected resampled t, {runs} "
+            "cross-validations (Nadeau and Bengio 2003). Worse: p < {level} by Holm's correction for all pairs "
+            "({pairs}). Where a few extreme rows decide what a model learns, equally good procedures are called worse "
+            "more often than that."
         ).format(n=f"{n:,}", runs=runs_for(n), level=f"{LEVEL:g}", pairs=pairs),
         _(
             "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
@@ -282,9 +283,8 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     delta = loss_measure() if measure == "log_loss" else _measure_name(measure)
     unsure = number(next(iter(taken.values())).uncertainty, 3)
     sentence = _(
-        "Miscalibration: what the Brier score would fall by if the probabilities were made as true as an "
-        "increasing function can (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is "
-        "{uncertainty} here."
+        "Miscalibration: what the Brier score would fall by if the probabilities were recalibrated by the best "
+        "increasing function (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is {uncertainty} here."
     ).format(uncertainty=unsure)
     word_table(
         [

@@ -43,8 +43,8 @@ def _mode_in_words(way: ModeOfUse) -> str:
             "the table stands still."
         ),
         "lazy": _(
-            "Nothing is done before somebody asks; then the rows are counted. Where rows change often and questions "
-            "are few."
+            "Nothing is done before a query comes; then the rows are counted. Where rows change often and queries are "
+            "few."
         ),
         "incremental": _(
             "The counts are kept; adding or removing a row changes those of its own values only. For "

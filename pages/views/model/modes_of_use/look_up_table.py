@@ -81,7 +81,7 @@ def _entries(table: active.FittableTable, made: LookUp) -> None:
     if len(normal):
         _normal(table, normal)
     if not len(logs) and not len(normal):
-        st.caption(_("Nothing is looked up here: the column says nothing of the class."))
+        st.caption(_("Nothing is looked up here: the column carries no information about the class."))
 
 
 def _column(table: active.FittableTable, place: int) -> str:
@@ -136,8 +136,8 @@ def _normal(table: active.FittableTable, normal: pd.DataFrame) -> None:
             "η₂": [plain(v) for v in normal["eta2"]],
         }
     )
-    st.caption(_("Numbers are no values to look up: their Gaussians stand as coefficients, ln p = b + η₁z + η₂z² with "
-                 "z = x − pivot."))  # fmt: skip
+    st.caption(_("Numbers cannot be looked up value by value: their Gaussians are stored as coefficients, ln p = b + "
+                 "η₁z + η₂z² with z = x − pivot."))  # fmt: skip
     st.dataframe(
         shown,
         key="ways_normal",

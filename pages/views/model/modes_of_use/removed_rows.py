@@ -36,7 +36,7 @@ def rows_come_and_go(table: active.FittableTable, fitted: active.Fitted, *, thre
     """Rows to take away and put back; `three` says whether the other two ways are there to compare. Raises what the
     model raises for the case."""
     parts, away = table.parts, removed_rows(table)
-    st.subheader(_("A row goes, a row comes back"))
+    st.subheader(_("Remove a row and put it back"))
     choice, effect = st.columns([1, 2], gap="medium")
     with choice:
         _choose(table, away)
