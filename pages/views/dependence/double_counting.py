@@ -120,7 +120,7 @@ def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFra
         return
     sentence = _(
         "By chance alone it would be {chance} on average, in either direction: {share} of {n} tables whose columns are "
-        "shuffled within each class, so that they are independent given the class, give as much (p = {p})."
+        "shuffled within each class, so that they are independent given the class, give as much (p {p})."
     )
     judged = _("So this is beyond chance.") if chance.p < LEVEL else _("So this may be chance.")
     amount = f"{units.evidence(chance.nats):.2f} {units.evidence_unit()}"
@@ -130,7 +130,7 @@ def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFra
             chance=f"**{amount}**",
             share=share,
             n=f"{chance.draws:,}",
-            p=p_value(chance.p, is_bound=chance.p <= 1 / (1 + chance.draws)),
+            p=p_value(chance.p, is_bound=chance.p <= 1 / (1 + chance.draws), equals="= "),
         )
         + f" {judged}"
     )

@@ -60,12 +60,12 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
 def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> str:
     few, possible = cells.sparse
     found = tested.found
-    sentence = _("G = 2·{n}·{nats} nats = {g}, df = {df}, p = {p}, after Holm's correction {holm}.").format(
+    sentence = _("G = 2·{n}·{nats} nats = {g}, df = {df}, p {p}, after Holm's correction {holm}.").format(
         n=count(found.n),
         nats=number(found.information),
         g=f"{found.statistic:.3f}",
         df=found.degrees,
-        p=p_value(tested.p, is_bound=tested.is_bound),
+        p=p_value(tested.p, is_bound=tested.is_bound, equals="= "),
         holm=p_value(tested.holm, is_bound=tested.is_bound),
     )
     how = {
