@@ -24,7 +24,7 @@ def checked_alpha(alpha: Any, n: float) -> float:
         raise ParameterError("alpha={value}; smoothing needs a number of 0 and more", value=repr(alpha))
     if alpha > 1e6 * max(n, 1.0):
         raise ParameterError(
-            "alpha={value:.3g} drowns the {n:.0f} rows: every conditional would be uniform; take a smaller one",
+            "alpha={value:.3g} outweighs the {n:.0f} rows: every conditional would be uniform; take a smaller one",
             value=float(alpha),
             n=n,
         )
@@ -255,7 +255,8 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     if isinstance(priors, Dirichlet) or (isinstance(priors, str) and priors in ("empirical", "laplace")):
         if isinstance(priors, Dirichlet) and priors.amount > 1e6 * max(n := float(weight.sum(axis=-1).max()), 1.0):
             raise ParameterError(
-                "priors={value} drowns the {n:.0f} rows: all classes would be alike; take 'uniform', or a smaller one",
+                "priors={value} outweighs the {n:.0f} rows: all classes would be alike; take 'uniform', "
+                "or a smaller one",
                 value=repr(priors),
                 n=n,
             )

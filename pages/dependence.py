@@ -18,10 +18,11 @@ st.title(_("Are the attributes independent, given the class, and does it matter?
 table = required.fittable(active.table_in_use())
 if texts := active.text_columns(table):
     st.info(
-        _("{column} is a text. Its words are taken as independent of each other and of all columns, given the class: a "
-          "text has no table of values to hold against that. Words that come together, as «call now», count twice, so "
-          "the posterior is bolder than it should be; a calibration (Model, Settings) takes that back. Set the text "
-          "aside to look at the other columns.").format(column=md(table.column(texts[0]), 40))
+        _("{column} is a text. Its words are taken as independent of each other and of all "
+          "columns, given the class: a text has no table of values to test that with. Words that "
+          "come together, as «call now», count twice, so the posterior is overconfident; a "
+          "calibration (Model, Settings) corrects that. Set the text aside to look at the other "
+          "columns.").format(column=md(table.column(texts[0]), 40))
     )  # fmt: skip
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     end_page()

@@ -324,8 +324,7 @@ def _verdict(
         )
     if chains < 4 or sweeps < 4:
         return "not yet", Message(
-            "{n} chain(s) of {sweeps} sweep(s) cannot be held against each other: run 4 or more of both to judge "
-            "convergence",
+            "{n} chain(s) of {sweeps} sweep(s) cannot be compared: run 4 or more of both to judge convergence",
             {"n": chains, "sweeps": sweeps},
         )
     still = [j for j in kernel.hidden if math.isnan(rhat[j])]

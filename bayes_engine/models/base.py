@@ -583,4 +583,4 @@ def warn_of_classes(prior: Array, weight: Array, levels: tuple[Any, ...]) -> Non
         warn("class(es) {names} have the prior 0: they are never predicted", names=Listing(never))
     empty = [str(c) for c, p, w in zip(levels, prior, weight, strict=True) if p > 0 == w]
     if empty:
-        warn("class(es) {names} have no row: only their prior speaks for them", names=Listing(empty))
+        warn("class(es) {names} have no row: they rest on their prior alone", names=Listing(empty))

@@ -551,8 +551,8 @@ class ComplementNB(_TermNB):
         others = np.where(others > 0, others, stats.terms.others + alpha)  # a small alpha was lost beside large sums
         if not (others > 0).all():
             raise ParameterError(
-                "{n} term(s) stand in one class only, or in none: without alpha their weight would be infinite; take "
-                "alpha > 0",
+                "{n} term(s) occur in one class only, or in none: without alpha their weight would be "
+                "infinite; take alpha > 0",
                 n=int((others <= 0).any(axis=0).sum()),
             )
         weight = log(others.sum(axis=1, keepdims=True)) - log(others)

@@ -200,8 +200,8 @@ class SemiNaive(GenerativeClassifier):
         uncut = [v.name for v in stats.schema if v.cuts == ()]
         if uncut:
             warn(
-                "column(s) {names}: no cut point was found, so they say nothing of the class here; discretize them by "
-                "quantiles, or not at all, if they should",
+                "column(s) {names}: no cut point was found, so they carry no information about the class "
+                "here; discretize them by quantiles, or not at all, if they should",
                 names=Listing(uncut),
             )
 

@@ -339,12 +339,13 @@ class HiddenLabels:
         for v in table.schema:
             if v.textual:
                 raise ParameterError(
-                    "column '{column}' is a text, for which hidden labels have no steps; set it aside", column=v.name
+                    "column '{column}' is a text, for which EM with hidden labels has no step; set it aside",
+                    column=v.name,
                 )
             if traits(v).by_value and not OF_VALUES[str(v.likelihood)].soft:
                 raise ParameterError(
-                    "column '{column}' has the likelihood '{likelihood}', for which hidden labels have no steps; "
-                    "choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",
+                    "column '{column}' has the likelihood '{likelihood}', for which EM with hidden labels "
+                    "has no step; choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",
                     column=v.name,
                     likelihood=str(v.likelihood),
                 )

@@ -225,7 +225,7 @@ def _blobs(body: memoryview, described: Any) -> dict[str, memoryview | NDArray[A
         blobs[name], size = _blob(name, header, body[offset:])
         offset += size + -size % ALIGNED
     if offset != len(body):
-        raise StoreError("the file holds {size} bytes, and its header speaks of {said}", size=len(body), said=offset)
+        raise StoreError("the file holds {size} bytes, and its header states {said}", size=len(body), said=offset)
     return blobs
 
 

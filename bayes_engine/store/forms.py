@@ -91,7 +91,7 @@ def _settle_counted(model: GenerativeClassifier, state: State) -> None:
     parents = state.get("parents_", {})
     chosen = {*parents, *state.get("kept_", ()), *(name for names in parents.values() for name in names)}
     if not chosen <= set(stats.schema.names):
-        raise StoreError("what the model chose are not columns of its table")
+        raise StoreError("the columns that the model chose are not in its table")
     _put(model, {name: value for name, value in state.items() if name != "stats_"})
     model._settle(stats)
 

@@ -62,8 +62,8 @@ def prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[
         if delimiter is None and declaration[1].encode() in data:
             delimiter = declaration[1]
         elif delimiter is None:
-            notes.append(note("the first line says that the delimiter is '{delimiter}', which stands nowhere below; it "
-                              "was sought", "warning", 1, delimiter=declaration[1]))  # fmt: skip
+            notes.append(note("the first line says that the delimiter is '{delimiter}', which stands nowhere below; "
+                              "another was guessed", "warning", 1, delimiter=declaration[1]))  # fmt: skip
     data = _without_rules(data, notes)
     return _plainly_quoted(data, notes) if quote is None else data, delimiter
 

@@ -36,5 +36,5 @@ def component_words() -> dict[str, Any]:
         "gone": _("missing"),
         "speaks": _("{nats} for {name}"),
         "unit": {"perNat": evidence(1.0), "word": evidence_unit()},
-        "silent": _("says nothing"),
+        "silent": _("no evidence"),
     }

@@ -217,7 +217,7 @@ def test_reasons_are_in_the_language_of_the_page_in_the_file_too(page: AppTest, 
     drop(page, MELONS.encode() + ",,五,\n".encode())
     page.button(key="write_results").click().run(timeout=60)
     set_language("zh")
-    bad, silent = _("no number"), _("no column speaks for it: the prior or the losses decide")
+    bad, silent = _("no number"), _("no column supports it: the prior or the losses decide")
     set_language("en")
     _key, file = page.session_state["second_written"]
     written = pd.read_csv(io.BytesIO(file.read()))["reason"].tolist()

@@ -167,7 +167,7 @@ def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
     assert len(numbers(app)) == 7
     assert not [b for b in app.button if b.key == "compare_fill"]
     app.segmented_control(key="compare_class").set_value(2).run()
-    assert "virginica ranks above another" in said(app)
+    assert "virginica ranks above a row of another class" in said(app)
     assert not app.exception
 
 

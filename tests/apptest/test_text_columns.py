@@ -177,7 +177,7 @@ def test_every_page_stands_on_an_uploaded_text(page: str) -> None:
     if page == "dependence":
         assert "is a text. Its words are taken as independent" in said(app)
     if page == "hidden":
-        assert "is a text, for which hidden labels have no steps" in said(app)
+        assert "is a text, for which EM with hidden labels has no step" in said(app)
 
 
 def test_a_word_is_looked_up_on_the_page_model() -> None:
@@ -187,13 +187,16 @@ def test_a_word_is_looked_up_on_the_page_model() -> None:
     n = [int((free & (FRAME["label"] == c)).sum()) for c in ("ham", "spam")]
     told = said(app)
     assert f"in {n[0]} of the 480 ham texts" in told and f"in {n[1]} of the 120 spam texts" in told
-    assert "it speaks for spam with +2\\.229 nats" in told or "it speaks for spam with +2.229 nats" in told
+    assert (
+        "each occurrence supports spam with +2\\.229 nats" in told
+        or "each occurrence supports spam with +2.229 nats" in told
+    )
     rows = behind(app)
     assert len(rows) == n[1] and set(rows["label"]) == {"spam"}
     app.button_group(key="look_class").set_value(0).run()
     assert len(behind(app)) == n[0]
     app.text_input(key="look_up").set_value("zebra").run()
-    assert "stood in no training text" in said(app)
+    assert "occurs in no training text" in said(app)
 
 
 def test_a_word_of_a_file_is_looked_up_by_its_place() -> None:

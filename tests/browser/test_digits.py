@@ -59,7 +59,7 @@ def test_keys_set_the_ink_and_undo_takes_it_back(page: Page, app) -> None:
     becomes(page, lambda: state_of(page).case[35:36], (10,))
     settled(page)
     page.keyboard.press("m")
-    expect(pixels.locator(".readout")).to_have_text(re.compile("missing · says nothing"))
+    expect(pixels.locator(".readout")).to_have_text(re.compile("missing · no evidence"))
     becomes(page, lambda: state_of(page).case[35:36], (None,))
     settled(page)
     pixels.get_by_role("button", name="Undo").click()

@@ -40,7 +40,7 @@ def test_a_word_tells_its_counts_and_keys_walk_over_the_words(page: Page, app) -
     settled(page)
     message = page.get_by_test_id("message")
     message.locator(".read span").filter(has_text="free").hover()
-    expect(message.locator(".card")).to_contain_text("«free»: −3.216 bits · speaks for spam")
+    expect(message.locator(".card")).to_contain_text("«free»: −3.216 bits · supports spam")
     expect(message.locator(".card")).to_contain_text("P(w | spam) = (42+1)/(2791+2353) = 0.008359")
     message.locator(".read").focus()
     page.keyboard.press("ArrowRight")

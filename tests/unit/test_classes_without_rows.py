@@ -71,14 +71,14 @@ def test_NF14_a_class_without_rows_is_said(model: Any, X: pd.DataFrame) -> None:
     if len(fitted.classes_) == 2:  # scikit-learn's names take the classes of the rows
         return
     if isinstance(model, AODE):  # P(c, x) is smoothed, and P(c) with it
-        assert of_classes(notes) == ["class(es) never have no row: only their prior speaks for them"]
+        assert of_classes(notes) == ["class(es) never have no row: they rest on their prior alone"]
         return
     assert of_classes(notes) == ["class(es) never have the prior 0: they are never predicted"]
     assert (fitted.predict_proba(X)[:, fitted.classes_.tolist().index("never")] == 0).all()
     if not isinstance(model, GaussianNB | CategoricalNB):
         with listen() as notes:
             fitted = with_priors(model, "uniform").fit(X, WITH_ONE_MORE)
-        assert of_classes(notes) == ["class(es) never have no row: only their prior speaks for them"]
+        assert of_classes(notes) == ["class(es) never have no row: they rest on their prior alone"]
         assert np.isfinite(fitted.predict_proba(X)).all()
 
 
@@ -103,7 +103,7 @@ def test_a_class_with_parents_and_without_rows() -> None:
     arcs = [("x", "class"), ("class", "y")]
     with listen() as notes:
         BayesianNetworkClassifier(structure=arcs, alpha=1.0).fit(LEVELS, WITH_ONE_MORE)
-    assert of_classes(notes) == ["class(es) never have no row: only their prior speaks for them"]
+    assert of_classes(notes) == ["class(es) never have no row: they rest on their prior alone"]
     with listen() as notes:
         BayesianNetworkClassifier(structure=arcs, alpha=0.0).fit(LEVELS, WITH_ONE_MORE)
     assert of_classes(notes) == ["class(es) never have the prior 0: they are never predicted"]

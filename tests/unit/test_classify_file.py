@@ -281,7 +281,7 @@ def test_a_decision_that_the_losses_force_says_so():
     decision = scored.decide(always)
     assert decision.action.tolist() == ["yes"]
     answer = results(fitted, rows, scored, decision, scored.posterior(), ("no", "yes"), np.arange(1))
-    assert answer["reason"].iloc[0] == "no column speaks for it: the prior or the losses decide"
+    assert answer["reason"].iloc[0] == "no column supports it: the prior or the losses decide"
 
 
 def told(fitted, rows, **how) -> pd.DataFrame:

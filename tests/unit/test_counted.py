@@ -255,7 +255,7 @@ def test_zero_probabilities_without_smoothing() -> None:
             model.predict(form(np.array([[3, 0, 0], [1, 1, 0]])))
         present = classic.BernoulliNB(alpha=0).fit(form(words), y)
         assert present.predict_proba(form(np.array([[3, 0, 0]]))).tolist() == [[1.0, 0.0]]
-        with pytest.raises(BayesEngineError, match=r"3 terms stand in one class only, or in none"):
+        with pytest.raises(BayesEngineError, match=r"3 terms occur in one class only, or in none"):
             classic.ComplementNB(alpha=0).fit(form(words), y)
 
 

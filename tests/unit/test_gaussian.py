@@ -117,7 +117,7 @@ def test_NF14_a_class_without_rows(model: Any, noise: Any) -> None:
     with pytest.warns(EstimationWarning, match=r"class\(es\) 3 have the prior 0"):
         fitted = model().fit(X, declared)
     assert (fitted.predict_proba(X)[:, 3] == 0).all()
-    with pytest.warns(EstimationWarning, match=r"class\(es\) 3 have no row: only their prior speaks"):
+    with pytest.warns(EstimationWarning, match=r"class\(es\) 3 have no row: they rest on their prior"):
         fitted = model(priors="uniform").fit(X, declared)
     assert (fitted.predict_proba(X)[:, 3] > 0).all()
 

@@ -135,7 +135,7 @@ def test_a_chain_of_thousands_is_a_straight_line() -> None:
     [("a", "a")],
 ])  # fmt: skip
 def test_what_is_no_tree_is_refused(edges: list[tuple[str, str]]) -> None:
-    with pytest.raises(ParameterError, match="no tree that hangs from 'a'"):
+    with pytest.raises(ParameterError, match="no tree with the root 'a'"):
         tree("a", edges)
 
 

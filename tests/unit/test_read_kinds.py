@@ -179,7 +179,7 @@ def test_a_first_line_that_names_another_delimiter() -> None:
     data = f"sep=;\n{PLAIN}".encode()
     reading = read_table(data)
     assert list(reading.frame) == NAMES
-    assert "the delimiter is ';', which stands nowhere below; it was sought" in said(reading)
+    assert "the delimiter is ';', which stands nowhere below; another was guessed" in said(reading)
     same_in_pieces(data)
 
 

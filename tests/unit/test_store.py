@@ -612,7 +612,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "not described",
     ),
     "neither": (lambda: holding("0", '{"0": {"dtype": "|b1", "shape": [1]}}', b"\x02" + bytes(63)), "neither true nor"),
-    "bytes over": (lambda: holding("0", "{}", bytes(64)), "holds 64 bytes, and its header speaks of 0"),
+    "bytes over": (lambda: holding("0", "{}", bytes(64)), "holds 64 bytes, and its header states 0"),
     "no array": (lambda: holding('{"array": "../../x"}'), "no array '../../x'"),
     "texts too long": (
         lambda: pack("model", {"strings": ["0", "1"]}, {"0": np.array([9], dtype="u4"), "1": b"ab"}),

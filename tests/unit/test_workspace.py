@@ -84,7 +84,7 @@ HOSTILE: dict[str, tuple[Any, dict[str, bytes], str]] = {
     "files: another role": (content(files={"code": {"name": "a", "digest": MARK}}), {}, "does not consist"),
     "files: a path for a digest": (content(files={"table": {"name": "a", "digest": "../../../etc/x"}}), {}, "consist"),
     "files: no name": (content(files={"table": {"digest": MARK}}), {}, "does not consist"),
-    "files: not spoken of": (content(files={"table": {"name": "a", "digest": MARK}}), {"table": CSV}, "speak of"),
+    "files: not spoken of": (content(files={"table": {"name": "a", "digest": MARK}}), {"table": CSV}, "not use"),
     "files: not announced": (content(), {"table": CSV}, "does not consist"),
     "files: another content": (
         content(state={"table": f"upload:{MARK}"}, files={"table": {"name": "a", "digest": MARK}}),

@@ -167,8 +167,8 @@ def _candidates(examined: ExaminedTable, findings: tuple[Finding, ...]) -> Itera
             "only pairs of a value and a class that never occur are smoothed; all other frequencies of the {n:,} rows "
             "stay as they are", {"n": _rows(examined)})  # fmt: skip
     yield AddModel("naive-bayes", knobs=(("priors", "uniform"),)), Message(
-        "with every class as likely as any other ({k} classes, the largest holds {share:.0%} of the rows), only the "
-        "columns speak",
+        "with every class as likely as any other ({k} classes, the largest holds {share:.0%} of "
+        "the rows), only the columns decide",
         {"k": examined.k, "share": float(examined.class_rows.max() / examined.class_rows.sum())})  # fmt: skip
 
 
@@ -270,8 +270,8 @@ def _other_shapes(examined: ExaminedTable, odd: list[str], *, cut_first: bool) -
     facts = {"odd": len(odd), "d": len(examined.numbers), "n": _rows(examined), "column": odd[0] if odd else ""}
     dense = Message("with {n:,} rows a kernel density can be kept for each of {d} column(s) of numbers, should they "
                     "not be Gaussian", facts)  # fmt: skip
-    cut = Message("intervals of the {d} column(s) of numbers, cut where the classes change, need no shape and mind no "
-                  "outlier", facts)  # fmt: skip
+    cut = Message("intervals of the {d} column(s) of numbers, cut where the classes change, assume no "
+                  "shape and are robust to outliers", facts)  # fmt: skip
     if len(odd) == 1:
         dense = Message("1 column of numbers, '{column}', is not Gaussian within the classes: a kernel density takes "
                         "its shape from the {n:,} rows", facts)  # fmt: skip
@@ -327,8 +327,8 @@ def _naive(examined: ExaminedTable, dependent: bool) -> Message:
         return Message("nothing in {n:,} rows shows that two of the {d} columns share {least} or more given the "
                        "class: what naive Bayes assumes holds well enough",
                        {"n": n, "d": d, "least": Nats(WEAK)})  # fmt: skip
-    return Message("each of {d} columns is estimated by itself, with {parameters:,} parameters in all for {n:,} rows; "
-                   "it may decide well even where columns say the same", facts)  # fmt: skip
+    return Message("each of {d} columns is estimated by itself, with {parameters:,} parameters in all for "
+                   "{n:,} rows; it may decide well even where columns repeat one another", facts)  # fmt: skip
 
 
 def _cells(examined: ExaminedTable) -> int:

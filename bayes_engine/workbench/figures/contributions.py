@@ -195,4 +195,4 @@ def _note(figure: go.Figure, row: int, place: float, text: str, anchor: str, dar
 def _says(nats: float, side: ClassStyle) -> str:
     """A weight in words: nats and bits, and whom it speaks for."""
     both = f"{signed(nats, 3)} {_('nats')} = {signed(nats / BIT, 3)} {_('bits')}"
-    return both + "<br>" + _("speaks for {name}").format(name=side.name)
+    return both + "<br>" + _("supports {name}").format(name=side.name)

@@ -76,7 +76,8 @@ def calibration(
             error_y={"type": "data", "symmetric": False, "array": up.tolist(), "arrayminus": down.tolist(),
                      "thickness": 1.3, "width": 3, "visible": look.active},
             customdata=frame[["rows", "least", "most", "low", "high"]].to_numpy().tolist(),
-            hovertemplate=f"{look.name}<br>" + _("said") + " %{x:.4f} (%{customdata[1]:.3g}–%{customdata[2]:.3g})<br>"
+            hovertemplate=f"{look.name}<br>" + _("predicted")
+            + " %{x:.4f} (%{customdata[1]:.3g}–%{customdata[2]:.3g})<br>"
             + _("true") + " %{y:.4f} [%{customdata[3]:.3f}, %{customdata[4]:.3f}]<br>"
             + _("rows") + " %{customdata[0]}<extra></extra>",
         )  # fmt: skip
@@ -84,7 +85,7 @@ def calibration(
     lowest = min(float(f["low"].min() if look.active else f["true"].min()) for look, f in curves)
     left, foot = (v if v > 0.3 else 0.0 for v in (least, min(least, lowest)))  # a largest posterior is never small
     figure.update_xaxes(title=forecast, range=[left - 0.02, 1.02])
-    figure.update_yaxes(title=_("share that is so"), range=[foot - 0.03, 1.04])
+    figure.update_yaxes(title=_("observed share"), range=[foot - 0.03, 1.04])
     return _framed(figure, dark, height)
 
 

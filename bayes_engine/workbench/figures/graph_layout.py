@@ -74,7 +74,7 @@ def tree(root: str, edges: Iterable[Arc]) -> Places:
         depth |= dict.fromkeys(children[name], depth[name] + 1)
         order += children[name]
     if len(order) != len(beside) or len(pairs) != len(order) - 1:
-        raise ParameterError("the edges are no tree that hangs from '{root}'", root=root)
+        raise ParameterError("the edges are no tree with the root '{root}'", root=root)
     shift = dict.fromkeys(order, 0.0)  # of a node against its parent
     rims: dict[str, list[tuple[float, float]]] = {}  # of a subtree: its leftmost and rightmost place at each depth
     for name in reversed(order):

@@ -182,7 +182,7 @@ def decision_counts(
     )
 
 
-SILENT = "no column speaks for it: the prior or the losses decide"
+SILENT = "no column supports it: the prior or the losses decide"
 """The reason where no column's contribution favours the decided class."""
 NOWHERE: Mapping[int, str] = {
     Status.IMPOSSIBLE: "impossible under this model: its likelihood is 0 in every class",

@@ -109,7 +109,7 @@ def read(data: bytes, pages: Container[str], *, limit: int = MOST_BYTES) -> Work
     files = _files(content["files"], blobs)
     for role, given in files.items():
         if given.digest != ROLES[role].named(state):
-            raise StoreError("the workspace brings the file '{name}', and does not speak of it", name=given.name)
+            raise StoreError("the workspace brings the file '{name}', which its state does not use", name=given.name)
     return Workspace(page, state, files, program)
 
 

@@ -214,7 +214,7 @@ def left_out(one: CaseInUse, working: Working) -> None:
     """The features without a factor, and why."""
     why = {
         "missing": _("missing: it has no factor, the product goes on without it"),
-        "constant": _("the same value in every row: it says nothing of the class and has no factor"),
+        "constant": _("the same value in every row: it carries no information about the class and has no factor"),
         "not kept": _("left out by the selection: it has no factor"),
     }
     for omitted in working.omitted:

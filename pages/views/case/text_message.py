@@ -122,7 +122,7 @@ def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
             "missingHelp": _("A text that is not known: its factor is left out."),
             "gone": _("missing: it has no factor"),
             "empty": _("Type a text"),
-            "unseen": _("not seen in training: says nothing"),
+            "unseen": _("not seen in training: no evidence"),
             "silent": _("Not seen in training: no evidence."),
             "again": _("It stood there before and counts once."),
             "more": _("and {n} more"),
@@ -167,7 +167,7 @@ def _term(term: TermEvidence, name: str, other: str) -> dict[str, Any]:
     if term.never:
         nats = _("never seen in {name}").format(name=(name, other)[term.never[0]])
     elif term.nats:
-        nats += " · " + _("speaks for {name}").format(name=name if term.nats > 0 else other)
+        nats += " · " + _("supports {name}").format(name=name if term.nats > 0 else other)
     lines = [
         f"P(w | {label}) = {fraction(source)} = {number(source.value)}"
         for label, source in zip((name, other), term.sources, strict=True)

@@ -162,6 +162,6 @@ def cell_problems() -> dict[Why, str]:
 
 def reasons() -> Wording:
     """How reasons are written: in which unit, and what stands there besides columns."""
-    sentences = {SILENT: _("no column speaks for it: the prior or the losses decide"), **cell_problems(),
+    sentences = {SILENT: _("no column supports it: the prior or the losses decide"), **cell_problems(),
                  **{sentence: words.status(code) for code, sentence in NOWHERE.items()}}  # fmt: skip
     return Wording({**sentences, "bits": _("bits"), "nats": _("nats")}, bits=units.in_bits())

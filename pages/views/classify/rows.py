@@ -73,7 +73,7 @@ def row_table(judged: Judged) -> None:
         risk: number(_("risk"), format=fine, width=90, help=_("R(a|x), the conditional risk of the decision")),
         gap: number(_("gap"), format=fine, width=90, help=_("by how much the second-best decision costs more")),
         status: text(_("status"), width=150),
-        reason: text(_("reason"), width=380, help=_("the columns that speak loudest for the class decided and against "
+        reason: text(_("reason"), width=380, help=_("the columns that contribute most to the class decided against "
                                                     "its strongest rival, and what they add to the log-odds")),
         **{name: text(clean(name)) for name in cells.columns},
     }  # fmt: skip

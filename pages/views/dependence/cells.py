@@ -43,7 +43,7 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         if 0 <= j < i < len(names):
             change(with_pair(table, (names[i], names[j])))
 
-    chart(figure, key="dependence_map", alt=_("how much every two columns say of each other"), on_pick=pick)
+    chart(figure, key="dependence_map", alt=_("how informative every two columns are about each other"), on_pick=pick)
     tests = sum(p.of(overall).found.degrees > 0 for p in dependences.pairs)
     filled = (
         _("Filled: dependent at the {level} level. Hollow: not shown to be.")

@@ -122,7 +122,7 @@ def dial(table: active.FittableTable) -> None:
 def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str | None, *, anew: bool) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         st.segmented_control(
-            _("The dial"),
+            _("From naive to full"),
             list(specs),
             format_func=name_of,
             help=_(
@@ -341,7 +341,7 @@ def _costs(
             ),
         },
         key="dial_costs",
-        alt=_("parameters, bill and differences of each model"),
+        alt=_("parameters, description length and differences of each model"),
         whole=True,
     )
     st.caption(

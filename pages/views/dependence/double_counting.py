@@ -259,7 +259,7 @@ def live_examples() -> None:
     _example(
         keys.SWITCHES,
         _("Two switches of one lamp: independent overall, dependent within the class"),
-        _("how surely the lamp follows its switches"),
+        _("how reliably the lamp follows its switches"),
         two_switches,
         ((_("1 down"), _("1 up")), (_("2 down"), _("2 up"))),
         (_("lamp dark"), _("lamp lit")),

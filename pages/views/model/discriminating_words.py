@@ -151,8 +151,8 @@ def _word_in_words(table: active.FittableTable, word_table: WordTable, asked: Lo
     """In how many texts of each class a word stands, and its probability there."""
     word = f"**{quoted(md(shown(asked.term)))}**"
     if asked.place < 0:
-        return _("{word} stood in no training text: it is not in the vocabulary, and in a message it says nothing, "
-                 "whatever the smoothing.").format(word=word)  # fmt: skip
+        return _("{word} occurs in no training text: it is not in the vocabulary, and in a message it "
+                 "adds no evidence, whatever the smoothing.").format(word=word)  # fmt: skip
     lines = []
     for k, c in enumerate(word_table.classes):
         source = word_table.source(k, asked.place)
@@ -161,8 +161,8 @@ def _word_in_words(table: active.FittableTable, word_table: WordTable, asked: Lo
             share=f"{md(fraction(source), 60)} = {number(source.value)}"))  # fmt: skip
     weight = weights_of_evidence(word_table)[:, asked.place]
     k = int(weight.argmax())
-    strength = _("each time it stands there it speaks for {name} with {weight}").format(
+    strength = _("each occurrence supports {name} with {weight}").format(
         name=md(table.class_(word_table.classes[k]), 24),
         weight=units.signed_evidence(float(weight[k]), 3))  # fmt: skip
-    even = _("it speaks for no class")
+    even = _("it supports no class")
     return f"{word}: " + "; ".join(lines[:DRAWN]) + "; " + (strength if weight[k] > 0 else even) + "."

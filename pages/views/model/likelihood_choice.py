@@ -60,7 +60,7 @@ def _taught() -> None:
         pd.DataFrame(MESSAGES, columns=[_("message"), _("class")]),
         hide_index=True,
         height="content",
-        alt=_("the messages that teach"),
+        alt=_("the training messages"),
     )
     st.text_input(
         _("A message to judge"),
@@ -158,8 +158,8 @@ def _here(table: active.FittableTable) -> None:
         lines.append(_("{columns}: answers to separate questions, so categorical (with two answers Bernoulli is the "
                       "same thing).").format(columns=named(levels)))  # fmt: skip
     if counts:
-        lines.append(_("{columns}: counts of separate things, so each a Poisson, a Gaussian or intervals of its own; "
-                      "multinomial only if together they are one bag.").format(columns=named(counts)))  # fmt: skip
+        lines.append(_("{columns}: counts of separate things, so each a Poisson, a Gaussian or intervals of its "
+    "own; multinomial only if together they are one bag of words or items.").format(columns=named(counts)))  # fmt: skip
     numbers = [v for v in features if v.kind == "continuous"]
     if numbers:
         lines.append(_("{columns}: measurements, so none of the three: a density or intervals.").format(

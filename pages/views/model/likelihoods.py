@@ -301,7 +301,7 @@ def _curve_table(table: active.FittableTable, curves: Curves, k: int) -> None:
     spread = _("sd s") if curves.precision is None else "max − min"
     columns = {
         "n": [count(curves.n(j)) for j in _span(curves)],
-        _("places of bumps"): [str(len(values)) for values, _weight in curves.points],
+        _("kernel centres"): [str(len(values)) for values, _weight in curves.points],
         spread: [f"{curves.spread(j):.6g}" + (" †" if curves.replaced[j] else "") for j in _span(curves)],
         _("bandwidth h"): [f"{h:.6g}" for h in curves.bandwidth],
     }

@@ -80,7 +80,7 @@ def controls(asked: Question, now: Knobs) -> None:
         "forward": _("from the roots down"),
         "consistent": _("random, consistent"),
     }
-    blocks = {"tied": _("what zeros tie"), "none": _("single nodes"), "own": _("my own block")}
+    blocks = {"tied": _("nodes tied by zeros"), "none": _("single nodes"), "own": _("my own block")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         choices: tuple[tuple[str, keys.ViewKey[Any], Any], ...] = (
             (_("Sweeps T"), keys.NET_G_SWEEPS, str),

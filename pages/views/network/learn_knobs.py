@@ -81,9 +81,10 @@ def _more(here: LearningData, asked: SearchTask) -> None:
         step=1,
         disabled=asked.method != "hill-climb",
         help=_(
-            "a → b and b → a often gain the same; which is taken decides how far a climb gets. The first two climbs "
-            "break ties by a rule each, further ones by lot; the best is shown. The library goes further by default: "
-            "30 times it changes the best graph by lot and climbs from there."
+            "a → b and b → a often gain the same; which is taken decides how far a climb gets. The "
+            "first two climbs break ties by a rule each, further ones at random; the best is shown. "
+            "The library goes further by default: 30 times it changes the best graph at random and "
+            "climbs from there."
         ),
         **within_limits(keys.LEARN_RESTARTS, also=AT_END),
     )

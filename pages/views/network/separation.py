@@ -240,14 +240,14 @@ def why_open_or_blocked(source: Source, passage: Passage) -> str:
         words = (
             _("{junction}: open, for {m} is not known.")
             if passage.open
-            else _("{junction}: **blocked**, for {m} is known and {x} tells nothing more.")
+            else _("{junction}: **blocked**, for {m} is known and {x} adds no information.")
         )
     elif not passage.open:
-        words = _("{junction}: **blocked**, for neither {m} nor anything below it is known.")
+        words = _("{junction}: **blocked**, for neither {m} nor any of its descendants is known.")
     elif passage.because == passage.middle:
         words = _("{junction}: open, for {m} is known and must be explained by one or the other.")
     else:
-        words = _("{junction}: open, for {because}, below {m}, is known.")
+        words = _("{junction}: open, for {because}, a descendant of {m}, is known.")
     return words.format(junction=named, m=m, x=x, y=y, because=because)
 
 
@@ -318,7 +318,9 @@ def _class(source: Source, now: SeparationQuery) -> Marks:
     kinds: dict[JunctionKind, int] = {"chain": 0, "fork": 0, "collider": 0}
     for j in graph.junctions:
         kinds[j.kind] += 1
-    open_ones = _("{n} of the V-structures are without an arc between the parents: these the data show.")
+    open_ones = _(
+        "{n} of the V-structures are without an arc between the parents: only these can be identified from the data."
+    )
     st.markdown("\n".join(f"- {junction_name(kind)}{_(': ')}{n}" for kind, n in kinds.items()))
     st.caption(open_ones.format(n=len(graph.v_structures)))
     st.caption(

@@ -335,7 +335,7 @@ def _mardia_lines(label: str, tested: Mardia | BayesEngineError, n: int) -> list
         skewed = _("skewed: try a logarithm, or kernel densities")
     if tested.kurtosis_p < SURE:
         heavy = _("outliers or heavy tails: look at the rows")
-        tailed = heavy if tested.z > 0 else _("flat or several humps: split the class")
+        tailed = heavy if tested.z > 0 else _("flat or multimodal: split the class")
     chi2, z = f"χ²({tested.df}) = {number(tested.chi2)}", f"z = {number(tested.z)}".replace("-", "−")
     return [
         (assumption, _("Mardia, skewness"), n, chi2, _p(tested.skewness_p), skewed),

@@ -99,7 +99,7 @@ def _settled_by(table: active.TableInUse, finding: Finding) -> str:
     if finding.settled and finding.columns:
         role = table.schema[finding.columns[0]].role
         return f"**{_('its role is {role}').format(role=words.role(role))}**"
-    return f"**{_('the losses say so') if finding.code == 'imbalance' else _('the active model answers it')}**"
+    return f"**{_('the losses account for it') if finding.code == 'imbalance' else _('the active model handles it')}**"
 
 
 def _repair_chips(table: active.TableInUse) -> None:

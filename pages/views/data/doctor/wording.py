@@ -47,7 +47,7 @@ def title(code: finding.Code) -> str:
         "high-cardinality": _("many levels"),
         "codes": _("numbers that are names"),
         "missing": _("mostly missing"),
-        "missing-tells": _("missing cells that tell"),
+        "missing-tells": _("informative missing cells"),
         "sentinel": _("a number for «missing»"),
         "outliers": _("far from all others"),
         "zero-cells": _("zero cells"),

@@ -186,7 +186,7 @@ def _same(table: active.FittableTable, fitted: active.Fitted) -> None:
         "other row was taken away and put back."
     ).format(digits=DIGITS, n=agreeing.rows, difference=f"{agreeing.difference:.1e}")
     without = (
-        _("{n} rows have no posterior, in none of the three.").format(n=agreeing.without) if agreeing.without else ""
+        _("{n} rows have no posterior in any of the three.").format(n=agreeing.without) if agreeing.without else ""
     )
     st.caption(f"{sentence} {without}".strip())
 
