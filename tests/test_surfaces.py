@@ -26,7 +26,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/model/compare/curves.py", "curves", "sentence"): "the five drawings give words and md",
     ("pages/views/dependence/growth.py", "_roots_differ", "sentence.format("): "alpha is formatted as a number",
     ("pages/views/dependence/dial.py", "_controls", "name_of"): PLACE,
-    ("pages/views/dependence/dial.py", "_words", "sentence"): PLACE,
+    ("pages/views/dependence/dial.py", "_words", "_verdicts("): PLACE,
     ("pages/views/dependence/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
     ("pages/views/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",
     ("pages/views/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,

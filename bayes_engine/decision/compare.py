@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, mean_intervals, weights_in_use
+from bayes_engine.decision.evaluate import HeldOut, estimated_risk, weights_in_use
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import Status
@@ -70,18 +70,16 @@ def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | Non
     )
 
 
-def compare(
-    held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | None = None, intervals: bool = True
-) -> pd.DataFrame:
+def compare(held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
     """How models do on the same held-out rows, whatever an error costs; the first is the reference.
 
     Columns: `accuracy`, a row without a posterior being wrong; `balanced`, its mean over the classes; `confidence`, the
     mean of the largest posterior; `log_loss`, that of −log P(truth|x) in nats (∞ where a truth was impossible);
     `brier`, that of Σ_c (P(c|x) − [c true])²; `ece`, the expected calibration error Σ_b w_b |right_b − confidence_b| of
-    ten bins of equal width, five below 200 rows (Guo et al. 2017); `undecided`, rows without a posterior; `more`,
-    `more_low`, `more_high`: log-loss above the reference's with its 95 % bootstrap interval, NaN where one is infinite.
-    Without `intervals`, which take most of the time, the last three are not there. Rows that not all have a posterior
-    for are left out of all but the accuracies; with a prior of use rows weigh as in `estimated_risk`.
+    ten bins of equal width, five below 200 rows (Guo et al. 2017); `undecided`, rows without a posterior; `more`:
+    log-loss above the reference's on these rows, NaN where one is infinite (whether the procedures differ say
+    `differences`). Rows that not all have a posterior for are left out of all but the accuracies; with a prior of use
+    rows weigh as in `estimated_risk`.
 
     Raises TableError where no row is left.
 
@@ -106,10 +104,8 @@ def compare(
         for name, log_p in steps(judged.log_posteriors.items())
     ]
     frame = pd.DataFrame(scores, index=pd.Index(list(held)))
-    if not intervals:
-        return frame
     losses = np.stack([_log_losses(log_p, truth) for log_p in judged.log_posteriors.values()], axis=1)
-    return frame.join(_above_first(list(held), losses, w, judged.groups))
+    return frame.assign(more=_above_first(losses, w))
 
 
 SCORES = ("accuracy", "balanced", "confidence", "log_loss", "brier", "ece")
@@ -118,7 +114,7 @@ SCORES = ("accuracy", "balanced", "confidence", "log_loss", "brier", "ece")
 def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
     """One model's `accuracy`, `balanced`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and
     `ece`, as in `compare`."""
-    reading = compare({"": held}, prior_of_use=prior_of_use, intervals=False).iloc[0]
+    reading = compare({"": held}, prior_of_use=prior_of_use).iloc[0]
     return {k: float(v) for k, v in reading.items() if k in SCORES}
 
 
@@ -175,8 +171,8 @@ def compare_risk(
     amount: Any = None,
 ) -> pd.DataFrame:
     """The estimated risk of each model's decisions under these losses, with its 95 % interval (`risk`, `low`, `high`),
-    and how much `more` it is than the first model's, with its interval. A row without a posterior costs what it does
-    there.
+    and how much `more` it is than the first model's on these rows (whether the procedures differ say `differences`). A
+    row without a posterior costs what it does there.
 
     Raises what `estimated_risk` raises.
     """
@@ -186,8 +182,7 @@ def compare_risk(
     size = None if amount is None else np.asarray(amount, dtype=float)
     losses = [priced.cost(r.decision.position, one.truth, size) for r in reports.values()]
     own = [{"risk": r.risk, "low": r.interval[0], "high": r.interval[1]} for r in reports.values()]
-    more = _above_first(list(held), np.array(losses).T, w, one.groups)
-    return pd.DataFrame(own, index=pd.Index(list(held))).join(more)
+    return pd.DataFrame(own, index=pd.Index(list(held))).assign(more=_above_first(np.array(losses).T, w))
 
 
 MEASURES = ("risk", "error", "log_loss", "brier")
@@ -205,18 +200,19 @@ def differences(
     loss: LossMatrix | None = None,
     *,
     runs: Mapping[str, Sequence[HeldOut]] | None = None,
+    reference: str | None = None,
     prior_of_use: Mapping[Any, float] | None = None,
     amount: Any = None,
 ) -> pd.DataFrame:
-    """Every two models compared as procedures that learn from samples of this size, by their risk or error on all rows
-    (one without a posterior costs what it does in `estimated_risk`), else on those that all have a posterior for: a
-    frame with a row a pair.
+    """Every two models, or each other one and the `reference`, compared as procedures that learn from samples of this
+    size, by their risk or error on all rows (one without a posterior costs what it does in `estimated_risk`), else on
+    those that all have a posterior for: a frame with a row a pair.
 
     `measure` is one of MEASURES; `loss` (0-1 by default), `amount` (N,) and the prior of use as in `estimated_risk`.
     `runs` are two or more repetitions of a cross-validation of each model, alike in their splits: `held_out` with
     `in_folds` and one seed each, of which `held` may be the first. Columns: `one`, `other`; `difference` D, of one
     above the other in `held`, with its 95 % interval `low`, `high`; `p`, how often procedures that are alike would be
-    as far apart (two-sided), as Holm (Scand. J. Stat. 1979) corrects it for all pairs; `real`, p < 0.05. NaN, and not
+    as far apart (two-sided), as Holm (Scand. J. Stat. 1979) corrects it for these pairs; `real`, p < 0.05. NaN, and not
     real, where one is infinite; the interval too without `runs`, and p below 30 rows or groups.
 
     To draw the rows again leaves out that other rows would have taught other models. Both are in the corrected
@@ -243,7 +239,9 @@ def differences(
     """
     checked_word("measure", measure, MEASURES)
     names = list(held)
-    pairs = list(combinations(range(len(names)), 2))
+    every = range(len(names))
+    first = None if reference is None else names.index(reference)
+    pairs = list(combinations(every, 2)) if first is None else [(i, first) for i in every if i != first]
     left, right = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     one = next(iter(held.values()))
     table = (LossMatrix.zero_one(one.classes) if loss is None else loss).for_classes(one.classes)
@@ -351,16 +349,13 @@ def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.Data
     return pd.DataFrame({**means, "share": share[there] / share.sum()})
 
 
-def _above_first(names: list[str], losses: Array, weight: Array, groups: NDArray[np.intp] | None) -> pd.DataFrame:
-    """How far each column of `losses` (n, M) lies above the first on average, with its interval."""
+def _above_first(losses: Array, weight: Array) -> Array:
+    """(M,) how far each column of `losses` (n, M) lies above the first on average, NaN where that is infinite."""
     with np.errstate(invalid="ignore"):
         more = np.where(weight[:, None] > 0, losses - losses[:, :1], 0.0)
     more[:, 0] = 0.0
     real = np.isfinite(more).all(axis=0)
-    estimates = np.full((len(names), 3), np.nan)
-    estimates[real, 0] = (weight @ more[:, real]) / weight.sum()
-    estimates[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], groups=groups)
-    return pd.DataFrame(estimates, index=pd.Index(names), columns=["more", "more_low", "more_high"])
+    return np.where(real, weight @ np.where(real, more, 0.0) / weight.sum(), np.nan)
 
 
 def _mean(values: Array, weight: Array) -> float:

@@ -24,6 +24,7 @@ from bayes_engine.models.one_dependence import AODE, AVERAGING, SPODE, TAN, KDep
 from bayes_engine.models.selective import DIRECTIONS, SelectiveNaiveBayes
 from bayes_engine.models.weighted import OBJECTIVES, WeightedNaiveBayes
 from bayes_engine.priors import OTHERS, PRIORS, Dirichlet
+from bayes_engine.progress import steps
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import SCORES
 from bayes_engine.table.discretize import METHODS
@@ -377,6 +378,38 @@ def _held_out(key: str, spec: Spec, refit: bool, _model: GenerativeClassifier, _
     with listen():
         held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight, refit=refit)
         return held.in_order(_parts.target.levels)
+
+
+RUNS = ((300, 5), (3_000, 3))
+"""Up to so many rows a difference is judged by so many cross-validations; beyond by two."""
+
+
+def runs_for(n: int) -> int:
+    """How often n rows are cross-validated."""
+    return next((runs for rows, runs in RUNS if n <= rows), 2)
+
+
+def seeds_to_repeat(table: FittableTable) -> tuple[int, ...]:
+    """Of all cross-validations those that `held_out_rows` is not: it is the first, unless rows are left out one at a
+    time."""
+    return tuple(range(0 if is_tiny(table) else 1, runs_for(len(table.parts.y))))
+
+
+def repeated_rows(table: FittableTable, fitted: Fitted) -> tuple[HeldOut, ...]:
+    """As `held_out_rows`, in folds by each of the `seeds_to_repeat`, before any calibration."""
+    return _repeated(table.key, uncalibrated(fitted.spec), seeds_to_repeat(table), fitted.model, table.parts)
+
+
+@cached(max_entries=32, activity=Message("repeating the cross-validation"))
+def _repeated(
+    key: str, spec: Spec, seeds: tuple[int, ...], _model: GenerativeClassifier, _parts: Parts
+) -> tuple[HeldOut, ...]:
+    X, y, of, weight = _parts.X, _parts.y, _parts.groups, _parts.weight
+    with listen():
+        held = [
+            held_out(_model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True) for seed in steps(seeds)
+        ]
+    return tuple(one.in_order(_parts.target.levels) for one in held)
 
 
 def notes_of(table: FittableTable, fitted: Fitted) -> tuple[Message, ...]:

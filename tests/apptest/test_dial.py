@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.compare import compare, compare_risk, mdl, score
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.compare import compare, differences, mdl, score
+from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN, KDependence
 from bayes_engine.numerals import number
 from pages.runtime import jobs
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import opened, seen, showing, uploaded
+from tests.apptest.opened import listed, opened, seen, showing, uploaded
 from tests.conftest import PATIENCE, slowly
 from tests.kept import forget
 
@@ -58,7 +60,12 @@ def test_the_dial_shows_the_bills_and_the_differences() -> None:
     X, y = melons()
     models = {"naive": NaiveBayes().fit(X, y), "TAN": TAN().fit(X, y), "k-DB k=2": KDependence(2).fit(X, y)}
     held = {name: held_out(model, X, y) for name, model in models.items()}
-    scores, risks = compare(held), compare_risk(held, LossMatrix.zero_one(held["TAN"].classes))
+    runs = {name: repeated(model, X, y) for name, model in models.items()}
+    loss = LossMatrix.zero_one(held["TAN"].classes)
+    apart = {
+        column: differences(held, column, loss, runs=runs, reference="naive").set_index("one")
+        for column in ("log_loss", "risk")
+    }
     app = tab("dial")
     rows = {row["model"]: row for row in table_of(app, "parameters", "penalty")}
     assert list(rows) == ["naive Bayes", "SPODE", "TAN", "AODE", "k-DB k=1", "k-DB k=2", "k-DB k=3"]
@@ -70,13 +77,39 @@ def test_the_dial_shows_the_bills_and_the_differences() -> None:
         assert rows[name]["parameters"] == f"{bill.parameters:,}"
         assert rows[name]["likelihood"] == f"{-bill.log_likelihood:,.1f}"
         assert rows[name]["penalty"] == f"{bill.penalty:,.1f}"
-        for column, frame in (("log_loss", scores), ("risk", risks)):
-            more, low, high = (float(v.strip("[],").replace(MINUS, "-")) for v in rows[name][column].split(" "))
-            told = frame.loc[name, ["more", "more_low", "more_high"]]
-            assert more == pytest.approx(told["more"], abs=6e-4)
-            assert (low, high) == pytest.approx((told["more_low"], told["more_high"]), abs=1 / 17)  # other draws
+        for column, frame in apart.items():
+            shown = [float(v.strip("[],").replace(MINUS, "-")) for v in rows[name][column].split(" ")]
+            assert shown == pytest.approx(frame.loc[name, ["difference", "low", "high"]].tolist(), abs=6e-4)
+    assert "With fewer than 30 rows an interval is given, but no verdict." in said(app) and "real" not in said(app)
     assert "Each row by models learnt anew from all others" in said(app)
     assert "structure kept" not in said(app)
+
+
+def repeated(model: Any, X: pd.DataFrame, y: pd.Series) -> list[HeldOut]:
+    return [held_out(model, X, y, in_folds=True, seed=seed) for seed in range(5)]
+
+
+def written(app: AppTest, measure: str) -> dict[str, str]:
+    """What the dial says of each model against naive Bayes by a measure."""
+    return {row["model"]: row[measure] for row in table_of(app, "parameters", "penalty")}
+
+
+@pytest.mark.slow
+def test_dial_headline_and_compare_give_one_interval() -> None:
+    """On iris, which bears a verdict: naive Bayes and the tree, put on the shelf by the dial."""
+    app = tab("dial", showing(State(table="iris", language="en"), unit="nats", loss_unit="nats"))
+    of_tree = written(app, "log_loss")["TAN"]
+    assert "on average over samples of 150 rows" in said(app) and "Holm's correction for the 6" in said(app)
+    other_way = of_tree.translate(str.maketrans({"+": MINUS, MINUS: "+"}))
+    difference, low, high = (v.strip("[],") for v in other_way.split(" "))
+    assert f"**{difference}**; 95 % {high} … {low})" in said(app)
+    shelf = []
+    for place in ("naive-bayes", "tan"):
+        app.segmented_control(key="dial").set_value(place).run()
+        shelf.append(state_of(app).shelf[state_of(app).active])
+    state = replace(state_of(app), shelf=tuple(shelf), active=0)
+    pairs = listed(opened("model", showing(state, model_view="compare", compare_by="log_loss")), "compare_pairs")
+    assert f"{difference} [{high}, {low}]" in pairs.to_numpy()
 
 
 def test_turning_the_dial_puts_a_model_on_the_shelf_and_turns_it_there() -> None:
@@ -127,7 +160,7 @@ def test_headline_and_dial_show_one_number_and_what_keeps_the_tree_is_named_so()
     app.toggle(key="dial_anew").set_value(False).run()
     assert f"against {losses[0]:.4f}" in said(app)  # what the headline says is held out in any case
     assert number(losses[1], 3) in drawn(app) and "TAN, structure kept" in drawn(app)
-    assert "each row took part" in said(app) and "Structure kept: each row is left out" in said(app)
+    assert "Structure kept: each row is left out" in said(app)
     names = [row["model"] for row in table_of(app, "parameters", "penalty")]
     assert names[:4] == ["naive Bayes", "SPODE, structure kept", "TAN, structure kept", "AODE"]
     assert seen(state_of(app), "dial_anew") is False
@@ -180,7 +213,7 @@ def test_the_worst_row_is_one_click_away() -> None:
     button.click().run()
     assert state_of(app).row == 12
     assert "counts 4.37 nats twice" in said(app)
-    assert "p = 0.0005" in said(app) and "this is beyond chance" in said(app)
+    assert "p ≤ 0.0005" in said(app) and "this is beyond chance" in said(app)
 
 
 def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
@@ -249,7 +282,7 @@ def test_the_answer_is_that_of_trees_that_had_not_seen_the_row() -> None:
     }
     naive, tree = compare(held)["log_loss"]
     app = tab("pairs")
-    assert f"these rows do not tell: log-loss, nats {naive:.4f} against {tree:.4f} with a tree" in said(app)
+    assert f"these rows do not show: log-loss, nats {naive:.4f} against {tree:.4f} with a tree" in said(app)
 
 
 def test_a_class_of_one_row_has_no_answer() -> None:

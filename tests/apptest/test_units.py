@@ -68,7 +68,7 @@ def reasons_in_chinese(state: State) -> tuple[str, list[str]]:
 @pytest.mark.parametrize("unit", ["percent", "bits", "nats"])
 def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: Engine) -> None:
     app = opened("model", showing(TUMOURS, compare_by="log_loss", loss_unit=unit))
-    losses = compare(engine, intervals=False)["log_loss"]
+    losses = compare(engine)["log_loss"]
     best, worst = losses.idxmin(), losses.idxmax()
     found = differences(engine, "log_loss", runs=engine.runs).set_index(["one", "other"])
     row = found.loc[(worst, best)] if (worst, best) in found.index else -found.loc[(best, worst)].astype(float)

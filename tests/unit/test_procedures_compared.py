@@ -191,6 +191,22 @@ def test_p_values_are_corrected_for_all_pairs_and_the_same_from_both_sides() -> 
     )
 
 
+def test_against_a_reference_p_values_are_corrected_for_those_comparisons_alone() -> None:
+    held, runs = example(100, 0.0)
+    held["third"], runs["third"] = held["one"], runs["one"][::-1]
+    every = differences(held, "error", runs=runs).set_index(["one", "other"])
+    apart = differences(held, "error", runs=runs, reference="one").set_index(["one", "other"])
+    assert [*apart.index] == [("other", "one"), ("third", "one")]
+    columns = ["difference", "low", "high"]
+    np.testing.assert_allclose(
+        apart.loc[("other", "one"), columns].astype(float),
+        -every.loc[("one", "other"), ["difference", "high", "low"]].astype(float),
+    )
+    pair = {n: held[n] for n in ("one", "other")}
+    alone = differences(pair, "error", runs={n: runs[n] for n in pair})["p"][0]
+    np.testing.assert_allclose(apart["p"], holm(np.array([alone, 1.0])))
+
+
 def test_without_runs_there_is_a_difference_alone_and_rows_left_out_one_by_one_are_no_runs() -> None:
     held, _runs = example(40)
     row = differences(held, "error").iloc[0]

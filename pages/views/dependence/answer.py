@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
 from pages.active import units
+from pages.active.procedures import difference_text, how_compared, interval_shown, why_no_verdict
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.jobs import part_of_page
@@ -70,57 +73,60 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
 
 
 def cost(table: active.FittableTable) -> None:
-    """What naive Bayes loses on held-out rows against the tree, with its interval."""
+    """What naive Bayes loses on held-out rows against the tree, and whether it does so as a procedure."""
     specs = dial.dial_models(table)
     try:
-        losses = _losses(table, (specs["naive-bayes"], specs["tan"]))
+        losses, apart, runs = _losses(table, {place: specs[place] for place in ("naive-bayes", "tan")})
     except BayesEngineError as error:
         st.caption(error.message.local(md))
         return
-    more, low, high = (float(losses[name]["tan"]) for name in ("more", "more_low", "more_high"))
-    if math.isnan(more):
+    if math.isnan(apart.difference):
         st.markdown(_("What it costs naive Bayes cannot be estimated: some row, left out, rules out its own class."))
         return
-    low, high = (low, high) if units.as_probability() else (high, low)
-    numbers = {
-        "measure": units.loss_measure(),
-        "naive": _loss(float(losses["log_loss"]["naive-bayes"])),
-        "tree": _loss(float(losses["log_loss"]["tan"])),
-        "more": f"**{dial.loss_difference(0.0 - more, 4)}**",
-        "low": dial.loss_difference(0.0 - low),
-        "high": dial.loss_difference(0.0 - high),
-    }
-    low, high = sorted((low, high))
-    if more < 0 and high < 0:
+    if apart.real and apart.difference > 0:
         sentence = _(
-            "It matters: on rows not seen before naive Bayes does worse than a tree ({measure}: {naive} against "
-            "{tree}, {more}; 95 % {low} … {high})."
+            "It matters: on average over samples of {n} rows naive Bayes does worse than a tree ({measure} on rows not "
+            "seen before: {naive} against {tree}, {more})."
         )
-    elif more > 0 and low > 0:
+    elif apart.real:
         sentence = _(
-            "Yet on rows not seen before naive Bayes does better than a tree ({measure}: {naive} against {tree}, "
-            "{more}; 95 % {low} … {high}): the dependence costs less than estimating it."
+            "Yet on average over samples of {n} rows naive Bayes does better than a tree ({measure} on rows not seen "
+            "before: {naive} against {tree}, {more}): the dependence costs less than estimating it."
         )
     else:
         sentence = _(
-            "Whether it costs naive Bayes anything, these rows do not show: {measure} {naive} "
-            "against {tree} with a tree, on rows not seen before ({more}; 95 % {low} … {high})."
+            "Whether it costs naive Bayes anything, these rows do not show: {measure} {naive} against {tree} with a "
+            "tree, on rows not seen before ({more})."
         )
-    st.markdown(sentence.format(**numbers))
+    naive, tree = (_loss(float(losses["log_loss"][place])) for place in ("naive-bayes", "tan"))
+    more = f"**{difference_text('log_loss', apart.difference)}**"
+    if not math.isnan(apart.low):
+        ends = interval_shown("log_loss", (apart.difference, apart.low, apart.high))
+        more += "; 95 % {} … {}".format(*(difference_text("log_loss", end) for end in ends))
+    n = len(table.parts.y)
+    text = sentence.format(n=f"{n:,}", measure=units.loss_measure(), naive=naive, tree=tree, more=more)
+    unjudged = [why_no_verdict(table, runs if isinstance(runs, Message) else None)] if math.isnan(apart.p) else []
+    st.markdown(" ".join([text, *unjudged]), help=how_compared(n) if isinstance(runs, Mapping) else None)
 
 
 def _loss(nats: float) -> str:
     return units.loss_text(nats) if units.as_probability() else f"{units.loss_shown(nats):.4f}"
 
 
-def _losses(table: active.FittableTable, specs: tuple[Spec, ...]) -> pd.DataFrame:
-    """The log-losses of models on the same held-out rows, by family."""
+def _losses(table: active.FittableTable, specs: Mapping[str, Spec]) -> tuple[pd.DataFrame, Any, dial.Runs]:
+    """The log-losses of both models on the same held-out rows, how far the first is above the other, and what that is
+    judged by."""
     use = active.prior_of_use(table)
-    page, held = (table.key, "dependence"), {}
+    page, fitted, held = (table.key, "dependence"), {}, {}
     begin = dial.DRAWN if current().seen(keys.DEPENDENCE_TAB) == "dial" else 0.0
-    part = (1.0 - begin) / (len(specs) + 1)
-    for i, spec in enumerate(specs):
+    part = (1.0 - begin) / 6.0
+    for i, (place, spec) in enumerate(specs.items()):
         with part_of_page(page, begin + i * part, begin + (i + 1) * part):
-            held[spec.family] = active.held_out_rows(table, active.fit(table, spec))
-    with part_of_page(page, 1.0 - part, 1.0):
-        return dial.scores_of(repr((table.key, *specs, True, tuple((use or {}).values()))), held, use)
+            fitted[place] = active.fit(table, spec)
+            held[place] = active.held_out_rows(table, fitted[place])
+    runs = dial.repeated(table, fitted, held, begin + 2.0 * part, begin + 5.0 * part)
+    key = repr((table.key, *specs.values(), True, tuple((use or {}).values())))
+    with part_of_page(page, begin + 5.0 * part, 1.0):
+        scores = dial.scores_of(key, held, use)
+        apart = dial.apart_from("tan", key, "log_loss", None, held, runs, use, None)
+    return scores, next(apart.itertuples()), runs

@@ -10,18 +10,28 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import DescriptionLength, bins_for, compare, compare_risk, mdl, reliability
+from bayes_engine.decision.compare import (
+    LEVEL,
+    DescriptionLength,
+    bins_for,
+    compare,
+    compare_risk,
+    differences,
+    mdl,
+    reliability,
+)
 from bayes_engine.decision.evaluate import KEPT, HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.numerals import number, signed
+from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
-from bayes_engine.workbench.figures.comparison import dial as dial_figure
 from bayes_engine.workbench.figures.comparison import reliability as reliability_figure
 from pages import active
 from pages.active import shelf, units, words
+from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval
 from pages.components.chart import chart
+from pages.components.readings import readings as draw_readings
 from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -30,8 +40,11 @@ from pages.runtime.jobs import part_of_page
 from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, within_limits
 from pages.views.dependence.dependences import cut_method, with_cut
 
-FITTED, DRAWN = 0.6, 0.8
-"""The parts of the page's bar that are full once all models of the dial are fitted and judged, and once it is drawn."""
+JUDGED, FITTED, DRAWN = 0.2, 0.6, 0.8
+"""The parts of the page's bar that are full once all models of the dial are judged, once their cross-validations are
+repeated, and once it is drawn."""
+Runs = Mapping[str, tuple[HeldOut, ...]] | Message | None
+"""The repeated cross-validations of each model, or why there are none; None: not asked for."""
 DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
 
@@ -100,21 +113,27 @@ def dial(table: active.FittableTable) -> None:
     readings = _read(table, specs, anew=anew)
     if "naive-bayes" not in readings.held:
         raise readings.faults["naive-bayes"]
+    runs = repeated(table, readings.fitted, readings.held, JUDGED, FITTED) if anew else None
     use = active.prior_of_use(table)
     key = (table.key, *(specs[p] for p in readings.held), anew, tuple((use or {}).values()))
     page, loss = (table.key, "dependence"), active.losses(table)
     with part_of_page(page, FITTED, (FITTED + DRAWN) / 2.0):
         scores = scores_of(repr(key), readings.held, use)
     with part_of_page(page, (FITTED + DRAWN) / 2.0, DRAWN):
-        priced = _priced(repr(key), loss, readings.held, use, table.parts.amount)
+        amount = table.parts.amount
+        priced = _priced(repr(key), loss, readings.held, use, amount)
+        apart = {
+            measure: apart_from("naive-bayes", repr(key), measure, loss, readings.held, runs, use, amount)
+            for measure in ("log_loss", "risk")
+        }
     bills = {place: mdl(f.model) for place, f in readings.fitted.items()}
     _figure(table, specs, here, readings, scores, priced, bills)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _words(table, readings, scores, priced)
+        _words(table, readings, scores, apart, runs)
     with right:
         _trust(readings, here, scores, use)
-    _costs(readings, scores, priced, bills)
+    _costs(readings, apart, bills)
     for place, fault in readings.faults.items():
         st.caption(f"{name_of(place)}{_(': ')}{fault.message.local(md)}")
 
@@ -188,7 +207,7 @@ def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], plac
 def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool) -> _Readings:
     """Each model fitted and judged, once; meanwhile the page says which."""
     readings = _Readings({}, {}, {})
-    part = FITTED / len(specs)
+    part = JUDGED / len(specs)
     for i, (place, spec) in enumerate(specs.items()):
         says = _("{model}: judging rows it has not seen …").format(model=md(name_of(place)))
         with st.spinner(says), part_of_page((table.key, "dependence"), i * part, (i + 1) * part):
@@ -214,6 +233,44 @@ def _priced(
     key: str, loss: LossMatrix, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None, _amount: Any
 ) -> pd.DataFrame:
     return compare_risk(_held, loss, prior_of_use=_use, amount=_amount)
+
+
+def repeated(
+    table: active.FittableTable,
+    fitted: Mapping[str, active.Fitted],
+    held: Mapping[str, HeldOut],
+    begin: float,
+    end: float,
+) -> Runs:
+    """What differences between the models are judged by; it fills this part of the page's bar."""
+    part, runs = (end - begin) / len(fitted), {}
+    for i, (place, one) in enumerate(fitted.items()):
+        says = _("{model}: learning from other samples …").format(model=md(name_of(place)))
+        with st.spinner(says), part_of_page((table.key, "dependence"), begin + i * part, begin + (i + 1) * part):
+            try:
+                every = active.repeated_rows(table, one)
+            except BayesEngineError as error:  # a class of one row, say
+                return error.message
+        runs[place] = every if active.is_tiny(table) else (held[place], *every)
+    return runs
+
+
+@cached(max_entries=32, activity=Message("comparing the models"))
+def apart_from(
+    reference: str,
+    key: str,
+    measure: str,
+    loss: LossMatrix | None,
+    _held: Mapping[str, HeldOut],
+    _runs: Runs,
+    _use: Mapping[Any, float] | None,
+    _amount: Any,
+) -> pd.DataFrame:
+    """How far each other model is above the reference, by place; `key` as in `scores_of`."""
+    runs = None if isinstance(_runs, Message) else _runs
+    return differences(
+        _held, measure, loss, runs=runs, reference=reference, prior_of_use=_use, amount=_amount
+    ).set_index("one")
 
 
 # showing --------------------------------------------------------------------------------------------------------------
@@ -257,42 +314,34 @@ def _figure(
             change(with_dial_model(table, specs, judged[int(point["point_index"])]))
 
     active_at = judged.index(here) if here in judged else -1
-    chart(
-        dial_figure([readings.name_of(p) for p in judged], panels, active=active_at, dark=dark()),
-        key=f"dial_figure_{here}",
-        alt=_("accuracy, log-loss, calibration, risk and MDL score of each model"),
-        on_pick=pick,
-    )
+    draw_readings([readings.name_of(p) for p in judged], panels, active_at, key=f"dial_figure_{here}", on_pick=pick)
 
 
-def _words(table: active.FittableTable, readings: _Readings, scores: pd.DataFrame, priced: pd.DataFrame) -> None:
+def _words(
+    table: active.FittableTable,
+    readings: _Readings,
+    scores: pd.DataFrame,
+    apart: Mapping[str, pd.DataFrame],
+    runs: Runs,
+) -> None:
     """What the figure says, and how it was come by."""
-    sentences = []
-    for name, frame in ((_("log-loss"), scores), (_("estimated risk"), priced)):
-        real = [
-            f"**{readings.name_of(p)}**"
-            for p in frame.index[1:]
-            if frame["more_low"][p] > 0 or frame["more_high"][p] < 0
-        ]
-        every = len(real) == len(frame) - 1 > 1
-        sentences.append(f"{name}{_(': ')}{_('all of them') if every else _(', ').join(real) or _('none')}")
-    sentence = _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
-        found=_("; ").join(sentences)
-    )
-    if readings.kept:
-        sentence += " " + _(
-            "But each row took part in choosing the structure that judges it; with the switch above "
-            "everything is learnt anew without it."
-        )
-    st.markdown(sentence)
+    st.markdown(_verdicts(table, readings, apart, runs))
+    n = len(table.parts.y)
     parts = [
         _("Structure kept: each row is left out of the counts, not of the choice of structure and cut points.")
         if readings.kept
         else words.held_out_scheme(next(iter(readings.held.values())).scheme, one_by_one=active.is_tiny(table)),
         shared_settings(table),
-        _("Filled mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from "
-          "the share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),
-    ]  # fmt: skip
+        _(
+            "Filled mark: the best on these rows. Grey bar: 95 % interval of one model's risk, the rows drawn again "
+            "(bootstrap). ECE: how far confidence is from the share that is right, on average over {bins} bins."
+        ).format(bins=bins_for(n)),
+    ]
+    if isinstance(runs, Mapping):
+        parts.append(how_compared(n))
+    if any(frame["p"].notna().any() for frame in apart.values()):
+        corrected = _("Better or worse: p < {level} by Holm's correction for the {n} comparisons of a measure.")
+        parts += [corrected.format(level=f"{LEVEL:g}", n=len(readings.held) - 1), extremes()]
     if active.prior_of_use(table):
         parts.append(_("Rows weighted to the prior of use."))
     left_out = int(scores["undecided"].max())
@@ -306,19 +355,69 @@ def _words(table: active.FittableTable, readings: _Readings, scores: pd.DataFram
     st.caption(" ".join(parts))
 
 
+def _verdicts(table: active.FittableTable, readings: _Readings, apart: Mapping[str, pd.DataFrame], runs: Runs) -> str:
+    """Which models are better or worse than naive Bayes as procedures, as far as that can be said."""
+    if runs is None:
+        return _(
+            "Differences from naive Bayes are those on these rows alone: each row had its say in what judges it. The "
+            "switch above learns all anew without it."
+        )
+
+    def named(places: pd.Series[bool]) -> str:
+        return _(", ").join(f"**{readings.name_of(str(p))}**" for p in places.index[places])
+
+    verdicts, alone = [], []
+    for name, frame in ((_("log-loss"), apart["log_loss"]), (_("estimated risk"), apart["risk"])):
+        real, known = frame["real"], frame["p"].notna()
+        cases = {
+            _("better {models}"): real & (frame["difference"] < 0),
+            _("worse {models}"): real & (frame["difference"] > 0),
+            _("none shown to differ"): known & (not real.any()),
+            _("no number for {models}, by which a true class was held impossible"): frame["difference"].isna(),
+        }
+        parts = [case.format(models=named(places)) for case, places in cases.items() if places.any()]
+        if parts:
+            verdicts.append(f"{name}{_(': ')}{_(', ').join(parts)}")
+        only = known & ~real & ((frame["low"] > 0) | (frame["high"] < 0))
+        if only.any():
+            alone.append(f"{name}{_(': ')}{named(only)}")
+    sentences = [
+        _("Against naive Bayes, on average over samples of {n} rows: {verdicts}.").format(
+            n=f"{len(table.parts.y):,}", verdicts=_("; ").join(verdicts)
+        )
+        if verdicts
+        else _("No model is called better or worse than naive Bayes.")
+    ]
+    if alone:
+        sentences.append(
+            _("One comparison alone, not corrected for the others, would also tell: {models}.").format(
+                models=_("; ").join(alone)
+            )
+        )
+    if any((frame["p"].isna() & frame["difference"].notna()).any() for frame in apart.values()):
+        sentences.append(why_no_verdict(table, runs if isinstance(runs, Message) else None))
+    return " ".join(sentences)
+
+
 def _costs(
-    readings: _Readings, scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, DescriptionLength | None]
+    readings: _Readings, apart: Mapping[str, pd.DataFrame], bills: Mapping[str, DescriptionLength | None]
 ) -> None:
     """The bill in its parts, and the differences from naive Bayes with their intervals."""
     st.markdown("**" + _("Description length, and what changes against naive Bayes") + "**")
-    places = list(scores.index)
+    places = list(readings.held)
 
     def of_bill(shown: Callable[[DescriptionLength], str]) -> list[str]:
         return ["–" if (bill := bills[place]) is None else shown(bill) for place in places]
 
     unit = units.evidence_unit()
     likelihood = _("Of the training rows, under maximum-likelihood estimates; {unit}.").format(unit=unit)
-    paired = _("Paired, with its 95 % bootstrap interval.")
+    paired = _("Above naive Bayes on these rows, paired; in brackets 95 % over samples of this size.")
+
+    def above(measure: str) -> list[str]:
+        rows = apart[measure][["difference", "low", "high"]].to_numpy().tolist()
+        shown = {place: with_interval(measure, row) for place, row in zip(apart[measure].index, rows, strict=True)}
+        return [shown.get(place, "0") for place in places]
+
     grid(
         {
             "model": column(_("model"), [readings.name_of(place) for place in places]),
@@ -333,12 +432,8 @@ def _costs(
                 of_bill(lambda b: _bill(units.evidence(b.penalty))),
                 _("m rows, p parameters; {unit}.").format(unit=unit),
             ),
-            "log_loss": column(
-                "Δ " + units.loss_measure(), [_difference(scores, place, loss_difference) for place in places], paired
-            ),
-            "risk": column(
-                _("Δ risk"), [_difference(priced, place, lambda v: signed(v, 3)) for place in places], paired
-            ),
+            "log_loss": column("Δ " + units.loss_measure(), above("log_loss"), paired),
+            "risk": column(_("Δ risk"), above("risk"), paired),
         },
         key="dial_costs",
         alt=_("parameters, description length and differences of each model"),
@@ -358,22 +453,6 @@ def _trust(readings: _Readings, here: str | None, scores: pd.DataFrame, use: Map
     st.markdown("**" + _("Is a confidence of 0.9 right nine times in ten?") + "**")
     figure = reliability_figure([(readings.name_of(p), reliability(readings.held[p], use)) for p in shown], dark=dark())
     chart(figure, key="dial_reliability", alt=_("share that is right against confidence"))
-
-
-def _difference(frame: pd.DataFrame, place: str, text: Callable[[float], str]) -> str:
-    if place == "naive-bayes":
-        return "0"
-    more, low, high = (float(frame[c][place]) for c in ("more", "more_low", "more_high"))
-    if math.isnan(more):
-        return "–"
-    if text is loss_difference and units.as_probability():  # more loss is less of it
-        low, high = high, low
-    return f"{text(more)} [{text(low)}, {text(high)}]"
-
-
-def loss_difference(nats: float, decimals: int = 3) -> str:
-    """A difference of log-losses in the unit chosen, with so many decimals where it is no probability."""
-    return units.loss_difference_text(nats) if units.as_probability() else signed(units.loss_shown(nats), decimals)
 
 
 def _bill(value: float) -> str:

@@ -29,8 +29,6 @@ SAMPLES = (50_000, 20_000, 10_000, 5_000, 2_000, 1_000)
 """Rows of a sample, as offered."""
 FITS = 6
 """A model is fitted to all rows, and once a fold."""
-RUNS = ((300, 5), (3_000, 3))
-"""Up to so many rows a difference is judged by so many cross-validations; beyond by two."""
 CELL, TEXT, KERNEL, WEIGHT, CHOICE = 0.6e-6, 4e-4, 1.2e-5, 3e-6, 9e-7
 """Seconds for all fits: a cell and class of naive Bayes, a text, a number by a kernel density, what a weight adds to a
 cell and class, and what a step of a selection adds to a cell."""
@@ -42,11 +40,6 @@ KEPT = (80.0, 30.0)
 FIRST = ("calibrating", "scores", "reports")
 THEN = ("differences", "brier", "curves", "calibrated", "error", "regions")
 """What is computed of the models, in the order of the page: before and after the cross-validation is repeated."""
-
-
-def runs_for(n: int) -> int:
-    """How often n rows are cross-validated."""
-    return next((runs for rows, runs in RUNS if n <= rows), 2)
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ def expected(table: active.FittableTable, n: int) -> Expected:
     classes, models = len(table.classes), len(specs) + 1
     seconds: dict[str, float] = {}
     repeated: dict[str, float] = {}
-    runs = runs_for(n)
+    runs = active.runs_for(n)
     for i, spec in enumerate(specs):
         whole = _of_model(table, spec, n)
         seconds |= {f"fit {i}": whole / FITS, f"judge {i}": whole * (FITS - 1) / FITS}

@@ -26,7 +26,7 @@ from bayes_engine.decision.curves import (
 )
 from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import BayesEngineError, listen
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminative import discriminative_counterpart
@@ -41,7 +41,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, State, current
-from pages.views.model.compare.expected import Expected, expected, runs_for
+from pages.views.model.compare.expected import Expected, expected
 
 T = TypeVar("T")
 COUNTERPART = "lr"
@@ -182,17 +182,6 @@ def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...], seeds: tuple
     return tuple(replace(h, classes=tuple(labels[int(c)] for c in h.classes)).in_order(classes) for h in every)
 
 
-@cached(max_entries=32, activity=Message("repeating the cross-validation"))
-def _repeated(key: str, spec: Spec, seeds: tuple[int, ...], _model: Any, _parts: Parts) -> tuple[HeldOut, ...]:
-    """The posteriors of held-out rows in folds, by each of the seeds; everything learnt anew."""
-    X, y, of, weight = _parts.X, _parts.y, _parts.groups, _parts.weight
-    with listen():
-        held = [
-            held_out(_model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True) for seed in steps(seeds)
-        ]
-    return tuple(one.in_order(_parts.target.levels) for one in held)
-
-
 # computed once for a state of the models, the losses and the prior of use --------------------------------------------
 
 
@@ -222,7 +211,7 @@ def scores(judged: Judged) -> pd.DataFrame:
     """Accuracy, log-loss, Brier and so on of each model, on the rows that all have a posterior for."""
 
     def compute() -> pd.DataFrame:
-        return scoring.compare(judged.held, prior_of_use=judged.use, intervals=False)
+        return scoring.compare(judged.held, prior_of_use=judged.use)
 
     return _at("scores", "scores", judged.key, judged, compute)
 
@@ -239,8 +228,7 @@ def reports(judged: Judged) -> dict[str, RiskReport]:
 def repetitions(judged: Judged) -> dict[str, tuple[HeldOut, ...]] | Message:
     """Repeated cross-validations of each model, calibrated as it is; or why there are none."""
     table, out = judged.table, {}
-    tiny = active.is_tiny(table)  # else the posteriors shown are the first of them
-    seeds = tuple(range(0 if tiny else 1, runs_for(len(table.parts.y))))
+    seeds = active.seeds_to_repeat(table)
     try:
         for name, method in judged.methods.items():
             if name not in judged.held:
@@ -251,11 +239,11 @@ def repetitions(judged: Judged) -> dict[str, tuple[HeldOut, ...]] | Message:
                     every = _counterpart(table.key, table.parts, table.classes, seeds)
                 else:
                     fitted = active.fit(table, active.uncalibrated(judged.specs[int(name)]))
-                    every = _repeated(table.key, fitted.spec, seeds, fitted.model, table.parts)
+                    every = active.repeated_rows(table, fitted)
                 if method != AS_THEY_ARE:
                     pairs = zip(seeds, every, strict=True)
                     every = tuple(calibrated(table, judged.specs, name, h, method, seed=seed) for seed, h in pairs)
-            out[name] = every if tiny else (judged.held[name], *every)
+            out[name] = every if active.is_tiny(table) else (judged.held[name], *every)
     except BayesEngineError as error:  # a class of one row, say
         return error.message
     return {name: out[name] for name in judged.held}

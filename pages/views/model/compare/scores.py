@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import FEWEST, LEVEL, bins_for, rows_held_impossible
+from bayes_engine.decision.compare import LEVEL, bins_for, rows_held_impossible
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
-from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
-from pages.active.units import as_probability, loss_difference_text, loss_measure, loss_shown, loss_text
+from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval
+from pages.active.units import as_probability, loss_measure, loss_shown, loss_text
 from pages.active.words import held_out_scheme, share
-from pages.components.chart import chart
+from pages.components.readings import readings
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import change, choose, dark
-from pages.views.model.compare.expected import runs_for
+from pages.runtime.escape import clean, plotly_text
+from pages.runtime.state import change, choose
 from pages.views.model.compare.judged import (
     COUNTERPART,
     Judged,
@@ -40,18 +39,12 @@ HIGH = 420
 """Pixels of a table at most."""
 
 
-def signed_difference(value: float) -> str:
-    """A difference with its sign, to three digits that tell."""
-    sign = "+" if value > 0 else "−" if value < 0 else ""
-    return sign + number(abs(value), 3)
-
-
 def scores_table(judged: Judged) -> None:
     """One line a model: risk under the losses, accuracy, log-loss, Brier, ECE. A click makes a model the active one."""
     scored, priced = scores(judged), reports(judged)
     names = list(judged.held)
     risks = [priced[n].risk for n in names]
-    readings = [
+    panels = [
         MeasurePanel(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
         MeasurePanel(_("accuracy"), list(scored["accuracy"]), [share(v) for v in scored["accuracy"]], more=True),
         MeasurePanel(
@@ -70,15 +63,7 @@ def scores_table(judged: Judged) -> None:
             change(lambda s: replace(s, shelf=judged.specs, active=int(name)))
 
     models = [judged.title(n, plotly_text) for n in names]
-    with st.container(horizontal=True, gap="small"):  # on a phone one below the other: numbers would lie over dots
-        for panels, width in ((readings[:3], 570), (readings[3:], 430)):
-            chart(
-                readings_figure(models, panels, active=names.index(judged.active), dark=dark()),
-                key=f"compare_figure_{judged.active}_{len(panels)}",
-                alt=_(", ").join(panel.title for panel in panels),
-                on_pick=pick,
-                width=width,
-            )
+    readings(models, panels, names.index(judged.active), key=f"compare_figure_{judged.active}", on_pick=pick)
 
 
 def _measure_name(name: str) -> str:
@@ -112,10 +97,6 @@ def _written(measure: str, value: float) -> str:
     if measure != "log_loss":
         return number(value, 3)
     return f"P = {loss_text(value)}" if as_probability() else loss_text(value)
-
-
-def _difference(measure: str, value: float) -> str:
-    return loss_difference_text(value) if measure == "log_loss" else signed_difference(value)
 
 
 def _values(judged: Judged, measure: str) -> dict[str, float]:
@@ -169,12 +150,7 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     ]
     if worse:
         listed = _("; ").join(
-            _("**{model}** by {more} [{low}, {high}]").format(
-                model=judged.title(n),
-                more=_difference(measure, above[n][0]),
-                low=_difference(measure, _interval(measure, above[n])[0]),
-                high=_difference(measure, _interval(measure, above[n])[1]),
-            )
+            _("**{model}** by {more}").format(model=judged.title(n), more=with_interval(measure, above[n]))
             for n in sorted(worse, key=lambda n: above[n][0])
         )
         sentences.append(_("Worse on average over samples of {n} rows: {models}.").format(
@@ -182,8 +158,9 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     if alike:
         listed = _(", ").join(judged.title(n) for n in alike)
         sentences.append(_("Not shown to be worse: {models}.").format(models=listed))
-    if not worse and not alike and len(endless) < len(above):
-        sentences.append(_few(judged))
+    if any(math.isnan(p) and not math.isnan(difference) for difference, *_interval, p, _real in above.values()):
+        repeated = repetitions(judged)
+        sentences.append(why_no_verdict(judged.table, repeated if isinstance(repeated, Message) else None))
     if endless:
         listed = _(", ").join(judged.title(n) for n in endless)
         sentences.append(
@@ -192,19 +169,6 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
             )
         )
     return " ".join(sentences)
-
-
-def _few(judged: Judged) -> str:
-    """Why nothing is called worse, whatever the rows show."""
-    repeated = repetitions(judged)
-    if isinstance(repeated, Message):
-        return _("How the models would do on other samples is not known: {why}.").format(why=repeated.local(md))
-    words = (
-        _("With fewer than {n} rows an interval is given, but no verdict.")
-        if judged.table.parts.groups is None
-        else _("With fewer than {n} groups an interval is given, but no verdict.")
-    )
-    return words.format(n=FEWEST)
 
 
 def _surprising(judged: Judged, models: list[str]) -> str:
@@ -220,13 +184,9 @@ def _caption(judged: Judged) -> None:
     pairs = models * (models - 1) // 2
     parts = [
         held_out_scheme(next(iter(judged.held.values())).scheme, one_by_one=active.is_tiny(judged.table)),
-        _(
-            "A difference is one between procedures, each learning from samples of {n} rows. Its 95 % interval, in "
-            "brackets, allows for the models that other rows would give: corrected resampled t, {runs} "
-            "cross-validations (Nadeau and Bengio 2003). Worse: p < {level} by Holm's correction for all pairs "
-            "({pairs}). Where a few extreme rows decide what a model learns, equally good procedures are called worse "
-            "more often than that."
-        ).format(n=f"{n:,}", runs=runs_for(n), level=f"{LEVEL:g}", pairs=pairs),
+        how_compared(n),
+        _("Worse: p < {level} by Holm's correction for all pairs ({pairs}).").format(level=f"{LEVEL:g}", pairs=pairs),
+        extremes(),
         _(
             "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
             "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
@@ -304,27 +264,15 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     )
 
 
-def _with_interval(measure: str, row: Sequence[float]) -> str:
-    """A difference with its interval, as far as they are known."""
-    one, low, high = ("–" if math.isnan(v) else _difference(measure, v) for v in (row[0], *_interval(measure, row)))
-    return one if math.isnan(row[1]) else f"{one} [{low}, {high}]"
-
-
-def _interval(measure: str, row: Sequence[float]) -> tuple[float, float]:
-    """The ends of a difference's interval, the lower first as they are shown: more loss is less probability."""
-    turned = measure == "log_loss" and as_probability()
-    return (row[2], row[1]) if turned else (row[1], row[2])
-
-
 def _difference_and_verdict(measure: str, row: Any) -> tuple[str, str]:
     """How far a model is above the best (None: it is the best), and whether that is real."""
     if row is None:
         return "0", _("the best")
     *difference, p, real = row
     if math.isnan(p):
-        return _with_interval(measure, difference), "–"
+        return with_interval(measure, difference), "–"
     verdict = _("yes, p {p}") if real else _("no, p {p}")
-    return _with_interval(measure, difference), verdict.format(p=chance(p))
+    return with_interval(measure, difference), verdict.format(p=chance(p))
 
 
 def chance(p: float) -> str:
@@ -337,7 +285,7 @@ def _pairs(judged: Judged, measure: str, compared: pd.DataFrame) -> None:
         [
             judged.title(row.one, clean),
             judged.title(row.other, clean),
-            _with_interval(measure, (row.difference, row.low, row.high)),
+            with_interval(measure, (row.difference, row.low, row.high)),
             *(
                 ("–", "–")
                 if math.isnan(row.p)
