@@ -91,7 +91,7 @@ def equal_width_cuts(x: ArrayLike, bins: int) -> tuple[float, ...]:
     if len(values) == 0:
         return ()
     low, high = values.min(), values.max()
-    inner = np.linspace(low / 2, high / 2, bins + 1)[1:-1] * 2  # of halves: max − min may be too large for a float
+    inner = np.linspace(low / 4, high / 4, bins + 1)[1:-1] * 4  # of quarters: max − min may be too large for a float
     return _floats(inner[(inner >= low) & (inner < high)])
 
 

@@ -89,12 +89,12 @@ def test_compare_judges_it_as_it_stands_and_the_choice_for_all_overrules() -> No
     )
     state = State(table="breast-cancer", language="en", shelf=two, active=1)
     app = opened("model", showing(state, model_view="compare"))
-    figure = next(e for e in app.get("plotly_chart")).proto.spec
+    figure = "".join(e.proto.spec for e in app.get("plotly_chart"))
     for held in (own, calibrate(own, "isotonic")):
         assert number(score(held)["brier"], 3) in figure
     assert "before calibration" in said(app)
     for_all = opened("model", showing(state, model_view="compare", calibrator="platt"))
-    figure = next(e for e in for_all.get("plotly_chart")).proto.spec
+    figure = "".join(e.proto.spec for e in for_all.get("plotly_chart"))
     assert figure.count(number(score(calibrate(own, "platt"))["brier"], 3)) >= 2
 
 

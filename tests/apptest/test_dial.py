@@ -126,6 +126,7 @@ def test_turning_the_dial_puts_a_model_on_the_shelf_and_turns_it_there() -> None
     assert state.shelf[1] == Spec(knobs=(("k", 2),), family="k-db")
 
 
+@pytest.mark.slow
 def test_smoothing_is_the_same_for_all_and_losses_do_not_refit(monkeypatch: pytest.MonkeyPatch) -> None:
     app = tab("dial")
     app.number_input(key="dial_alpha").set_value(3.0).run()
@@ -291,7 +292,7 @@ def test_a_class_of_one_row_has_no_answer() -> None:
     assert "nan" not in said(app)
 
 
-@pytest.mark.parametrize("shown_tab", ["dial", slowly("pairs")])
+@pytest.mark.parametrize("shown_tab", [slowly("dial"), "pairs"])
 def test_the_bar_of_several_models_never_goes_back(shown_tab: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
     bar = jobs.st.progress

@@ -359,7 +359,7 @@ def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None
     read = job()
     until(read.done.is_set)
     assert isinstance(read.result, Reading)  # whoever waits for the same file makes an upload of their own of it
-    assert table(finished(app)).startswith("upload:") and app.subheader[0].value == r"upload\_file\.csv"
+    assert table(finished(app)).startswith("upload:") and app.subheader[0].value == "upload_file.csv"
     assert "Reading the file" not in said(app) and slow_table.begun == 1
     assert "callback_job" not in app.session_state
 

@@ -147,7 +147,7 @@ def test_a_trail_opens_when_what_is_below_a_v_structure_is_given() -> None:
     assert nodes(app)["either"]["tone"] == "shut" and nodes(app)["either"]["sub"] == "V-structure · blocked"
     app.multiselect(key="net_sep_given").set_value([PLACE["dysp"]]).run()
     assert "**can depend** on each other given short of breath" in text(app)
-    assert "open, for short of breath, below tuberculosis or cancer, is known." in text(app)
+    assert "open, for short of breath, a descendant of tuberculosis or cancer, is known." in text(app)
     lit = {(e["source"], e["target"]) for e in sent_to(app, "bayes_graph")["edges"] if e["tone"] == "lit"}
     assert lit == {("asia", "tub"), ("tub", "either"), ("lung", "either"), ("smoke", "lung")}
     app.multiselect(key="net_sep_given").set_value([PLACE["dysp"], PLACE["lung"]]).run()

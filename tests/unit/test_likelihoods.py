@@ -195,7 +195,7 @@ def test_other_models_name_the_text_they_cannot_read(table: Any) -> None:
     with pytest.raises(BayesEngineError, match="column 'text' is a text, which TAN cannot read; take NaiveBayes"):
         TAN(schema=schema).fit(X, y)
     hidden = y.where(y.index % 2 == 0, None)
-    with pytest.raises(BayesEngineError, match="'hour' has the likelihood 'kernel', for which hidden labels have no"):
+    with pytest.raises(BayesEngineError, match="'hour' has the likelihood 'kernel', for which EM with"):
         SemiSupervisedNB(NaiveBayes(likelihoods={"hour": "kernel"})).fit(X[["hour"]], hidden)
 
 

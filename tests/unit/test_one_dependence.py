@@ -41,7 +41,7 @@ MELONS, GOOD = melons.frame[list(melons.schema.features.names)], melons.frame["�
 @every
 def test_a_column_without_a_cut_is_said_and_says_nothing(model: type[SemiNaive], mixed: Any) -> None:
     X, y = mixed
-    with pytest.warns(EstimationWarning, match=r"column\(s\) mass: no cut point was found, so they say nothing"):
+    with pytest.warns(EstimationWarning, match=r"column\(s\) mass: no cut point was found, so they carry no"):
         fitted = model().fit(X, y)
     assert fitted.schema_["mass"].cuts == ()
     assert fitted.schema_["mass"].levels == ("−∞ – ∞",)
