@@ -15,7 +15,7 @@ from tests.browser.looking import becomes, settled, soon, view_of
 
 @pytest.mark.slow
 def test_an_edge_of_the_tree_opens_its_table(page: Page, app) -> None:
-    tree = showing(State(table="watermelon2"), dependence_view="tree")
+    tree = showing(State(table="watermelon2"), dependence_view="tree", unit="nats")
     page.goto(f"{app.url}/dependence?s={encode(tree)}")
     settled(page)
     expect(page.get_by_role("heading", name="stalk – navel: 0.5975 nats")).to_be_visible()
