@@ -55,9 +55,9 @@ def p_value(p: float, *, is_bound: bool = False, equals: str = "") -> str:
     """A p-value; a bound where no resample came to as much as what was observed. `equals` stands before another.
 
     >>> p_value(0.04361), p_value(0.0005, is_bound=True), p_value(0.0)
-    ('0.0436', '≤ 0.0005', '0 (< 1e-300)')
+    ('0.0436', '≤ 0.0005', '< 1e-300')
     """
-    return ("≤ " if is_bound else equals) + (f"{p:.3g}" if p > 0 else "0 (< 1e-300)")
+    return ("≤ " if is_bound else equals) + f"{p:.3g}" if p > 0 else "< 1e-300"
 
 
 def signed(nats: float, decimals: int = 2) -> str:

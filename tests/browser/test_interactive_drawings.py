@@ -110,7 +110,8 @@ def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_
 
 @pytest.mark.slow
 def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
-    page.goto(f"{app.url}/dependence?s={encode(State(table='watermelon2', language='en'))}")
+    melons = showing(State(table="watermelon2", language="en"), unit="nats")
+    page.goto(f"{app.url}/dependence?s={encode(melons)}")
     settled(page)
     pairs = page.get_by_role("grid", name="all pairs with their tests")
     nats = pairs.get_by_role("row").nth(1).get_by_role("gridcell").nth(1)
@@ -128,8 +129,8 @@ def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
 
 @pytest.mark.slow
 def test_the_list_of_pairs_stands_without_scrolling(new_page: Callable[..., Page], app) -> None:
-    heads = ["pair", "nats", "tree", "p, Holm", "G", "df", "p"]
-    for table, width, room in (("watermelon2", 1024, 4), ("watermelon2", 1440, 6), ("mushroom", 1024, 4)):
+    heads = ["pair", "bits", "by chance", "p, Holm", "tree", "G", "df", "p"]
+    for table, width, room in (("watermelon2", 1024, 4), ("watermelon2", 1440, 7), ("mushroom", 1024, 4)):
         page = new_page(viewport={"width": width, "height": 900}, locale="en-US")
         page.goto(f"{app.url}/dependence?s={encode(State(table=table, language='en'))}")
         settled(page)

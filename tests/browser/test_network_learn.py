@@ -11,7 +11,7 @@ from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, view_of
 
-MELONS = showing(State(language="en", table="watermelon2"), net_tab="learn")
+MELONS = showing(State(language="en", table="watermelon2"), net_tab="learn", unit="nats")
 NAVEL, STALK = 4, 1  # their places among the columns
 
 

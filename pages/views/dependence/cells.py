@@ -91,9 +91,9 @@ def draw_list(table: active.FittableTable, dependences: Dependences, ordered: li
         [
             Head(_("pair")),
             Head(units.evidence_unit(), width=60, right=True),
-            Head(_("by chance"), _("On average, with the columns shuffled within each class."), width=82, right=True),
-            Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=40),
-            Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=82, right=True),
+            Head(_("by chance"), _("On average, with the columns shuffled within each class."), width=80, right=True),
+            Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=78, right=True),
+            Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=40, spare=True),
             Head("G", _("2·n·I, n being the rows where both are known."), width=72, right=True, spare=True),
             Head("df", _("Degrees of freedom."), width=42, right=True, spare=True),
             Head(
@@ -112,8 +112,8 @@ def draw_list(table: active.FittableTable, dependences: Dependences, ordered: li
                 " – ".join(clean(table.column(n), 24) for n in p.edge),
                 f"{units.evidence(t.found.information):.4f}",
                 f"{units.evidence(t.chance):.4f}",
-                "✓" if p.edge in taken else "",
                 p_value(t.holm, is_bound=t.is_bound),
+                "✓" if p.edge in taken else "",
                 f"{t.found.statistic:.2f}",
                 str(t.found.degrees),
                 p_value(t.p, is_bound=t.is_bound),

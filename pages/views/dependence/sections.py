@@ -55,7 +55,7 @@ def pairs(table: active.FittableTable, dependences: Dependences) -> None:
     ordered = sorted(dependences.pairs, key=lambda p: -p.of(overall).found.information)
     chosen = chosen_pair(table, ordered)
     _controls(table, dependences)
-    figure, listed = st.columns([4, 3], gap="small")
+    figure, listed = st.columns(2, gap="small")
     with figure:
         if is_tree():
             tree_growth(table, dependences, chosen)
