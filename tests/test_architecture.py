@@ -32,7 +32,7 @@ FLOORS = (
     {"datasets"},
     {"__init__"},
     {"workbench/derivation", "workbench/doctor", "workbench/incoming", "workbench/laboratory"},
-    {"workbench/figures", "workbench/private", "workbench/link_token", "workbench/skeleton"},
+    {"workbench/figures", "workbench/private", "workbench/link_token", "workbench/skeleton", "workbench/kept_files"},
     {"workbench/front"},
     {"workbench/launch"},
 )

@@ -10,16 +10,18 @@ import ipaddress
 import json
 import re
 import string
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 from bayes_engine.language import LANGUAGES, preferred
-from bayes_engine.workbench import private
+from bayes_engine.workbench import kept_files, private
 from bayes_engine.workbench.link_token import unpacked
 from bayes_engine.workbench.skeleton import with_skeleton
 
@@ -34,6 +36,8 @@ Application = Callable[[Event, Receive, Send], Awaitable[None]]
 
 SILENT = 30.0
 """Seconds within which each part of a request's body must follow the one before."""
+LATER = 10.0
+"""Seconds after which icons are looked for that no earlier start has kept: the first page is drawn by then."""
 FILES, SIZES = 12, 3
 """A session holds at most so many files, and bytes of so many files of the largest size."""
 HEALTH, UPLOAD = "/_stcore/health", "/_stcore/upload_file/"
@@ -46,8 +50,9 @@ class Front:
     Hosts of which Streamlit takes no websocket are answered nothing else either, and with an `address` only that and
     this computer's own. What one session may send, and how long a body may pause, is bounded. Streamlit's own scripts
     and styles are packed once and kept (Streamlit sends them as they are, 2.4 MB at first sight), and its font of icons
-    is sent with those icons alone that are in use; `pages` are looked through for them too. The page of HTML that all
-    this is loaded from is sent with a skeleton of the app (`with_skeleton`).
+    is sent with those icons alone that are in use; `pages` are looked through for them too. Both are kept for later
+    starts (`kept_files`). The page of HTML that all this is loaded from is sent with a skeleton of the app
+    (`with_skeleton`).
     """
 
     def __init__(
@@ -68,6 +73,8 @@ class Front:
         self.fonts = {file.relative_to(static).as_posix(): file for file in static.rglob(_ICONS)}
         self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
         self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
+        self.icons: dict[str, bytes] = {}
+        self.looking: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -78,7 +85,7 @@ class Front:
             await self._take_upload(scope, receive, send)
         elif (name := _wanted(scope)) in self.files and (coding := _coding(scope, self.codings)):
             await self._send_packed(name, coding, scope["method"], send)
-        elif name in self.fonts and (font := await self._icons(name)):
+        elif font := self.icons.get(name):
             await _send_icons(font, scope, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and "text/html" in _header(scope, b"accept"):
             await self._unless_silent(_whole_and_plain(scope), receive, _with_skeleton(scope, send))
@@ -152,25 +159,30 @@ class Front:
         async def noticed(event: Event) -> None:
             await send(event)
             if event["type"] == "lifespan.startup.complete":
-                for name in self.fonts:
-                    self._icons(name)
+                self.looking = asyncio.create_task(self._look_for_icons())
                 if self.opened is not None:
                     self.opened()
 
         return noticed
 
-    def _once(self, name: str, how: str, make: Callable[..., bytes], *given: Any) -> asyncio.Future[bytes]:
-        """Made in a thread when it is first asked for; those who ask meanwhile wait for the same."""
-        if (name, how) not in self.made:
-            self.made[name, how] = asyncio.ensure_future(asyncio.to_thread(make, *given))
-        return asyncio.shield(self.made[name, how])
-
-    def _icons(self, name: str) -> asyncio.Future[bytes]:
+    async def _look_for_icons(self) -> None:
+        """Those that an earlier start has kept, or else made `LATER`: it takes seconds, which the first page needs.
+        Until then the whole font is sent."""
         code = [self.streamlit, Path(__file__).parents[1], *([self.pages] if self.pages else [])]
-        return self._once(name, "icons", icons_in_use, self.fonts[name], code)
+        for name, font in self.fonts.items():
+            key = await asyncio.to_thread(_name_of_icons, font, code)
+            part = await asyncio.to_thread(kept_files.find, key)
+            if part is None:
+                await asyncio.sleep(LATER)
+                part = await asyncio.to_thread(icons_in_use, font, code)
+                if part:
+                    await asyncio.to_thread(kept_files.keep, key, part)
+            self.icons[name] = part
 
     async def _send_packed(self, name: str, coding: str, method: str, send: Send) -> None:
-        body = await self._once(name, coding, _pack, self.files[name], coding)
+        if (name, coding) not in self.made:  # those who ask meanwhile wait for the same
+            self.made[name, coding] = asyncio.ensure_future(asyncio.to_thread(_packed, self.files[name], coding))
+        body = await asyncio.shield(self.made[name, coding])
         headers = {
             "content-type": _PACKED[self.files[name].suffix],
             "content-encoding": coding,
@@ -199,8 +211,23 @@ def _coding(scope: Event, codings: Sequence[str]) -> str:
     return next((coding for coding in codings if coding in taken), "gzip" if "*" in taken else "")
 
 
-def _pack(file: Path, coding: str) -> bytes:
+def _version(package: str) -> bytes:
+    """The package and its version, where it is installed."""
+    try:
+        return f"{package} {version(package)}".encode()
+    except PackageNotFoundError:
+        return b""
+
+
+def _packed(file: Path, coding: str) -> bytes:
+    """The packed file, from an earlier start or now."""
     whole = file.read_bytes()
+    packer = "brotli" if coding == "br" else "deflate"
+    name = kept_files.name_of([_version(packer), coding.encode(), Path(__file__).read_bytes(), whole])
+    return kept_files.kept(name, lambda: _pack(whole, coding))
+
+
+def _pack(whole: bytes, coding: str) -> bytes:
     if coding == "br":
         return bytes(import_module("brotli").compress(whole, quality=9, lgwin=24))  # 11: 20 times the time
     if find_spec("deflate"):  # twice the time of zlib's best, and a twentieth less
@@ -208,16 +235,28 @@ def _pack(file: Path, coding: str) -> bytes:
     return gzip.compress(whole, 9, mtime=0)
 
 
+def _code(folders: Iterable[Path]) -> Iterator[bytes]:
+    """The files in which icons are named. Not among them is Streamlit's list of all the names there are."""
+    for folder in folders:
+        for file in sorted(file for kind in ("*.py", "*.js") for file in folder.rglob(kind)):
+            if file.name != _ALL_ICONS:
+                yield file.read_bytes()
+
+
+def _name_of_icons(font: Path, folders: Iterable[Path]) -> str:
+    """By which the icons in use are kept: of the font, of all that names them, and of what makes the part."""
+    versions = [_version(package) for package in ("fonttools", "brotli")]
+    return kept_files.name_of(chain(versions, [Path(__file__).read_bytes(), font.read_bytes()], _code(folders)))
+
+
 def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:
     """Of a font whose icons are ligatures of their names, the part whose names are words in the code of the folders:
-    in quotes, or as `:material/name:`. Empty where it cannot be had; then the whole font is sent. Not counted is
-    Streamlit's list of all the names there are."""
+    in quotes, or as `:material/name:`. Empty where it cannot be had; then the whole font is sent."""
     try:
         subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
         words = set(string.ascii_lowercase)
-        for folder in folders:
-            for file in (file for kind in ("*.py", "*.js") for file in folder.rglob(kind) if file.name != _ALL_ICONS):
-                words.update(_WORD.findall(file.read_text(encoding="utf-8", errors="replace")))
+        for code in _code(folders):
+            words.update(_WORD.findall(code.decode(errors="replace")))
         options = subset.Options(layout_features=["*"], layout_closure=False)
         with fonts.TTFont(font) as whole:
             names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}

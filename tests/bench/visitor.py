@@ -194,11 +194,12 @@ class Visitor:
 
 
 class Server:
-    """The app as it is shipped, in a process of its own on a free port; `with Server() as server:`."""
+    """The app as it is shipped, in a process of its own on a free port; `with Server() as server:`. Or another
+    Streamlit `script`."""
 
-    def __init__(self, *flags: str, port: int = 0) -> None:
+    def __init__(self, *flags: str, port: int = 0, script: Path | None = None) -> None:
         self.port = port or _free_port()
-        self.flags = flags
+        self.flags, self.script = flags, script
         self.url = f"http://127.0.0.1:{self.port}"
         self.folder = Path(tempfile.mkdtemp(prefix="bench"))
         self.log = self.folder / "server.log"
@@ -214,8 +215,10 @@ class Server:
 
     def start(self) -> None:
         """Start it (again) and wait until it is well."""
-        command = [sys.executable, "-c", "from bayes_engine.workbench.launch import main; main()",
-                   "--server.headless", "true", "--server.port", str(self.port), *self.flags]  # fmt: skip
+        launch = ["-c", "from bayes_engine.workbench.launch import main; main()"]
+        if self.script is not None:
+            launch = ["-m", "streamlit", "run", str(self.script), "--browser.gatherUsageStats", "false"]
+        command = [sys.executable, *launch, "--server.headless", "true", "--server.port", str(self.port), *self.flags]
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, stdout=out, stderr=subprocess.STDOUT,

@@ -1,0 +1,202 @@
+"""What is kept from one start to the next: found as it was written, or made anew."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayes_engine.workbench import front, kept_files
+
+NAME = kept_files.name_of([b"source"])
+
+
+@pytest.fixture(autouse=True)
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory, which does not exist yet."""
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "bayes-workbench"
+
+
+class Maker:
+    """Counts how often it is asked."""
+
+    def __init__(self, content: bytes = b"made") -> None:
+        self.content, self.asked = content, 0
+
+    def __call__(self, *_: object) -> bytes:
+        self.asked += 1
+        return self.content
+
+
+def test_it_is_made_once_and_what_it_is_made_from_is_its_name(there: Path) -> None:
+    make = Maker()
+    assert [kept_files.kept(NAME, make) for _ in range(3)] == [b"made"] * 3 and make.asked == 1
+    assert [file.name for file in there.iterdir()] == [NAME]
+    assert kept_files.find(kept_files.name_of([b"another source"])) is None
+    kept_files.keep(NAME, b"")
+    assert kept_files.find(NAME) == b""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[:-1],
+        lambda whole: whole + b"x",
+        lambda whole: whole[:40] + b"x" + whole[41:],
+        lambda whole: b"x" + whole[1:],
+    ],
+)
+def test_what_is_damaged_is_made_anew(damage: Any, there: Path) -> None:
+    kept_files.keep(NAME, b"content of many bytes")
+    (there / NAME).write_bytes(damage((there / NAME).read_bytes()))
+    assert kept_files.find(NAME) is None
+    assert kept_files.kept(NAME, Maker(b"content of many bytes")) == b"content of many bytes"
+    assert kept_files.find(NAME) == b"content of many bytes"
+
+
+def test_a_file_under_another_s_name_is_not_taken(there: Path) -> None:
+    kept_files.keep(NAME, b"made")
+    other = kept_files.name_of([b"another source"])
+    (there / NAME).rename(there / other)
+    assert kept_files.find(other) is None
+
+
+@pytest.mark.parametrize("refusal", ["read-only", "a file", "replaced by nobody"])
+def test_where_nothing_can_be_kept_it_is_made_every_time(
+    refusal: str, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    if refusal == "read-only":
+        monkeypatch.setattr(kept_files.tempfile, "mkstemp", refuse)  # a test may run as root, who may do all
+    elif refusal == "a file":
+        there.parent.mkdir()
+        there.write_text("in the way")
+    else:
+        monkeypatch.setattr(os, "replace", refuse)
+    make = Maker()
+    assert [kept_files.kept(NAME, make) for _ in range(2)] == [b"made"] * 2 and make.asked == 2
+    assert not there.is_dir() or not [*there.iterdir()]
+
+
+def test_a_user_without_a_home_has_nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    assert kept_files.kept(NAME, Maker()) == b"made" and kept_files.find(NAME) is None
+
+
+def test_two_starts_at_once_write_whole_files(there: Path) -> None:
+    """Whoever reads meanwhile finds all of it or nothing."""
+    content, wrong, done = bytes(range(256)) * 4000, [], threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            if kept_files.find(NAME) not in (None, content):
+                wrong.append(1)
+            if (there / NAME).exists() and len((there / NAME).read_bytes()) != len(content) + 32:
+                wrong.append(2)
+
+    def write() -> None:
+        for _ in range(20):
+            kept_files.keep(NAME, content)
+
+    reader, writers = threading.Thread(target=read), [threading.Thread(target=write) for _ in range(2)]
+    for thread in (reader, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join()
+    done.set()
+    reader.join()
+    assert not wrong and kept_files.find(NAME) == content and [file.name for file in there.iterdir()] == [NAME]
+
+
+def test_the_oldest_go(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_files, "MOST", 3)
+    for k in range(5):
+        kept_files.keep(name := kept_files.name_of([b"%d" % k]), b"")
+        os.utime(there / name, (k, k))
+    assert [kept_files.find(kept_files.name_of([b"%d" % k])) for k in range(5)] == [None, None, b"", b"", b""]
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "where"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/fast"}, "/fast/bayes-workbench"),
+        ("linux", {"XDG_CACHE_HOME": "here"}, "/me/.cache/bayes-workbench"),
+        ("darwin", {}, "/me/Library/Caches/bayes-workbench"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/bayes-workbench"),
+        ("win32", {"LOCALAPPDATA": ""}, "/me/AppData/Local/bayes-workbench"),
+    ],
+)
+def test_every_system_has_its_place(
+    platform: str, environment: dict[str, str], where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("/me"))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert kept_files.folder() == Path(where)
+
+
+# what the launcher keeps ----------------------------------------------------------------------------------------------
+
+
+def look(before: front.Front) -> None:
+    """In a thread of its own: in this one the browser's event loop may still be running."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, before._look_for_icons()).result()
+
+
+def test_a_script_is_packed_at_the_first_start_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "a.js"
+    script.write_text("let x = 1;" * 100)
+    first = front._packed(script, "gzip")
+    monkeypatch.setattr(front, "_pack", Maker(b"anew"))
+    assert front._packed(script, "gzip") == first
+    assert front._packed(script, "br") == b"anew"
+    script.write_text("let x = 2;" * 100)
+    assert front._packed(script, "gzip") == b"anew"
+
+
+def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "page.py").write_text("icon = 'home'")
+    font = tmp_path / "MaterialSymbols.woff2"
+    font.write_bytes(b"a font")
+    make = Maker(b"a part")
+    monkeypatch.setattr(front, "icons_in_use", make)
+    monkeypatch.setattr(front, "LATER", 0.0)
+
+    def started() -> dict[str, bytes]:
+        before = front.Front(None, pages=tmp_path)  # type: ignore[arg-type]
+        before.fonts, before.streamlit = {"font": font}, tmp_path
+        look(before)
+        return before.icons
+
+    assert [started() for _ in range(2)] == [{"font": b"a part"}] * 2 and make.asked == 1
+    (tmp_path / "page.py").write_text("icon = 'tune'")
+    assert started() == {"font": b"a part"} and make.asked == 2
+
+
+def test_where_no_part_can_be_made_nothing_is_kept(
+    tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(front, "LATER", 0.0)
+    font = tmp_path / "MaterialSymbols.woff2"
+    font.write_bytes(b"no font")
+    before = front.Front(None)  # type: ignore[arg-type]
+    before.fonts, before.streamlit = {"font": font}, tmp_path
+    look(before)
+    assert before.icons == {"font": b""} and not there.exists()
