@@ -1,0 +1,152 @@
+"""What a click costs: processor time of the server for a warm rerun, on eleven pages and after four actions.
+
+    python tests/bench/bench_rerun.py [page …]
+
+Starts the shipped server and a bare Streamlit app with 64 plain elements, and visits them in Streamlit's own protocol.
+A visitor uploads a table of 200 rows and 6 columns, and on each page changes λ, the case and α, each time to a value
+that was not there before, and asks for the same page again. A figure is the median of several times: all that the
+process used from the question until the page was whole and a moment later. Beside it stands its ratio to the bare app's
+in the same minute, which holds on any machine. Goals, for λ: 2.3 times the bare app; on Model 3.8 times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from urllib.parse import parse_qs
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from pages.runtime.jobs import LOOK
+from pages.runtime.state import Spec, State, decode, encode
+from tests.bench.visitor import Answer, Server, Visitor
+
+TIMES, WARM = 7, 3
+AFTER = 0.08
+"""Seconds after an answer in which the server ends its run."""
+GOAL = {"model": 3.8}
+USUAL_GOAL = 2.3
+PAGES = ("", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection", "hidden",
+         "laboratory")  # fmt: skip
+BARE = """
+import streamlit as st
+
+cost = st.number_input("λ", key="cost")
+for i in range(63):
+    st.markdown(f"element {i} of 64 at {cost}")
+"""
+
+
+def table(seed: int = 1) -> bytes:
+    """200 rows: three columns of numbers, two of levels, and the class."""
+    chance = random.Random(seed)
+    lines = ["age,income,hours,region,smokes,buys"]
+    for _ in range(200):
+        buys = chance.random() < 0.4
+        age, income, hours = chance.gauss(44 - 6 * buys, 9), chance.gauss(30 + 8 * buys, 7), chance.gauss(38, 4)
+        region, smokes = chance.choice(("north", "south", "east", "west")), chance.random() < 0.3 + 0.2 * buys
+        words = f"{region},{'yes' if smokes else 'no'},{'yes' if buys else 'no'}"
+        lines.append(f"{age:.1f},{income:.2f},{hours:.1f},{words}")
+    return "\n".join(lines).encode()
+
+
+def _losses(state: State, chance: random.Random) -> State:
+    return replace(state, losses=((0.0, round(chance.uniform(1, 20), 3)), (1.0, 0.0)))
+
+
+def _case(state: State, chance: random.Random) -> State:
+    numbers = [round(chance.uniform(low, low + 15), 2) for low in (35, 28, 34)]
+    return replace(state, case=(*numbers, chance.randrange(4), chance.randrange(2)))
+
+
+def _alpha(state: State, chance: random.Random) -> State:
+    return replace(state, shelf=(Spec("laplace", (("alpha", round(chance.uniform(0.1, 9), 3)),)),))
+
+
+ACTIONS: dict[str, Callable[[State, random.Random], State]] = {
+    "λ": _losses, "case": _case, "α": _alpha, "nothing": lambda state, _chance: state,
+}  # fmt: skip
+
+
+async def cost(server: Server, one: Visitor, doing: Callable[[], Awaitable[Answer]]) -> float:
+    """Milliseconds of processor time of one action, until the page is whole."""
+    before = server.cpu()
+    answer = await doing()
+    await one.wait(LOOK, asyncio.Event())
+    await asyncio.sleep(AFTER)
+    if answer.errors:
+        raise RuntimeError(f"the page '{one.page}' says {answer.errors}")
+    return 1000 * (server.cpu() - before)
+
+
+async def page_costs(server: Server, one: Visitor, page: str, state: State) -> dict[str, float]:
+    """What each action costs on a page."""
+    chance, costs = random.Random(page), {}
+
+    def go(state: State) -> Awaitable[Answer]:
+        return one.go(page, s=encode(state))
+
+    await cost(server, one, lambda: go(state))
+    for name, act in ACTIONS.items():
+        act_again = one.rerun if act(state, chance) is state else lambda act=act: go(act(state, chance))
+        each = [await cost(server, one, act_again) for _ in range(WARM + TIMES)]
+        costs[name] = median(each[WARM:])
+    return costs
+
+
+async def bare_cost(bare: Server, visitor: Visitor) -> float:
+    """What a rerun of the bare app costs."""
+    each = [await cost(bare, visitor, lambda i=i: visitor.set("cost", float(i))) for i in range(WARM + TIMES)]
+    return median(each[WARM:])
+
+
+async def own_table(one: Visitor) -> State:
+    """The state after an upload, with a model whose α is set."""
+    await one.open("data")
+    await one.upload("upload_file", "own.csv", table())
+    await one.wait(LOOK, asyncio.Event())
+    own = decode(parse_qs(one.query).get("s", [""])[0])
+    if own is None or not own.table.startswith("upload:"):
+        raise RuntimeError(f"the table was not read: {one.told}")
+    return _alpha(own, random.Random(0))
+
+
+async def measure(server: Server, bare: Server, pages: tuple[str, ...]) -> list[str]:
+    """Print the table; the pages that miss their goal."""
+    one, plain, missed = Visitor(server.url), Visitor(bare.url), []
+    await plain.open()
+    state = await own_table(one)
+    print(f"{'ms, × bare':12}" + "".join(f"{name:>16}" for name in ACTIONS) + f"{'bare':>8}")  # noqa: T201
+    for page in pages:
+        costs, floor = await page_costs(server, one, page, state), await bare_cost(bare, plain)
+        shown = "".join(f"{ms:8.0f} {ms / floor:6.1f} ×" for ms in costs.values())
+        print(f"{page or 'start':12}{shown}{floor:8.0f}", flush=True)  # noqa: T201
+        if costs["λ"] > floor * GOAL.get(page, USUAL_GOAL):
+            missed.append(page or "start")
+    await one.close()
+    await plain.close()
+    return missed
+
+
+def main(*names: str) -> int:
+    """Print the table and the goals missed; how many those are."""
+    pages = tuple("" if name == "start" else name for name in names) or PAGES
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "bare.py"
+        script.write_text(BARE, encoding="utf-8")
+        with Server() as server, Server(script=script) as bare:
+            missed = asyncio.run(measure(server, bare, pages))
+            if "Traceback" in (log := server.said()):
+                missed.append(f"nothing uncaught in the log:\n{log[-2000:]}")
+    print("MISSED after λ: " + ", ".join(missed) if missed else "the goals after λ hold")  # noqa: T201
+    return len(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
