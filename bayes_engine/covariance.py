@@ -25,7 +25,7 @@ ILL_CONDITIONED = 1e10
 
 def pooled(weight: Array, m2: Array, share: float, ddof: int = 0) -> Array:
     """(C, d, d) on Friedman's path from QDA (`share` λ = 0) to LDA (λ = 1): Σ_c(λ) = ((1 − λ) S_c + λ S)/((1 − λ) n_c
-    + λ n), with S = Σ_c S_c and n_c less `ddof` (Friedman, JASA 84, 1989, eq. 16)."""
+    + λ n), with S = Σ_c S_c and n_c less `ddof` (Friedman, JASA 84, 1989)."""
     degrees = np.maximum(np.where(weight > 0, weight - ddof, 0.0), 0.0)
     matrix = (1.0 - share) * m2 + share * m2.sum(axis=0)
     divisor = (1.0 - share) * degrees + share * degrees.sum()
@@ -63,7 +63,7 @@ def oas_amounts(weight: Array, m2: Array) -> Array:
 
 
 def ledoit_wolf_amounts(scatter: Scatter, X: Array, labels: Labels) -> Array:
-    """(C,) the share γ by which each class's correlations shrink to zero (Ledoit & Wolf, JMVA 88, 2004, sec. 3.2, of
+    """(C,) the share γ by which each class's correlations shrink to zero (Ledoit & Wolf, JMVA 88, 2004, of
     the standardized class, as scikit-learn's discriminant analysis takes it). Σ_i ‖z_i‖⁴ needs the rows X (n, d)."""
     amounts = np.zeros(len(scatter.weight))
     for c, rows, w in labels.members():

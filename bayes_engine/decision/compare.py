@@ -384,7 +384,7 @@ class DescriptionLength(NamedTuple):
 
     @property
     def total(self) -> float:
-        """−log L + ½ log m · |free parameters|: minimum description length (Zhou, eq. 7.28, f = ½ log m)."""
+        """−log L + ½ log m · |free parameters|: minimum description length (Zhou, eq. 7.31, f = ½ log m)."""
         return self.penalty - self.log_likelihood
 
 

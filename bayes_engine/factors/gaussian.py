@@ -348,8 +348,8 @@ class Density:
 
 @dataclass(frozen=True)
 class NormalPosterior:
-    """μ and σ² of each class, or of each cell (c, pa): σ² = `square`/χ²_ν, μ = `centre` + z σ/√κ (Gelman et al., eq.
-    3.3–3.5), all (C, S_p + 1, …), the last place of a parent for an unseen value. `centre` is an offset from the pivot.
+    """μ and σ² of each class, or of each cell (c, pa): σ² = `square`/χ²_ν, μ = `centre` + z σ/√κ (Gelman et al.,
+    §3.2), all (C, S_p + 1, …), the last place of a parent for an unseen value. `centre` is an offset from the pivot.
 
     Where `degrees` is 0 there is no posterior of σ²: it stays the estimated `fixed`; where `kappa` is 0, so does μ.
     With `tied` the classes have one σ².

@@ -100,7 +100,7 @@ class KernelLeaf(ValuesLeaf):
     def estimated(cls, variable: Variable, target: str, column: ColumnValues, estimation: Estimation) -> KernelLeaf:
         """By the rule that the variable's likelihood names.
 
-        "kernel": h_c = σ_c (4/(3 n_c))^(1/5), σ² = M2/(n − 1) (Silverman 1986, eq. 3.28, as scipy has it). A class with
+        "kernel": h_c = σ_c (4/(3 n_c))^(1/5), σ² = M2/(n − 1) (Silverman 1986, sec. 3.4.2, as in scipy). A class with
         one member or without spread takes the pooled σ, and nothing falls below the share `floor` of the column's
         variance. "kernel-range": values are rounded to multiples of the precision p, the mean gap of the column's
         distinct values, and h_c = max((max − min)/√n_c, p/6). Weka's KernelEstimator has the same bandwidth, but stops

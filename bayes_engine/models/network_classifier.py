@@ -51,7 +51,7 @@ class BayesianNetworkClassifier(SemiNaive):
     structure : "hill-climb" (its budget: `bayes_engine.structure.hill_climbing.ClimbSettings`) | "exact" (up to about
         15 columns): the graph of class and discrete columns that is best by `criterion` | "naive" | "tan" | a DAG or
         arcs, (parent, child) pairs of column names and the target's name.
-    criterion : what a search maximizes: "mdl" (Zhou, eq. 7.28, f = ½ log m) | "aic" | "k2" | "bdeu" | "log-likelihood".
+    criterion : what a search maximizes: "mdl" (Zhou, eq. 7.31, f = ½ log m) | "aic" | "k2" | "bdeu" | "log-likelihood".
     max_parents : how many parents a node may have, the class counted.
     priors : where the class has no parents as in `NaiveBayes`; otherwise P(c | pa(c)) is what is estimated, and only
         "empirical" is taken (a prior of use can still be set on the ledger).

@@ -74,7 +74,7 @@ class Objective(NamedTuple):
 def conditional_log_loss(w: Array, log_prior: Array, terms: Array, truth: Any, share: Array) -> Objective:
     """−Σ_i s_i log P(c_i|x_i; w), in nats, for terms (d, n, C) and shares (n,) that sum to 1. Convex in w.
 
-    ∂/∂w_j = Σ_i s_i (Σ_c P(c|x_i) t_jic − t_ji,c_i) (JMLR 14, 2013, §4.1).
+    ∂/∂w_j = Σ_i s_i (Σ_c P(c|x_i) t_jic − t_ji,c_i) (JMLR 14, 2013).
     """
     rows = np.arange(len(truth))
     log_p = log_normalize(log_prior + np.tensordot(w, terms, axes=1))
@@ -86,7 +86,7 @@ def conditional_log_loss(w: Array, log_prior: Array, terms: Array, truth: Any, s
 def squared_error(w: Array, log_prior: Array, terms: Array, truth: Any, share: Array) -> Objective:
     """½ Σ_i s_i Σ_c (1[c = c_i] − P(c|x_i; w))², arrays as in `conditional_log_loss`. Not convex.
 
-    ∂/∂w_j = Σ_i s_i Σ_c (P_ic − 1[c = c_i]) P_ic (t_jic − Σ_k P_ik t_jik) (JMLR 14, 2013, §4.2).
+    ∂/∂w_j = Σ_i s_i Σ_c (P_ic − 1[c = c_i]) P_ic (t_jic − Σ_k P_ik t_jik) (JMLR 14, 2013).
     """
     p = normalize(log_prior + np.tensordot(w, terms, axes=1))
     error = p.copy()

@@ -3,7 +3,7 @@ shuffled within the classes, so that all are independent given the class and eac
 
 A pair's tables then have fixed margins: the mean of its information is exact (Vinh, Epps & Bailey, Information
 Theoretic Measures for Clusterings Comparison, JMLR 11, 2010, which scikit-learn computes), and so is its p-value where
-few tables have these margins (Agresti, Categorical Data Analysis, §16.5); where many do, SciPy draws them. A tree
+few tables have these margins (Agresti, Categorical Data Analysis); where many do, SciPy draws them. A tree
 chooses its edges, so what its edges come to by chance is read off trees that are grown anew on shuffled tables.
 """
 

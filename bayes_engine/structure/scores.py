@@ -162,7 +162,7 @@ class ScoreChange:
 
 
 def mdl_price(n: float) -> float:
-    """½ log m, the nats that one free number costs by minimum description length (Zhou, eq. 7.28), m the weight of the
+    """½ log m, the nats that one free number costs by minimum description length (Zhou, eq. 7.31), m the weight of the
     rows."""
     return 0.5 * math.log(n)
 

@@ -181,7 +181,7 @@ def from_drawn(
 ) -> GaussianTruth:
     """Drawn points, each behind the position of its class, smoothed: a Gaussian at each, of standard deviation
     `bandwidth` on every axis, or, if None, by Scott's rule, Σ_c n_c^(−2/(d+4)) with the class's own covariance (Scott
-    1992, Multivariate Density Estimation, sec. 6.5).
+    1992, Multivariate Density Estimation).
 
     >>> from_drawn([(0, 0.0, 0.0), (1, 2.0, 0.0), (1, 3.0, 0.0)], 0.5, [0.5, 0.5], ["A", "B"]).densities[1].weights
     array([0.5, 0.5])
