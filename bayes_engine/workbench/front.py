@@ -9,6 +9,7 @@ import hashlib
 import ipaddress
 import json
 import re
+import secrets
 import string
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
 from importlib import import_module
@@ -18,7 +19,7 @@ from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from bayes_engine.language import LANGUAGES, preferred
 from bayes_engine.workbench import kept_files, private
@@ -42,6 +43,8 @@ FILES, SIZES = 12, 3
 """A session holds at most so many files, and bytes of so many files of the largest size."""
 HEALTH, UPLOAD = "/_stcore/health", "/_stcore/upload_file/"
 """What machines ask by whatever name they know; and where a session's files are put."""
+VISITOR = "bayes_visitor"
+"""The cookie by which a proxy sends a visitor to the same process each time: a random name, gone with the browser."""
 
 
 class Front:
@@ -95,7 +98,7 @@ class Front:
     def _welcome(self, scope: Event) -> bool:
         """Whether the visitor came in by the classroom's address or from this computer, under a name of the server."""
         server = scope.get("server")
-        if self.address is not None and server and server[0] != self.address and not _is_loopback(server[0]):
+        if self.address is not None and server and server[0] != self.address and _is_loopback(server[0]) is False:
             return False
         if scope["type"] != "http" or scope["path"].endswith(HEALTH):
             return True
@@ -302,10 +305,18 @@ def _with_skeleton(scope: Event, send: Send) -> Send:
                 page = with_skeleton(body.decode(), _language(scope)).encode()
                 own = {b"content-length": str(len(page)).encode(), b"vary": b"Accept-Language"}
                 kept = [(k, v) for k, v in held[0]["headers"] if k not in (*own, b"etag", b"last-modified")]
-                await send({**held[0], "headers": [*kept, *own.items()]})
+                await send({**held[0], "headers": [*kept, *own.items(), *_visitor_cookie(scope)]})
                 await send({"type": "http.response.body", "body": page})
 
     return sent
+
+
+def _visitor_cookie(scope: Event) -> list[tuple[bytes, bytes]]:
+    """The header that names a visitor who has no name yet; none on one's own computer, where there is no proxy."""
+    host = urlsplit("//" + _header(scope, b"host")).hostname or ""
+    if host == "localhost" or _is_loopback(host) or f"{VISITOR}=" in _header(scope, b"cookie"):
+        return []
+    return [(b"set-cookie", f"{VISITOR}={secrets.token_urlsafe(12)}; Path=/; HttpOnly; SameSite=Lax".encode())]
 
 
 def _language(scope: Event) -> str:
@@ -336,11 +347,12 @@ async def _answer(send: Send, status: int, headers: dict[str, str], body: bytes 
     await send({"type": "http.response.body", "body": body})
 
 
-def _is_loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool | None:
+    """None of what is no address: a name, or a path."""
     try:
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a path: no network at all
-        return True
+    except ValueError:
+        return None
 
 
 async def _refuse(kind: str, send: Send) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,9 @@ class Visitor:
     """One browser tab."""
 
     url: str
+    near: tuple[str, int] | None = None  # where the server listens, if not where its name points
+    secure: ssl.SSLContext | None = None
+    cookie: str = ""
     socket: ClientConnection | None = None
     session: str = ""
     page: str = ""
@@ -57,9 +61,11 @@ class Visitor:
         """Connect and have a page drawn."""
         began = time.perf_counter()
         split = urlsplit(self.url)
+        place = dict(zip(("host", "port"), self.near or (), strict=False))
         self.socket = await connect(
-            f"ws://{split.netloc}/_stcore/stream", origin=None, subprotocols=[Subprotocol("streamlit")],
-            max_size=None, open_timeout=60, compression=None, proxy=None,
+            f"{'wss' if self.secure else 'ws'}://{split.netloc}/_stcore/stream", origin=None,
+            subprotocols=[Subprotocol("streamlit")], max_size=None, open_timeout=60, compression=None, proxy=None,
+            ssl=self.secure, additional_headers={"Cookie": self.cookie} if self.cookie else None, **place,
         )  # fmt: skip
         answer = await self.go(page, **query)
         return answer._replace(seconds=time.perf_counter() - began)
@@ -250,13 +256,21 @@ class Server:
     def memory(self) -> int:
         """Bytes that the process has in memory."""
         assert self.process is not None
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return 1024 * int(status.split("VmRSS:")[1].split()[0])
+        return memory_of(self.process.pid)
 
     def cpu(self) -> float:
         """Seconds of processor time that the process has used."""
         assert self.process is not None
-        return time.clock_gettime(~self.process.pid << 3 | 2)  # Linux's clock of the processor time of a process
+        return cpu_of(self.process.pid)
+
+
+def memory_of(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return 1024 * int(status.split("VmRSS:")[1].split()[0])
+
+
+def cpu_of(pid: int) -> float:
+    return time.clock_gettime(~pid << 3 | 2)  # Linux's clock of the processor time of a process
 
 
 def _free_port() -> int:
