@@ -55,7 +55,7 @@ class Visitor:
     widgets: dict[str, Any] = field(default_factory=dict)  # widget id → the element it was drawn as
     states: dict[str, WidgetState] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # the alerts on the page
-    parts: set[str] = field(default_factory=set)  # the fragments that the page asks for again and again
+    parts: dict[str, float] = field(default_factory=dict)  # the fragments that are asked for again, and each how soon
 
     async def open(self, page: str = "", **query: str) -> Answer:
         """Connect and have a page drawn."""
@@ -138,11 +138,26 @@ class Visitor:
                 return name, element.WhichOneof("type")
         raise LookupError(f"no widget '{key}' on the page '{self.page}'; there are {sorted(self.widgets)}")
 
-    async def wait(self, every: float, until: asyncio.Event) -> None:
-        """Look at the page as a browser does while it says that something is under way, until it is drawn whole."""
-        while self.parts and not until.is_set():
-            await asyncio.sleep(every)
-            await self.rerun(part=min(self.parts))
+    @property
+    def is_whole(self) -> bool:
+        """Whether the page says of nothing that it is under way."""
+        return not self.parts and not any("job_cancel" in name for name in self.widgets)
+
+    async def whole(self, seconds: float) -> tuple[str, ...]:
+        """Wait as a browser does until the page is drawn whole, at most so long; the words of errors on the page."""
+        end, errors = time.perf_counter() + seconds, []
+        while not self.is_whole and (left := end - time.perf_counter()) > 0:
+            if self.parts:
+                part, every = min(self.parts.items(), key=lambda item: item[1])
+                await asyncio.sleep(min(every, left))
+                errors += (await self.rerun(part=part)).errors
+            else:
+                try:
+                    async with asyncio.timeout(left):
+                        errors += (await self.read(begun=True)).errors
+                except TimeoutError:
+                    break
+        return tuple(errors)
 
     async def rerun(self, *once: WidgetState, part: str = "", step: bool = False) -> Answer:
         """Ask for a run, of the page or of one fragment, and read until it is finished; `step`: to another address."""
@@ -160,7 +175,12 @@ class Visitor:
         assert self.socket is not None
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
-        size, errors = 0, []
+        return (await self.read(part))._replace(seconds=time.perf_counter() - began)
+
+    async def read(self, part: bool = False, begun: bool = False) -> Answer:
+        """Read until the run is finished that begins next, or that has `begun`."""
+        assert self.socket is not None
+        size, errors, began = 0, [], time.perf_counter()
         while True:
             data = await asyncio.wait_for(self.socket.recv(), 120)
             size += len(data)
@@ -169,18 +189,18 @@ class Visitor:
             if kind == "new_session":
                 self.session = said.new_session.initialize.session_id
                 if not part:
-                    self.widgets, self.told, self.parts = {}, [], set()
-                part = False  # what begins after it is the page
+                    self.widgets, self.told, self.parts = {}, [], {}
+                part, begun = False, True  # what begins after it is the page
             elif kind == "auto_rerun":
                 if said.auto_rerun.interval < 10:
-                    self.parts.add(said.auto_rerun.fragment_id)
+                    self.parts[said.auto_rerun.fragment_id] = said.auto_rerun.interval
             elif kind == "navigation":
                 self.hashes = {p.url_pathname: p.page_script_hash for p in said.navigation.app_pages}
             elif kind == "page_info_changed":
                 self.query = said.page_info_changed.query_string
             elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
                 errors += self._drawn(said.delta.new_element)
-            elif kind == "script_finished" and said.script_finished in (
+            elif begun and kind == "script_finished" and said.script_finished in (
                 ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
                 ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
             ):  # fmt: skip
