@@ -34,7 +34,6 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/laboratory/setup.py", "_choose_losses", "_('truth is"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "action"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
-    ("pages/runtime/jobs.py", "_progress_bar", "share"): "a number between 0 and 1",
     ("pages/views/case/fill_in.py", "_colour_marks", "private.style("): "keys and colours of the app's own",
     ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,

@@ -2,12 +2,16 @@
 Streamlit runs a script to its end: it knows no work that goes on beside it.
 
 A job is only what is under way (`cache.cached` keeps its result), and who asks for the same joins it. A run of the
-script waits for `GRACE` seconds; then the page ends with how far it is, a fragment looks after it, and the page is
-drawn anew once it is done. Pages come first: at its ticks a job waits while any run of the script computes, for there
-is but one interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and
-`AT_ONCE` at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it, also while
+script waits for `GRACE` seconds; then the page ends with how far it is. No page asks again: it is sent how far the job
+is (`following`), and is drawn anew once the job is done. A job belongs to the sessions that wait for it, also while
 they look at another page: then what is waited for on screen comes first. Where the last of them cancels, asks for
 something else on that page, changes the table or the models, or is gone, it stops at its next `tick`.
+
+What a job has worked is the processor's time of its thread: what waits does not grow old. One that is `YOUNG` is part
+of the page that asked for it. Beyond that `AT_ONCE` go on at a time, and as many of those that have worked longer than
+`GRACE`, at a lower priority: who needs a moment never waits for who needs a minute. Pages come first: at its ticks a
+job waits while any run of the script computes, for there is but one interpreter and a page asks for it a thousand
+times; where pages compute all the time, one job after the other works for `OWN` seconds between two waits.
 
 Where a page computes much, one job after the other, each fills its part of one bar (`part_of_page`), and what is shown
 of either never goes back.
@@ -23,12 +27,16 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.logger import get_logger
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from bayes_engine.errors import BayesEngineError
@@ -37,34 +45,36 @@ from bayes_engine.progress import watched, watching
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.private import connected, running, session_id
-from pages.runtime.state import PageEnded, current, made_from, use_session_language
+from pages.runtime.state import PageEnded, current, made_from
 
 GRACE = 1.0
 """Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
 LIGHT, WAITED = 4_000_000, 10.0
 """Bytes up to which reading a file takes a moment, and seconds that a run of the script waits for it at most: the page
 would only flicker."""
-LOOK = 0.4
-"""Seconds between two looks of a page at its job."""
+PUSH = 1.0
+"""Seconds between two times that pages are sent how far their jobs are."""
 SWEEP = 0.25
-"""Seconds between two looks for sessions that have left."""
+"""Seconds between two looks for sessions that have left, and for pages that are not drawn anew yet."""
 PATIENCE = 0.75
 """Seconds without a browser after which a session has left: a reload takes less."""
 AT_ONCE = max(1, min(2, (os.cpu_count() or 1) // 2))
-"""So many long jobs run at a time in this process."""
+"""So many jobs that are not young go on at a time in this process, and so many long ones."""
 NICE = 10
 """By how much a long job gives way to whatever else the machine has to do."""
 PACE = 0.003
 """Seconds between two looks of a job at whether to go on."""
-YOUNG = 0.02
-"""Seconds for which a job is part of the page that asked for it, and gives way to nobody."""
-GIVE_WAY, OWN = 0.25, 0.02
+YOUNG = 0.05
+"""Seconds of work for which a job is part of the page that asked for it, and gives way to nobody."""
+GIVE_WAY, OWN = 0.06, 0.02
 """Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
 DOORS = 0.04
 """Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""
 TURN = 0.001
 """Seconds after which a thread that computes lets another one in; Python's own 5 ms are felt in a page of many
 calls."""
+work_clock = time.thread_time
+"""Seconds that this thread has worked."""
 
 T = TypeVar("T")
 _log = get_logger("bayes_workbench")
@@ -82,50 +92,85 @@ class Job:
         default_factory=dict
     )  # by each of them: the page, and what it is made from
     away: set[str] = field(default_factory=set)  # those of them who look at another page
+    number: int = field(default_factory=count(1).__next__)
     begun: float = field(default_factory=time.monotonic)
+    worked_before: float = 0.0  # by its thread
+    is_long: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
     progress: tuple[float, int] = (0.0, 0)  # (done, total)
-    own: float = 0.0  # until when it need not give way
+    own: float = 0.0  # the work up to which it need not give way
+    waits_since: float = 0.0  # for pages
     result: Any = None
     error: BaseException | None = None
 
     def work(self, work: Callable[[], Any]) -> None:
+        self.worked_before = work_clock()
         try:
             with watching(self.stopped, self.report, PACE):
                 self.result = work()
         except BaseException as error:  # noqa: BLE001  (Cancelled too; raised again in the page's own thread)
             self.error = error
         finally:
-            with _lock:
-                if self in _long:
-                    _long.remove(self)
+            with _moved:
+                if self in _queue:
+                    _queue.remove(self)
+                if _beside[0] is self:
+                    _beside[0] = None
                 if self.kept and self.error is None and self.is_aside and _jobs.get(self.key) is self:
                     del _jobs[self.key]
+                _moved.notify_all()
             self.done.set()
+            _soon(_look_at_pages)
 
     def stopped(self) -> bool:
         """Whether to stop; asked at every tick. A job waits here for its turn."""
-        age = time.monotonic() - self.begun
-        if age > YOUNG:
-            self.give_way()
-        if age > GRACE and self not in _long:
-            with _lock:
-                _long.append(self)
-            with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        while self.ahead() and not self.stop.wait(SWEEP):
-            pass
+        worked = work_clock() - self.worked_before
+        if worked > YOUNG:
+            self._queue_up(worked)
+            with _moved:
+                while self._place() >= AT_ONCE and not self.stop.is_set():
+                    _moved.wait(SWEEP)
+            self.give_way(worked)
         return self.stop.is_set()
 
-    def give_way(self) -> None:
+    def _queue_up(self, worked: float) -> None:
+        with _moved:
+            if self not in _queue:
+                _queue.append(self)
+            if worked <= GRACE or self.is_long:
+                return
+            self.is_long = True
+            _queue.remove(self)  # it comes after those that are long already
+            _queue.append(self)
+            _moved.notify_all()
+        with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+    def give_way(self, worked: float) -> None:
         """Wait while pages compute, and at their doors."""
-        end = time.monotonic() + GIVE_WAY
-        while (now := time.monotonic()) > self.own and (now < _doors[0] or not _idle.is_set()):
-            if now > end:
-                self.own = now + OWN
-            elif _idle.wait(end - now):
-                time.sleep(max(_doors[0] - time.monotonic(), 0.001))
+        if _beside[0] is self:
+            if worked < self.own:
+                return
+            _beside[0] = None
+        self.waits_since = time.monotonic()
+        while not self.stop.is_set():
+            now = time.monotonic()
+            if _idle.is_set():
+                if (doors := _doors[0] - now) <= 0:
+                    return
+                time.sleep(min(doors, PACE))
+            elif not _idle.wait(max(self.waits_since + GIVE_WAY - now, PACE)) and self._has_turn():
+                self.own = worked + OWN
+                return
+
+    def _has_turn(self) -> bool:
+        """Whether it goes on beside the pages: one at a time, who has waited longest first."""
+        with _lock:
+            going = [job for job in _queue if job._place() < AT_ONCE]
+            if _beside[0] is None and min(going, key=lambda job: job.waits_since, default=self) is self:
+                _beside[0] = self
+            return _beside[0] is self
 
     def report(self, done: float, total: int) -> None:
         """How far it is; of a second loop nothing is told before it is further than the first was."""
@@ -133,10 +178,15 @@ class Job:
             self.progress = (done, total)
 
     def ahead(self) -> int:
-        """How many long jobs come before this one may go on; 0 while it runs."""
+        """How many jobs come before this one may go on; 0 while it runs."""
         with _lock:
-            place = sorted(_long, key=lambda job: job.is_aside).index(self) if self in _long else 0
+            place = self._place()
         return place if place >= AT_ONCE else 0
+
+    def _place(self) -> int:
+        """How many of its kind, long or not, come first. Under the lock."""
+        alike = sorted((job for job in _queue if job.is_long == self.is_long), key=lambda job: job.is_aside)
+        return alike.index(self) if self in alike else 0
 
     @property
     def is_aside(self) -> bool:
@@ -152,6 +202,32 @@ class Part(NamedTuple):
     end: float
 
 
+@dataclass(eq=False)
+class Following:
+    """Elements on a page that follow a job: the messages that drew them, and what sets them anew."""
+
+    job: Job
+    update: Callable[[dict[str, Element]], None]
+    messages: list[ForwardMsg]
+    context: Context  # its language is the page's
+
+    def news(self) -> list[ForwardMsg]:
+        """The messages of those elements that have changed."""
+        drawn, self.messages = self.messages, [ForwardMsg.FromString(m.SerializeToString()) for m in self.messages]
+        elements = [message.delta.new_element for message in self.messages]
+        self.context.run(self.update, {str(element.WhichOneof("type")): element for element in elements})
+        return [new for new, old in zip(self.messages, drawn, strict=True) if new.delta != old.delta]
+
+
+@dataclass
+class PageRun:
+    """What a run of the script has asked for, the keys of what it shows, and what it has drawn that follows a job."""
+
+    asked: dict[Hashable, Job] = field(default_factory=dict)
+    shown: set[Hashable] = field(default_factory=set)
+    following: list[Following] = field(default_factory=list)
+
+
 class UnderWay(Exception):
     """No error: what the page needs is not there yet, or was cancelled (`job` is None); the router shows it."""
 
@@ -160,15 +236,18 @@ class UnderWay(Exception):
         self.key, self.activity, self.job, self.part = key, activity, job, _part.get()
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
+_moved = threading.Condition(_lock)  # a job may go on, perhaps
 _jobs: dict[Hashable, Job] = {}
-_long: list[Job] = []  # those beyond their grace, in the order in which they may run
+_queue: list[Job] = []  # those that are not young, in the order in which they may go on
+_beside: list[Job | None] = [None]  # who goes on though pages compute
+_pages: dict[str, list[Following]] = {}  # session → what its page shows
 _sweeping = threading.Event()
 _runs = [0]  # of the script that compute at this moment
 _doors = [0.0]  # until when one may be about to begin, or be sent
 _idle = threading.Event()  # there are none
 _idle.set()
-_asked: ContextVar[dict[Hashable, Job] | None] = ContextVar("asked", default=None)
+_run: ContextVar[PageRun | None] = ContextVar("run", default=None)
 _part: ContextVar[Part | None] = ContextVar("part", default=None)
 
 
@@ -186,7 +265,7 @@ def run(
     could be shown how far it is (in a callback, a fragment, another job) it is simply computed. `work` must not use
     Streamlit, nor call another function that is `cached` and slow: it might wait for one that waits for it.
     """
-    if watched() or _asked.get() is None:
+    if watched() or _run.get() is None:
         return work()
     while True:
         job = begin(key, work, activity, kept=kept)
@@ -236,7 +315,7 @@ def run_after_callback(key: Hashable, work: Callable[[], T], activity: Message, 
     `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
     how far the job is. `key`, `work` and `activity` as in `run`; `size` are the bytes that are read. Another one takes
     the place of one under way."""
-    _declined().discard(key)
+    _declined().pop(key, None)
     visit = st.session_state.get("visit", 0)
     st.session_state["callback_job"] = CallbackJob(key, work, activity, then, refused, size <= LIGHT, visit)
 
@@ -258,8 +337,8 @@ def begin(key: Hashable, work: Callable[[], Any], activity: Message, *, kept: bo
         job.away.discard(me)
         watch = not _sweeping.is_set()
         _sweeping.set()
-    if (asked := _asked.get()) is not None:
-        asked[key] = job
+    if (page := _run.get()) is not None:
+        page.asked[key] = job
     if fresh:
         threading.Thread(target=job.work, args=(work,), name="job", daemon=True).start()
     if watch:
@@ -312,14 +391,16 @@ def stop_waiting(job: Job, who: str = "") -> bool:
         if job.done.is_set():
             return False
         job.stop.set()
+        _moved.notify_all()
         return True
 
 
 def _sweep() -> None:
+    pushed = time.monotonic()
     while True:
         time.sleep(SWEEP)
         with _lock:
-            if not _jobs:
+            if not _jobs and not _pages:
                 _sweeping.clear()
                 return
             waited = [(job, who) for job in _jobs.values() for who in job.waiting]
@@ -331,11 +412,55 @@ def _sweep() -> None:
                         job.waiting[who] = now
             elif now - job.waiting.get(who, now) > PATIENCE and stop_waiting(job, who):
                 _log.info("job cancelled: its session has left")
+        if due := now - pushed >= PUSH:
+            pushed = now
+        _soon(partial(_look_at_pages, push=due))
 
 
-def _declined() -> set[Hashable]:
-    declined: set[Hashable] = st.session_state.setdefault("jobs_declined", set())
+def _declined() -> dict[Hashable, int]:
+    """What this session has cancelled, by key, and the number that its job had."""
+    declined: dict[Hashable, int] = st.session_state.setdefault("jobs_declined", {})
     return declined
+
+
+# a page follows its jobs ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def following(job: Job, update: Callable[[dict[str, Element]], None]) -> Iterator[None]:
+    """What the page draws inside follows the job: every `PUSH` seconds `update` is given its elements, by their kinds,
+    and those that it changes are sent. Once the job is done the page is drawn anew."""
+    with private.recorded() as messages:
+        yield
+    if (page := _run.get()) is not None:
+        page.following.append(Following(job, update, messages, copy_context()))
+
+
+def _soon(call: Callable[[], None]) -> None:
+    """Call on the server's event loop."""
+    if (runtime := running()) is not None:
+        with suppress(RuntimeError):  # the loop is closed: the server stops
+            private.on_event_loop(runtime)(call)
+
+
+def _look_at_pages(push: bool = False) -> None:
+    """Have those pages drawn anew that follow a job which is done; and `push` to the others how far theirs are. One
+    whose script runs at this moment is looked at again later. To be called on the event loop."""
+    runtime = running()
+    if runtime is None:
+        return
+    for who, shown in list(_pages.items()):
+        if private.has_left(runtime, who):
+            _pages.pop(who, None)
+        elif (session := private.idle_session(runtime, who)) is None:
+            continue
+        elif any(each.job.done.is_set() for each in shown):
+            _pages.pop(who, None)
+            _at_the_door()
+            private.run_again(session)
+        elif push:
+            for each in shown:
+                private.send(session, each.news())
 
 
 # for the router ---------------------------------------------------------------------------------------------------
@@ -353,8 +478,9 @@ def share_the_machine() -> None:
 def showing_progress() -> Iterator[None]:
     """A run of the script: where it cannot go on for a job, how far that is; jobs that this page no
     longer asks for go."""
-    asked: dict[Hashable, Job] = {}
-    token = _asked.set(asked)
+    page = PageRun()
+    _pages.pop(session_id(), None)
+    token = _run.set(page)
     try:
         try:
             with _computing(1):
@@ -363,12 +489,20 @@ def showing_progress() -> Iterator[None]:
         except UnderWay as there:
             progress_box(there)
     except PageEnded:
-        _only(asked)
+        _end(page)
         raise
     else:
-        _only(asked)
+        _end(page)
     finally:
-        _asked.reset(token)
+        _run.reset(token)
+
+
+def _end(page: PageRun) -> None:
+    """The page has come to its end: it waits for what it has asked for, and is sent how far that is."""
+    _only(page.asked)
+    if page.following and running() is not None:
+        _pages[session_id()] = page.following
+        _soon(_look_at_pages)
 
 
 def run_callback_job() -> UnderWay | None:
@@ -414,58 +548,95 @@ def _only(asked: dict[Hashable, Job]) -> None:
             stop_waiting(job)
 
 
-def progress_box(there: UnderWay, key: str = "job") -> None:
-    """In place of the rest of the page: what is being done, how far it is, and a button that stops it. `key` begins the
-    keys of its buttons: above a page that has work of its own what a callback asked for may be under way."""
+def progress_box(there: UnderWay) -> None:
+    """In place of the rest of the page: what is being done, how far it is, and a button that stops it. A page may show
+    several, each once: the buttons go by the number of the job."""
+    if (page := _run.get()) is not None:
+        if there.key in page.shown:
+            return
+        page.shown.add(there.key)
     if there.job is None:
         st.warning(_("Cancelled: {what}.").format(what=there.activity.local(md)), icon=":material/stop_circle:")
-        again = _declined().discard
-        st.button(_("Start again"), icon=":material/play_arrow:", key=f"{key}_again", on_click=again, args=(there.key,))
+        key = f"job_again_{_declined().get(there.key, 0)}"
+        st.button(_("Start again"), icon=":material/play_arrow:", key=key, on_click=_start_again, args=(there.key,))
         return
     job = there.job
-
-    @st.fragment(run_every=LOOK)
-    def looking() -> None:
-        use_session_language()
-        if job.done.is_set() or job.key in _declined():
-            st.rerun()
-        with st.container(border=True, width=640):
-            _progress_bar(job, there.part, key)
-
-    looking()
+    box = _ProgressBox(job, _page_progress(there.part, job.begun))
+    with following(job, box.update), st.container(border=True, width=640):
+        box.draw()
 
 
-def _progress_bar(job: Job, part: Part | None, key: str) -> None:
-    share, begun = _share(*job.progress), job.begun
-    if part is not None:
-        share, begun = _of_page(part, share, begun)
-    seconds = f"{time.monotonic() - begun:.0f}"
-    head = _("{what} …").format(what=job.activity.local(md))
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}")
-        st.button(_("Cancel"), icon=":material/stop_circle:", key=f"{key}_cancel", on_click=_decline, args=(job,))
-    if n := job.ahead():
-        words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n).format(n=n)
-    elif part is not None:
-        words = _("{share} of all that this page computes").format(share=f"{share:.0%}")
-    else:
-        words = f"{share:.0%}" if job.progress[1] else _("under way")
-    st.progress(share, words)
+@dataclass
+class PageProgress:
+    """How far a whole page is: no less than was shown before; and since when."""
+
+    part: Part
+    begun: float
+    most: float = 0.0
+
+    def share(self, share: float) -> float:
+        """The share of all that the page computes where this one of its part is done."""
+        self.most = max(self.most, self.part.begin + (self.part.end - self.part.begin) * share)
+        return self.most
+
+
+def _page_progress(part: Part | None, begun: float) -> PageProgress | None:
+    if part is None:
+        return None
+    kept: PageProgress | None = st.session_state.get("progress")
+    if kept is None or kept.part.page != part.page:
+        kept = st.session_state["progress"] = PageProgress(part, begun)
+    kept.part = part
+    return kept
+
+
+@dataclass(frozen=True)
+class _ProgressBox:
+    job: Job
+    page: PageProgress | None
+
+    def draw(self) -> None:
+        job = self.job
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(self._heading())
+            cancel = f"job_cancel_{job.number}"
+            st.button(_("Cancel"), icon=":material/stop_circle:", key=cancel, on_click=_decline, args=(job,))
+        share = self._share()
+        st.progress(share, self._share_in_words(share))
+
+    def update(self, elements: dict[str, Element]) -> None:
+        share = self._share()
+        elements["markdown"].markdown.body = self._heading()
+        elements["progress"].progress.value = int(100 * share)
+        elements["progress"].progress.text = self._share_in_words(share)
+
+    def _heading(self) -> str:
+        seconds = f"{time.monotonic() - (self.job if self.page is None else self.page).begun:.0f}"
+        head = _("{what} …").format(what=self.job.activity.local(md))
+        return f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}"
+
+    def _share(self) -> float:
+        share = _share(*self.job.progress)
+        return share if self.page is None else self.page.share(share)
+
+    def _share_in_words(self, share: float) -> str:
+        if n := self.job.ahead():
+            return ngettext("{n} computation is before this one.", "{n} computations are before this one.", n).format(
+                n=n
+            )
+        if self.page is not None:
+            return _("{share} of all that this page computes").format(share=f"{share:.0%}")
+        return f"{share:.0%}" if self.job.progress[1] else _("under way")
 
 
 def _share(done: float, total: int) -> float:
     return min(max(done / total, 0.0), 1.0) if total else 0.0
 
 
-def _of_page(part: Part, share: float, begun: float) -> tuple[float, float]:
-    """The share of all that the page computes which is done, no less than was shown before, and since when it does."""
-    page, most, first = st.session_state.get("progress", (None, 0.0, 0.0))
-    most, first = (most, first) if page == part.page else (0.0, begun)
-    most = max(most, part.begin + (part.end - part.begin) * share)
-    st.session_state["progress"] = (part.page, most, first)
-    return most, first
+def _start_again(key: Hashable) -> None:
+    _declined().pop(key, None)
 
 
 def _decline(job: Job) -> None:
-    _declined().add(job.key)
+    _declined()[job.key] = job.number
     stop_waiting(job)

@@ -7,12 +7,16 @@ in `bayes_engine.workbench.private`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import WidgetMetadata
@@ -145,3 +149,49 @@ def expired_sessions(runtime: Any) -> Callable[[], list[Any]]:
     where sessions are parked otherwise."""
     expire = runtime._session_mgr._session_storage._cache.expire
     return lambda: [info.session for _id, info in expire()]
+
+
+def has_left(runtime: Runtime, session_id: str) -> bool:
+    """Whether the session is over: no browser is connected to it, and it is not kept for one that comes back."""
+    return runtime._session_mgr.get_session_info(session_id) is None
+
+
+def idle_session(runtime: Runtime, session_id: str) -> AppSession | None:
+    """The session where a browser is connected to it and its script does not run; to be called on the event loop. Only
+    then does it hold what the next run of its own accord begins from: the page and the address."""
+    info = runtime._session_mgr.get_active_session_info(session_id)
+    return None if info is None or info.session._scriptrunner is not None else info.session
+
+
+def run_again(session: AppSession) -> None:
+    """Have the script of an idle session run, as Streamlit does where a source file has changed; on the event loop."""
+    session.request_rerun(session._client_state)
+
+
+@contextmanager
+def recorded() -> Iterator[list[ForwardMsg]]:
+    """The messages of the elements that the script draws inside."""
+    messages: list[ForwardMsg] = []
+    if (context := get_script_run_ctx()) is None:
+        yield messages
+        return
+    enqueue = context._enqueue
+
+    def record(message: ForwardMsg) -> None:
+        if message.WhichOneof("type") == "delta" and message.delta.WhichOneof("type") == "new_element":
+            messages.append(message)
+        enqueue(message)
+
+    context._enqueue = record
+    try:
+        yield messages
+    finally:
+        context._enqueue = enqueue
+
+
+def send(session: AppSession, messages: Iterable[ForwardMsg]) -> None:
+    """Send elements anew to an idle session, in the places that its last run drew them in; on the event loop."""
+    for message in messages:
+        message.ClearField("hash")  # it is of the content
+        populate_hash_if_needed(message)
+        session._enqueue_forward_msg(message)

@@ -117,7 +117,7 @@ def run_app() -> None:
                 chips.language()
                 classroom.share()
             if under_way is not None:
-                jobs.progress_box(under_way, "callback_job")
+                jobs.progress_box(under_way)
             workspace.notice(here, frozenset(pages))
             chips.warnings()
             page.run()

@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import TableError
@@ -83,7 +84,7 @@ def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(where, name, work)
     monkeypatch.setattr(jobs, "GRACE", 0.2)
-    monkeypatch.setattr(jobs, "LOOK", 0.02)
+    monkeypatch.setattr(jobs, "work_clock", time.monotonic)  # it sleeps
     monkeypatch.setattr(jobs, "SWEEP", 0.02)
     monkeypatch.setattr(jobs, "PATIENCE", 0.05)
     monkeypatch.setattr(jobs, "LIGHT", 0)
@@ -92,7 +93,7 @@ def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPa
     for one in list(jobs._jobs.values()):
         for who in list(one.waiting):
             jobs.stop_waiting(one, who)
-    until(lambda: not jobs._jobs and not jobs._long)
+    until(lambda: not jobs._jobs and not jobs._queue)
 
 
 def at_work(asked: State) -> AppTest:
@@ -104,7 +105,7 @@ def at_work(asked: State) -> AppTest:
 
 def finished(app: AppTest) -> AppTest:
     """The page once it waits for nothing."""
-    until(lambda: not app.run().get("progress"), pause=jobs.LOOK)
+    until(lambda: not app.run().get("progress"), pause=0.1)
     assert not app.exception
     return app
 
@@ -118,6 +119,15 @@ def until(true: Callable[[], bool], pause: float = 0.02) -> None:
 
 def job() -> jobs.Job:
     (only,) = jobs._jobs.values()
+    return only
+
+
+def buttons(app: AppTest, name: str) -> list[Button]:
+    return [button for button in app.button if (button.key or "").startswith(f"job_{name}_")]
+
+
+def button(app: AppTest, name: str) -> Button:
+    (only,) = buttons(app, name)
     return only
 
 
@@ -143,13 +153,13 @@ def test_a_page_says_how_far_it_is_and_is_drawn_once_it_is_done(slow: Slow) -> N
 
 def test_it_is_cancelled_and_begun_again(slow: Slow) -> None:
     app = at_work(state())
-    app.button(key="job_cancel").click().run()
+    button(app, "cancel").click().run()
     assert not app.exception and "Cancelled: judging the model on rows held out." in said(app)
     until(lambda: slow.stopped == 1)
     app.run()
     assert slow.begun == 1  # cancelled it stays, until somebody says otherwise
     slow.go.set()
-    app.button(key="job_again").click().run()
+    button(app, "again").click().run()
     until(lambda: slow.begun == 2 and job().done.is_set())
     assert "Cancelled" not in said(finished(app)) and SAID not in said(app)
 
@@ -169,8 +179,8 @@ def test_it_is_said_in_the_language_of_the_page() -> None:
     app.run()
     set_language("zh")
     try:
-        assert app.button(key="job_cancel").label == _("Cancel")
-        app.button(key="job_cancel").click().run()
+        assert button(app, "cancel").label == _("Cancel")
+        button(app, "cancel").click().run()
         assert _("Cancelled: {what}.").format(what=Message("judging the model on rows held out").local()) in said(app)
     finally:
         set_language("en")
@@ -181,7 +191,7 @@ def test_two_who_ask_for_the_same_share_it_and_one_who_cancels_leaves_it_to_the_
     one = at_work(asked)
     other = jobs._jobs[job().key].waiting
     other["another session"] = time.monotonic()
-    one.button(key="job_cancel").click().run()
+    button(one, "cancel").click().run()
     assert "Cancelled" in said(one) and not job().stop.is_set() and slow.stopped == 0
     slow.go.set()
     until(job().done.is_set)
@@ -226,12 +236,57 @@ def test_it_stops_with_its_tab_also_from_another_page(slow: Slow, monkeypatch: p
 def test_what_is_waited_for_on_screen_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "AT_ONCE", 1)
     first, second = (jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab")
-    monkeypatch.setattr(jobs, "_long", [first, second])
+    monkeypatch.setattr(jobs, "_queue", [first, second])
     assert (first.ahead(), second.ahead()) == (0, 1)
     first.away.add("me")
     assert (first.ahead(), second.ahead()) == (1, 0)
     first.waiting["you"] = 0.0
     assert (first.ahead(), second.ahead()) == (0, 1)
+
+
+def test_who_waits_does_not_grow_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "GRACE", 0.2)
+    waits = jobs.Job("a file", Message("reading the file"))
+    waits.work(lambda: [time.sleep(0.3), *steps(range(3))])  # of its own accord, or for the interpreter
+    assert not waits.is_long and waits.error is None and waits not in jobs._queue
+
+
+def test_a_long_one_keeps_only_the_long_ones_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "AT_ONCE", 1)
+    fit, search, reading = (jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "abc")
+    fit.is_long = search.is_long = True
+    monkeypatch.setattr(jobs, "_queue", [fit, search, reading])
+    assert (fit.ahead(), search.ahead(), reading.ahead()) == (0, 1, 0)
+
+
+def test_beside_pages_one_job_goes_on_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "AT_ONCE", 2)
+    jobs_there = [jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab"]
+    first, second = jobs_there
+    second.waits_since = 1.0
+    monkeypatch.setattr(jobs, "_queue", jobs_there)
+    monkeypatch.setattr(jobs, "_beside", [None])
+    assert [second._has_turn(), first._has_turn(), second._has_turn()] == [False, True, False]
+    first.waits_since, jobs._beside[0] = 2.0, None  # it has had its turn
+    assert [first._has_turn(), second._has_turn()] == [False, True]
+
+
+def test_two_jobs_stand_on_a_page_and_each_once() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from bayes_engine.language import Message
+        from pages.runtime import jobs
+
+        st.session_state["jobs_declined"] = {"c": 3, "d": 4}
+        one, other = (jobs.Job(name, Message(f"computing {name}")) for name in "ab")
+        with jobs.showing_progress():
+            for key, job in (("a", one), ("a", one), ("c", None), ("c", None), ("d", None)):
+                jobs.progress_box(jobs.UnderWay(key, Message(f"computing {key}"), job))
+            raise jobs.UnderWay("b", other.activity, other)
+
+    app = AppTest.from_function(script, default_timeout=PATIENCE).run()
+    assert not app.exception and len(buttons(app, "cancel")) == 2 == len(buttons(app, "again"))
 
 
 def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,17 +300,17 @@ def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pyte
 def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "AT_ONCE", 1)
     first = at_work(state())
-    until(lambda: len(jobs._long) == 1)
+    until(lambda: [job.is_long for job in jobs._queue] == [True])
     other = AppTest.from_file(APP, default_timeout=PATIENCE)
     with jobs._lock:
         waiting = jobs.Job("a second", Message("waiting"))
         jobs._jobs["a second"] = waiting
         waiting.waiting["me"] = time.monotonic()
-    waiting.begun -= 1.0
     done = threading.Event()
-    thread = threading.Thread(target=lambda: (waiting.work(lambda: list(steps(range(3)))), done.set()))
+    work = lambda: [time.sleep(2 * jobs.GRACE), *steps(range(3))]  # noqa: E731
+    thread = threading.Thread(target=lambda: (waiting.work(work), done.set()))
     thread.start()
-    until(lambda: waiting in jobs._long)
+    until(lambda: waiting in jobs._queue)
     assert waiting.ahead() == 1 and not done.is_set()
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "session_id", lambda: "another")  # else the first would look at another page
@@ -281,6 +336,7 @@ def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch)
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """When a job was at work that is no longer young; it ends with the test."""
     monkeypatch.setattr(jobs, "GIVE_WAY", 30.0)
+    monkeypatch.setattr(jobs, "work_clock", time.monotonic)  # it sleeps
     monkeypatch.setattr(jobs, "PACE", 0.0)  # it looks at every step whether to go on
     noted: list[float] = []
 
@@ -371,10 +427,10 @@ def test_a_file_is_read_while_the_page_has_work_of_its_own(slow: Slow) -> None:
     asked = jobs.CallbackJob("a file", slow.go.wait, reading, lambda _read: None, lambda _error: None, False, visit)
     app.session_state["callback_job"] = asked
     app.run()
-    assert not app.exception and {"job_cancel", "callback_job_cancel"} <= {button.key for button in app.button}
+    assert not app.exception and len(buttons(app, "cancel")) == 2
     slow.go.set()
     until(lambda: all(each.done.is_set() for each in jobs._jobs.values()))
-    assert "callback_job_cancel" not in {button.key for button in finished(app).button}
+    assert not buttons(finished(app), "cancel")
 
 
 def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
@@ -395,7 +451,7 @@ def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
 
 def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) -> None:
     app = dropped("classify", "second_file", SECOND)
-    app.button(key="callback_job_cancel").click().run()
+    button(app, "cancel").click().run()
     assert not app.exception and "Cancelled: reading the file." in said(app)
     until(lambda: slow_second.stopped == 1)
     app.run()
@@ -451,5 +507,5 @@ def test_what_nobody_foresaw_is_raised_once(slow_second: Slow) -> None:
     slow_second.go.set()
     app = opened("classify")
     app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
-    until(lambda: "callback_job" not in app.run().session_state, pause=jobs.LOOK)
+    until(lambda: "callback_job" not in app.run().session_state, pause=0.1)
     assert not app.run().exception and app.title[0].value == "What does the model say of other rows?"

@@ -1,15 +1,19 @@
-"""What only a browser shows of long work: its progress moves by itself, Cancel ends it, and so does closing the tab."""
+"""What only a browser shows of long work: its progress moves by itself, Cancel ends it, and so does closing the tab;
+and what only a server shows: a page that waits asks for nothing, and is drawn anew once its job is done."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
 from pages.runtime.state import Spec, State, encode
+from tests.bench.visitor import Visitor
 from tests.conftest import PATIENCE
 
 KNOBS = (("alpha", 1.625), ("criterion", "log_loss"), ("direction", "backward"), ("discretize", "kernel"))
@@ -19,8 +23,10 @@ LEFT = "job cancelled: its session has left"
 
 
 def test_long_work_says_how_far_it_is_is_cancelled_and_ends_with_the_tab(page: Page, app) -> None:
+    sent: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.extend([frame])))
     page.goto(f"{app.url}/decisions?s={encode(SLOW)}")
-    cancel, told = page.locator(".st-key-job_cancel button"), page.get_by_text(re.compile(r"… \d+ s$"))
+    cancel, told = page.locator("[class*=st-key-job_cancel] button"), page.get_by_text(re.compile(r"… \d+ s$"))
     expect(cancel).to_be_visible()
     expect(page.get_by_role("progressbar").first).to_be_visible()
     before = told.text_content()
@@ -29,13 +35,16 @@ def test_long_work_says_how_far_it_is_is_cancelled_and_ends_with_the_tab(page: P
         "&& p.textContent !== before)",
         arg=before,
     )
+    asked = len(sent)
+    page.wait_for_timeout(2_500)
+    assert asked and len(sent) == asked  # it asks for nothing while it waits
     end = time.monotonic() + PATIENCE
     while not page.get_by_text("Cancelled:").is_visible():  # the next stage may have begun under the pointer
         assert time.monotonic() < end
         with suppress(TooLate):
             cancel.click(timeout=2_000)
         page.wait_for_timeout(300)
-    page.locator(".st-key-job_again button").click()
+    page.locator("[class*=st-key-job_again] button").click()
     expect(cancel).to_be_visible()
     gone = app.log.read_text(encoding="utf-8").count(LEFT)
     page.close()
@@ -43,3 +52,17 @@ def test_long_work_says_how_far_it_is_is_cancelled_and_ends_with_the_tab(page: P
     while app.log.read_text(encoding="utf-8").count(LEFT) == gone:
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_page_is_drawn_anew_once_its_job_is_done(app) -> None:
+    shelf = (Spec("laplace", (("alpha", 1.375),), "aode"),)
+
+    async def visit() -> None:
+        one = Visitor(app.url)
+        await one.open("decisions", s=encode(State(language="en", table="mushroom", shelf=shelf)))
+        assert not one.is_whole and not one.parts  # it looks at nothing again and again
+        assert not await one.whole(PATIENCE) and one.is_whole
+        await one.close()
+
+    with ThreadPoolExecutor(1) as apart:  # in this thread Playwright has a loop of its own
+        apart.submit(asyncio.run, visit()).result()

@@ -12,9 +12,13 @@ import streamlit
 import uvicorn
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state.session_state import WStates
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_server
 
 from bayes_engine.workbench import private as launcher
@@ -65,6 +69,42 @@ def test_a_step_back_or_forward_is_heard_before_it_begins() -> None:
     runtime.handle_backmsg("one", click, client=None)
     runtime.handle_backmsg("one", back, client=None)
     assert order == [(("one", click), {"client": None}), ("one", "s=1.b"), (("one", back), {"client": None})]
+
+
+def test_a_session_can_be_told_to_run_its_script_again() -> None:
+    made, rerun = inspect.getsource(AppSession.__init__), inspect.getsource(AppSession._on_source_file_changed)
+    assert "self._scriptrunner" in made and "self._client_state" in made, CLOSED
+    assert "self.request_rerun(self._client_state)" in rerun, CLOSED  # Streamlit's own way to run again unasked
+    manager = WebsocketSessionManager(MemorySessionStorage(), None, None, None)  # type: ignore[arg-type]
+    runtime: Any = SimpleNamespace(_session_mgr=manager)
+    asked: list[Any] = []
+    session: Any = SimpleNamespace(id="one", _scriptrunner=None, _client_state="page", request_rerun=asked.append)
+    assert private.has_left(runtime, "one") and private.idle_session(runtime, "one") is None
+    manager._active_session_info_by_id["one"] = SimpleNamespace(session=session)  # type: ignore[assignment]
+    assert not private.has_left(runtime, "one") and private.idle_session(runtime, "one") is session
+    private.run_again(session)
+    session._scriptrunner = "at work"
+    assert asked == ["page"] and private.idle_session(runtime, "one") is None
+
+
+def test_an_element_can_be_sent_anew_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"_enqueue", "session_id"} <= set(ScriptRunContext.__dataclass_fields__), CLOSED
+    assert list(inspect.signature(AppSession._enqueue_forward_msg).parameters) == ["self", "msg"], CLOSED
+    drawn: list[ForwardMsg] = []
+    context: Any = SimpleNamespace(_enqueue=drawn.append)
+    monkeypatch.setattr(private, "get_script_run_ctx", lambda: context)
+    bar, block = ForwardMsg(hash="old"), ForwardMsg()
+    bar.delta.new_element.progress.value, bar.metadata.delta_path[:] = 30, [0, 2]
+    block.delta.add_block.allow_empty = True
+    with private.recorded() as messages:
+        context._enqueue(bar)
+        context._enqueue(block)
+    context._enqueue(block)
+    assert drawn == [bar, block, block] and messages == [bar]
+    sent: list[ForwardMsg] = []
+    session: Any = SimpleNamespace(_enqueue_forward_msg=sent.append)
+    private.send(session, messages)
+    assert sent == [bar] and bar.hash not in ("", "old") and [*bar.metadata.delta_path] == [0, 2]
 
 
 def _composed(name: str) -> str:
