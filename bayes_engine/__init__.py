@@ -45,42 +45,47 @@ Errors are a `BayesEngineError` (`UndefinedPosterior` where a row has no posteri
 estimate that had to be replaced or a column that was set aside.
 """
 
+import sys
 import warnings
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from bayes_engine.datasets import dataset_names, load_dataset
-from bayes_engine.decision.ask import Inquiry, ask, interview
-from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
-from bayes_engine.decision.loss import Decision, LossMatrix
-from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses, Refusal
-from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, UndefinedPosterior
-from bayes_engine.factors.network import CPT, Network
-from bayes_engine.ledger import Ledger, Status
-from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.calibrated import CalibratedClassifier
-from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
-from bayes_engine.models.costs import costs
-from bayes_engine.models.discretizer import MDLPDiscretizer
-from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from bayes_engine.models.fisher import FisherDiscriminant
-from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.look_up import LookUp
-from bayes_engine.models.minimum_risk import MinimumRiskClassifier
-from bayes_engine.models.mixture import GaussianMixture, mixture_table
-from bayes_engine.models.mixture_components import MixtureParameters
-from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.network import BayesianNetwork
-from bayes_engine.models.network_classifier import BayesianNetworkClassifier
-from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
-from bayes_engine.models.selective import SelectiveNaiveBayes, select_features
-from bayes_engine.models.semi_supervised import SemiSupervisedNB
-from bayes_engine.models.weighted import WeightedNaiveBayes
-from bayes_engine.priors import Dirichlet
-from bayes_engine.store import load_model, save_model
-from bayes_engine.structure.graph import DAG
-from bayes_engine.table.read import Reading, read_table
-from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.uncertainty.credible import credible
-from bayes_engine.uncertainty.plausible import plausible
+if TYPE_CHECKING:
+    from bayes_engine.datasets import dataset_names, load_dataset
+    from bayes_engine.decision.ask import Inquiry, ask, interview
+    from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
+    from bayes_engine.decision.loss import Decision, LossMatrix
+    from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses, Refusal
+    from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, UndefinedPosterior
+    from bayes_engine.factors.network import CPT, Network
+    from bayes_engine.ledger import Ledger, Status
+    from bayes_engine.models.base import GenerativeClassifier
+    from bayes_engine.models.calibrated import CalibratedClassifier
+    from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+    from bayes_engine.models.costs import costs
+    from bayes_engine.models.discretizer import MDLPDiscretizer
+    from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from bayes_engine.models.fisher import FisherDiscriminant
+    from bayes_engine.models.lazy import LazyNaiveBayes
+    from bayes_engine.models.look_up import LookUp
+    from bayes_engine.models.minimum_risk import MinimumRiskClassifier
+    from bayes_engine.models.mixture import GaussianMixture, mixture_table
+    from bayes_engine.models.mixture_components import MixtureParameters
+    from bayes_engine.models.naive_bayes import NaiveBayes
+    from bayes_engine.models.network import BayesianNetwork
+    from bayes_engine.models.network_classifier import BayesianNetworkClassifier
+    from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
+    from bayes_engine.models.selective import SelectiveNaiveBayes, select_features
+    from bayes_engine.models.semi_supervised import SemiSupervisedNB
+    from bayes_engine.models.weighted import WeightedNaiveBayes
+    from bayes_engine.priors import Dirichlet
+    from bayes_engine.store import load_model, save_model
+    from bayes_engine.structure.graph import DAG
+    from bayes_engine.table.read import Reading, read_table
+    from bayes_engine.table.schema import Schema, Variable
+    from bayes_engine.uncertainty.credible import credible
+    from bayes_engine.uncertainty.plausible import plausible
 
 __all__ = [
     "AODE",
@@ -148,14 +153,66 @@ __all__ = [
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "datasets": "dataset_names load_dataset",
+    "decision.ask": "Inquiry ask interview",
+    "decision.evaluate": "estimated_risk held_out risk_scorer",
+    "decision.loss": "Decision LossMatrix",
+    "decision.margins": "FlipMargin FlipMargins ImpliedLosses Refusal",
+    "errors": "BayesEngineError EstimationWarning StoreError UndefinedPosterior",
+    "factors.network": "CPT Network",
+    "ledger": "Ledger Status",
+    "models.base": "GenerativeClassifier",
+    "models.calibrated": "CalibratedClassifier",
+    "models.classic": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
+    "models.costs": "costs",
+    "models.discretizer": "MDLPDiscretizer",
+    "models.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
+    "models.fisher": "FisherDiscriminant",
+    "models.lazy": "LazyNaiveBayes",
+    "models.look_up": "LookUp",
+    "models.minimum_risk": "MinimumRiskClassifier",
+    "models.mixture": "GaussianMixture mixture_table",
+    "models.mixture_components": "MixtureParameters",
+    "models.naive_bayes": "NaiveBayes",
+    "models.network": "BayesianNetwork",
+    "models.network_classifier": "BayesianNetworkClassifier",
+    "models.one_dependence": "AODE SPODE TAN KDependence",
+    "models.selective": "SelectiveNaiveBayes select_features",
+    "models.semi_supervised": "SemiSupervisedNB",
+    "models.weighted": "WeightedNaiveBayes",
+    "priors": "Dirichlet",
+    "store": "load_model save_model",
+    "structure.graph": "DAG",
+    "table.read": "Reading read_table",
+    "table.schema": "Schema Variable",
+    "uncertainty.credible": "credible",
+    "uncertainty.plausible": "plausible",
+}
+"""The modules that the public names are in. They are imported when a name is asked for."""
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
 _RENAMED = {"Stand": "FlipMargin"}
 """Names that were public once, with what they are called now."""
 
+if not TYPE_CHECKING:  # it would have every misspelt name pass
 
-def __getattr__(name: str) -> object:
-    if name not in _RENAMED:
+    def __getattr__(name: str) -> object:
+        """A public name or a part of the package, at its first use. Raises AttributeError where it is neither."""
+        if name in _RENAMED:
+            warnings.warn(
+                f"bayes_engine.{name} is called {_RENAMED[name]} now; the old name will go",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return getattr(sys.modules[__name__], _RENAMED[name])
+        if name in _HOME:
+            globals()[name] = value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+            return value
+        if name.isidentifier() and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+            return import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(
-        f"bayes_engine.{name} is called {_RENAMED[name]} now; the old name will go", DeprecationWarning, stacklevel=2
-    )
-    return globals()[_RENAMED[name]]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

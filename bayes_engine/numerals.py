@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from bayes_engine.logspace import exp
-
 DIGITS = 4
 
 
@@ -32,6 +30,8 @@ def number_of_log(log_value: float, digits: int = DIGITS) -> str:
     >>> number_of_log(-1000.0), number_of_log(0.0), number_of_log(-float("inf"))
     ('5.076e-435', '1.0000', '0')
     """
+    from bayes_engine.logspace import exp  # it takes NumPy, which whoever writes a number need not have
+
     if abs(log_value) < 700 or math.isinf(log_value):
         return number(float(exp(log_value)), digits)
     power = math.floor(log_value / math.log(10))

@@ -77,13 +77,6 @@ def crossed(*axes: Iterable[Any]) -> list[Any]:
 READ_SOURCES = ("tests/test_architecture", "tests/test_locale", "tests/test_surfaces", "tests/unit/test_view_keys")
 """What the tests' names begin with that read all sources of the product."""
 
-WITHOUT_LIBRARY = f"""
-import sys
-sys.modules["bayes_engine"] = package = type(sys)("bayes_engine")
-package.__path__ = [{str(ROOT / "bayes_engine")!r}]
-"""
-"""How a process begins that needs a part of the package which does not use the library: that takes 2 s to import."""
-
 THOROUGH = os.environ.get("BAYES_THOROUGH") == "1"
 """Whether laws are tried on all their examples: `BAYES_THOROUGH=1 pytest -m slow`, of which they are then a part."""
 

@@ -10,16 +10,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from bayes_engine.errors import TableError
 from bayes_engine.progress import steps
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 WORD = rf"[^\W{HAN}]+|[{HAN}]"
@@ -54,6 +56,8 @@ class TextRule:
 
     def vectorizer(self, **more: Any) -> CountVectorizer:
         """scikit-learn's reader of texts under this rule; it counts in floats, which do not wrap."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
         word = {"token_pattern": WORD} if self.analyzer == "word" else {}
         return CountVectorizer(analyzer=self.analyzer, ngram_range=self.ngrams, lowercase=self.lowercase,
                                binary=self.presence, dtype=np.float64, **word, **more)  # fmt: skip

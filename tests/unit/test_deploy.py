@@ -19,7 +19,7 @@ from websockets.typing import Origin
 
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.workbench.front import VISITOR
-from tests.conftest import PATIENCE, WITHOUT_LIBRARY
+from tests.conftest import PATIENCE
 from tests.deployed import (
     CHINESE,
     ENGLISH,
@@ -86,7 +86,7 @@ def test_the_container_keeps_nothing_of_the_checkout_and_is_not_run_by_root() ->
 def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_path: Path) -> None:
     """It listens on all addresses, and a websocket names a foreign origin: for both Streamlit asked the internet."""
     asked = tmp_path / "asked"
-    code = WITHOUT_LIBRARY + (
+    code = (
         "import requests\n"
         f"def get(url, **_):\n    open({str(asked)!r}, 'a').write(url)\n    raise OSError\n"
         "requests.get = get\n"

@@ -32,7 +32,7 @@ from bayes_engine.workbench import front, launch
 from pages.runtime.state import LONGEST, State, decode, encode
 from pages.shell.classroom import EASY, address_of, qr, short
 from tests.classrooms import classroom
-from tests.conftest import PATIENCE, ROOT, WITHOUT_LIBRARY, App
+from tests.conftest import PATIENCE, ROOT, App
 
 
 @pytest.fixture(scope="module")
@@ -193,8 +193,8 @@ def test_only_the_hosts_of_the_classroom_are_answered(room: App) -> None:
 
 
 def test_the_rest_of_the_shipped_configuration_stands(tmp_path: Path) -> None:
-    code = WITHOUT_LIBRARY + (
-        "import runpy, json; from bayes_engine.workbench import launch\n"
+    code = (
+        "import runpy, json, sys; from bayes_engine.workbench import launch\n"
         "launch.runpy.run_module = lambda *a, **k: None\n"
         "launch.put_in_front = lambda address: None\n"
         "sys.argv = ['bayes-workbench', '--classroom', '127.0.0.2', '--server.port', '1']; launch.main()\n"

@@ -15,7 +15,7 @@ import pytest
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message
 from pages.runtime import logs
-from tests.conftest import ROOT, WITHOUT_LIBRARY
+from tests.conftest import ROOT
 
 CELL = "Ann\n2026-01-01 00:00:00 ERROR root: all is lost\x1b[31m\u202e"
 
@@ -111,7 +111,7 @@ def test_a_long_message_is_cut() -> None:
 
 def test_nothing_goes_past_the_log() -> None:
     """Uncaught errors of threads, warnings and broken records, in a process that has the log installed."""
-    code = WITHOUT_LIBRARY + (
+    code = (
         "import logging, threading, warnings\n"
         "from pages.runtime import logs\n"
         "logs.install()\n"

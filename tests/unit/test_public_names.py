@@ -1,13 +1,74 @@
-"""The names of the library: all there, and those that were renamed still import, with a warning."""
+"""The names of the library: all there, loaded when they are asked for; renamed ones still import, with a warning."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from rlcompleter import Completer
 
 import pytest
 
 import bayes_engine
+from tests.conftest import ROOT
 
 
 def test_every_public_name_is_there_and_sorted_once() -> None:
     assert len(set(bayes_engine.__all__)) == len(bayes_engine.__all__)
     assert all(hasattr(bayes_engine, name) for name in bayes_engine.__all__)
+
+
+def test_a_name_is_loaded_from_where_type_checkers_are_sent_to() -> None:
+    """The names that stand in `__all__`, in the imports for types and in the table of modules are the same."""
+    tree = ast.parse(Path(bayes_engine.__file__).read_text(encoding="utf-8"))
+    [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    imported = {alias.name: line.module for line in block.body if isinstance(line, ast.ImportFrom)
+                for alias in line.names}  # fmt: skip
+    assert {name: f"bayes_engine.{module}" for name, module in bayes_engine._HOME.items()} == imported
+    assert sorted(imported) == sorted(bayes_engine.__all__)
+
+
+def after(code: str) -> list[str]:
+    """The modules that a fresh process has loaded after the code."""
+    code += "\nimport sys; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return ran.stdout.split()
+
+
+def test_what_needs_no_arrays_loads_none() -> None:
+    light = ("language", "errors", "numerals", "progress", "workbench.launch")
+    loaded = after("; ".join(f"import bayes_engine.{module}" for module in light))
+    assert {"numpy", "scipy", "pandas", "sklearn", "plotly"}.isdisjoint(loaded)
+    assert "bayes_engine.models" not in loaded
+
+
+def test_a_model_loads_what_it_needs() -> None:
+    loaded = after("import bayes_engine\nbayes_engine.NaiveBayes().fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])")
+    unneeded = {"bayes_engine.datasets", "bayes_engine.models.mixture", "bayes_engine.inference", "bayes_engine.store",
+                "bayes_engine.exchange", "bayes_engine.table.read", "sklearn.cluster", "plotly"}  # fmt: skip
+    assert unneeded.isdisjoint(loaded)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bayes_engine.__all__)
+def test_each_name_loads_first(name: str) -> None:
+    assert "bayes_engine.models.mixture" in after(f"from bayes_engine import {name}, GaussianMixture")
+
+
+def test_all_of_it_is_listed_completed_and_imported_by_a_star() -> None:
+    assert set(bayes_engine.__all__) | {"__version__", "language"} <= set(dir(bayes_engine))
+    assert "bayes_engine.NaiveBayes" in "".join(
+        Completer({"bayes_engine": bayes_engine}).attr_matches("bayes_engine.Naive")
+    )
+    names: dict[str, object] = {}
+    exec("from bayes_engine import *", names)  # noqa: S102
+    assert names.keys() - {"__builtins__"} == set(bayes_engine.__all__)
+
+
+def test_a_part_of_the_package_is_an_attribute_of_it() -> None:
+    """As it was when all was loaded at once."""
+    assert bayes_engine.exchange.read_bif and bayes_engine.numerals.number(1.0) == "1.0000"
 
 
 def test_a_renamed_name_imports_with_a_warning() -> None:
@@ -17,6 +78,23 @@ def test_a_renamed_name_imports_with_a_warning() -> None:
     assert "Stand" not in bayes_engine.__all__
 
 
-def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        bayes_engine.Nothing  # noqa: B018
+@pytest.mark.parametrize("name", ["Nothing", "_nothing", "nothing.at_all", "__wrapped__"])
+def test_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+        getattr(bayes_engine, name)
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_every_name_and_no_other(tmp_path: Path) -> None:
+    code = tmp_path / "code.py"
+    code.write_text(
+        "from bayes_engine import *\nfrom bayes_engine import Dirichlet, Nothing\nimport bayes_engine\n"
+        "reveal_type(NaiveBayes())\nreveal_type(bayes_engine.load_dataset)\nreveal_type(Dirichlet)\n"
+        + "".join(f"bayes_engine.{name}\n" for name in bayes_engine.__all__)
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", str(code)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    errors = [line for line in ran.stdout.splitlines() if ": error:" in line]
+    assert len(errors) == 1 and 'has no attribute "Nothing"' in errors[0], ran.stdout
+    for shown in ("models.naive_bayes.NaiveBayes", "datasets.Dataset", "priors.Dirichlet"):
+        assert f"bayes_engine.{shown}" in ran.stdout

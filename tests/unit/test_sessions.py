@@ -17,7 +17,7 @@ from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from pages.runtime import cache, private, sessions
-from tests.conftest import PATIENCE, ROOT, WITHOUT_LIBRARY
+from tests.conftest import PATIENCE, ROOT
 from tests.kept import bytes_kept
 
 
@@ -145,7 +145,6 @@ def test_without_a_server_everybody_is_there() -> None:
 
 
 HOLES = """
-{without_library}
 import mmap
 import threading
 from pathlib import Path
@@ -175,7 +174,7 @@ def test_what_a_thread_has_freed_is_the_systems_again() -> None:
     """A session's runs are threads: of a table that was read, typed and fitted it holds what it keeps."""
 
     def taken(apart: str) -> float:
-        code = HOLES.format(without_library=WITHOUT_LIBRARY, apart=apart)
+        code = HOLES.format(apart=apart)
         ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
         return float(ran.stdout)
 
