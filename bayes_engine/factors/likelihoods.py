@@ -16,7 +16,7 @@ from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows, dot, inform
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.values import ColumnValues
+from bayes_engine.stats.values import ColumnValues, LeftOutValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.likelihood_traits import TRAITS, Traits
 from bayes_engine.table.schema import Variable
@@ -53,14 +53,25 @@ class ValuesLeaf(Leaf):
             return self.at(x)
         assert left.stats is not None
         column = left.stats.values.columns[self.variable.name]
-        alike, back = np.unique(np.stack([left.own, x, left.weight]), axis=1, return_inverse=True)
-        terms = np.zeros((alike.shape[1], len(column.weight)))
-        for i, (cls, value, weight) in enumerate(steps(alike.T)):
-            rest = column.without(int(cls), float(value), float(weight))
-            if not rest.constant:
-                anew = self.estimated(self.variable, self.target, rest, self.estimation)
-                terms[i] = anew.at(np.array([value]))[0]
-        return terms[np.ravel(back)]
+        order = np.lexsort((left.weight, left.own, x))
+        alike = np.stack([x, left.own, left.weight])[:, order]
+        first = np.append(True, (alike[:, 1:] != alike[:, :-1]).any(axis=0))
+        x, own, weight = alike[:, first]
+        gone = column.left_out(own.astype(np.intp), x, weight)
+        terms, some = np.zeros((len(x), len(column.weight))), ~gone.constant
+        terms[some] = self.without(column, gone.take(some))
+        each = np.empty((X.n, terms.shape[1]))
+        each[order] = terms[np.cumsum(first) - 1]
+        return each
+
+    def without(self, column: ColumnValues, gone: LeftOutValues) -> Array:
+        """(n, C) the log terms of rows with ascending values, each by the leaf of the `column` without it. This general
+        form estimates n times."""
+        terms = np.zeros((len(gone.value), len(column.weight)))
+        for i in steps(range(len(terms))):
+            anew = self.estimated(self.variable, self.target, gone.rest(column, i), self.estimation)
+            terms[i] = anew.at(gone.value[i : i + 1])[0]
+        return terms
 
     def log_likelihood(self, stats: SufficientStatistics) -> float:
         column = stats.values.columns[self.variable.name]

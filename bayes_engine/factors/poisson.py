@@ -16,10 +16,13 @@ from bayes_engine.factors.posterior import JEFFREYS, Interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Source
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.values import ColumnValues
+from bayes_engine.stats.counts import less
+from bayes_engine.stats.values import ColumnValues, LeftOutValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
+KEPT = 1e-3
+"""A difference that keeps less than this share of a sum has too few digits: then the rest is summed."""
 MOST_COUNTS = 2**20
 """Of more counts than this every second, third, … is taken as the support."""
 
@@ -68,12 +71,7 @@ class PoissonLeaf(ValuesLeaf):
 
     def at(self, x: Array) -> Array:
         """(n, C) the log probabilities of x (n,)."""
-        rate = self.rate[:, None]
-        with np.errstate(invalid="ignore", over="ignore"):
-            term = xlogy(x, rate) - rate - gammaln(x + 1.0)
-        term = np.where(np.isnan(term), -np.inf, term)
-        term[:, np.isnan(x)] = 0.0
-        return np.asarray(term.T)
+        return _log_poisson(x[:, None], self.rate)
 
     @classmethod
     def estimated(cls, variable: Variable, target: str, column: ColumnValues, estimation: Estimation) -> PoissonLeaf:
@@ -86,11 +84,21 @@ class PoissonLeaf(ValuesLeaf):
         [0.5, 2.5]
         """
         n, total = column.total, column.sum
-        mean = float(total.sum() / n.sum()) if n.sum() > 0 else 0.0
-        wanted = {"all": np.ones_like(n), "zero-only": (total == 0).astype(float), "none": np.zeros_like(n)}
-        added = estimation.prior.per_cell(len(n)) * wanted[estimation.smoothing]
-        added = np.where((n == 0) & (added == 0), 1.0, added)
-        return cls(variable, target, n, total, added, mean, estimation)
+        added, mean = _pseudo_observations(n, total, estimation)
+        return cls(variable, target, n, total, added, float(mean[0]), estimation)
+
+    def without(self, column: ColumnValues, gone: LeftOutValues) -> Array:
+        each = np.arange(len(gone.cls)), gone.cls
+        n, total = (np.repeat(a[None], len(gone.cls), axis=0) for a in (column.total, column.sum))
+        before = n[each], total[each]
+        n[each] = less(n[each], gone.weight)
+        total[each] -= gone.weight * gone.value
+        short = (n[each] < KEPT * before[0]) | (total[each] < KEPT * before[1])
+        for i in np.flatnonzero(short):
+            rest = gone.rest(column, int(i))
+            n[i], total[i] = rest.total, rest.sum
+        added, mean = _pseudo_observations(n, total, self.estimation)
+        return _log_poisson(gone.value[:, None], (total + added * mean) / (n + added))
 
     # what is asked of it ------------------------------------------------------------------------------------------
 
@@ -147,6 +155,22 @@ class PoissonLeaf(ValuesLeaf):
         step = np.ceil((high - low + 1.0).sum() / MOST_COUNTS)
         ends = zip(low, high, strict=True)
         return np.unique(np.concatenate([np.arange(a - a % step, b + 1.0, step) for a, b in ends]))
+
+
+def _pseudo_observations(n: Array, total: Array, estimation: Estimation) -> tuple[Array, Array]:
+    """(..., C) how many are added to the classes, and (..., 1) the mean of the column that they have."""
+    rows = n.sum(axis=-1, keepdims=True)
+    mean = total.sum(axis=-1, keepdims=True) / np.where(rows > 0, rows, 1.0)
+    wanted = {"all": np.ones_like(n), "zero-only": (total == 0).astype(float), "none": np.zeros_like(n)}
+    added = estimation.prior.per_cell(n.shape[-1]) * wanted[estimation.smoothing]
+    return np.where((n == 0) & (added == 0), 1.0, added), mean
+
+
+def _log_poisson(x: Array, rate: Array) -> Array:
+    """log P(x; λ), 0 where x is NaN."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        term = xlogy(x, rate) - rate - gammaln(x + 1.0)
+    return np.where(np.isnan(x), 0.0, np.where(np.isnan(term), -np.inf, term))
 
 
 @dataclass(frozen=True)

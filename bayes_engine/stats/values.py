@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,26 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, ColumnMoments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.likelihood_traits import traits
+
+
+class LeftOutValues(NamedTuple):
+    """Rows of a column that are left out one by one: the class (n,), value (n,) and weight (n,) of each; its `place`
+    (n,) among the points, whether it is the `last` (n,) there of any class, and whether the rest is `constant` (n,)."""
+
+    cls: NDArray[np.intp]
+    value: Array
+    weight: Array
+    place: NDArray[np.intp]
+    last: NDArray[np.bool_]
+    constant: NDArray[np.bool_]
+
+    def take(self, rows: NDArray[Any]) -> LeftOutValues:
+        """Of these rows."""
+        return LeftOutValues(*(a[rows] for a in self))
+
+    def rest(self, column: ColumnValues, i: int) -> ColumnValues:
+        """The column without the i-th of these."""
+        return column.without(int(self.cls[i]), float(self.value[i]), float(self.weight[i]))
 
 
 @dataclass(frozen=True)
@@ -54,6 +75,19 @@ class ColumnValues:
         left = self.weight.copy()
         left[cls, position] = less(left[cls, position : position + 1], np.array([weight]))[0]
         return _present(self.points, left)
+
+    def left_out(self, cls: NDArray[np.intp], value: Array, weight: Array) -> LeftOutValues:
+        """Rows with known values, of a column that is not constant. Raises NotASubset where one was never counted."""
+        points = self.points
+        place = np.minimum(np.searchsorted(points, value), len(points) - 1)
+        if ((points[place] != value) & (weight > 0)).any():
+            raise NotASubset("a value to leave out was never counted")
+        held = self.weight[cls, place]
+        last = (less(held, weight) == 0) & (held > 0) & ((self.weight > 0).sum(axis=0)[place] == 1)
+        low = points[(last & (place == 0)).astype(np.intp)]
+        high = points[len(points) - 1 - (last & (place == len(points) - 1))]
+        constant = (len(points) - last < 2) | (high - low < SMALLEST)
+        return LeftOutValues(cls, value, weight, place, last, constant)
 
     @property
     def total(self) -> Array:

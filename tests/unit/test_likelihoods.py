@@ -14,11 +14,14 @@ from bayes_engine import TAN, BayesEngineError, NaiveBayes, Schema, SemiSupervis
 from bayes_engine.errors import EstimationWarning, NotASubset, SchemaMismatch
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.kernel import KernelEstimate, KernelLeaf, log_kernel_density
+from bayes_engine.factors.leaf import BY_DEFAULT
+from bayes_engine.factors.likelihoods import OF_VALUES, ValuesLeaf
 from bayes_engine.factors.poisson import PoissonLeaf, Rate
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.factors.text import TextLeaf, Words
 from bayes_engine.logspace import exp, log
 from bayes_engine.models.likelihoods import every_likelihood
+from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.schema import recast
 from bayes_engine.workbench.derivation.conditionals import conditional, information
 from bayes_engine.workbench.derivation.derive import derive, rounded, rows_behind
@@ -263,6 +266,29 @@ def test_what_rounding_leaves_of_a_class_is_no_spread() -> None:
     refit = NaiveBayes(likelihoods={"x": "kernel"}, schema=model.schema_).partial_fit(x[rest], y[rest], model.classes_)
     left_out, refitted = model.leave_one_out_log_proba(x, y)[0], refit.predict_log_proba(x[:1])[0]
     np.testing.assert_allclose(left_out, refitted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("likelihood", ["kernel", "kernel-range", "poisson"])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_rows_left_out_all_at_once_are_as_one_by_one(likelihood: str, weighed: bool) -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, scale = int(rng.integers(5, 30)), rng.choice([0.3, 3.0, 50.0])
+        counts, masses = rng.poisson(scale, n).astype(float), np.round(rng.normal(1e3, 3.0, n), 3 * (seed % 2))
+        x = counts if likelihood == "poisson" or seed % 3 else masses
+        weight = rng.choice([0.0, 0.01, 1.0, 3.25], n) if weighed else np.ones(n)
+        y = rng.integers(0, 2 + seed % 2, n)  # at times a class of a single row, or of none
+        points, place = np.unique(x, return_inverse=True)
+        whole = np.stack([np.bincount(place, weight * (y == c), len(points)) for c in range(3)])
+        column = ColumnValues(points[whole.any(axis=0)], whole[:, whole.any(axis=0)])
+        if column.constant:
+            continue
+        leaf = OF_VALUES[likelihood].estimate(Variable("x", "count", likelihood=likelihood), "c", column, BY_DEFAULT)
+        assert isinstance(leaf, ValuesLeaf)
+        order = np.argsort(x, kind="stable")
+        gone = column.left_out(y[order], x[order], weight[order])
+        gone = gone.take(~gone.constant)
+        np.testing.assert_allclose(leaf.without(column, gone), ValuesLeaf.without(leaf, column, gone), rtol=1e-12)
 
 
 def test_a_rate_of_zero() -> None:
