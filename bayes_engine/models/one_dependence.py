@@ -326,6 +326,7 @@ class SPODE(SemiNaive):
         codes, weight = whole.own, whole.weight
         left = replace(whole, weight=np.minimum(weight, 1.0))
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
+        place = {v.name: j for j, v in enumerate(X.schema)}
         fast = self._all_at_once(X, left)
         rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
@@ -335,7 +336,7 @@ class SPODE(SemiNaive):
             prior = dict(zip(codes[first].tolist(), self._prior_without(left.take(first)), strict=True))
             own_weight = None if labels.weight is None else weight[rows]
             for some in slices(len(names), STARS):  # the tables of all at once would be d times those of the pairs
-                stars = {i: along[i](self.stats_) for i in range(some.start, some.stop)}
+                stars = {place[names[i]]: along[i](self.stats_) for i in range(some.start, some.stop)}
                 hits[some], gains[some] = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])

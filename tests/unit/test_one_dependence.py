@@ -78,6 +78,9 @@ def test_a_column_without_a_cut_is_no_super_parent(mixed: Any) -> None:
     assert [m.name for m in model.factor_.members] == ["colour", "sugar", "navel"]
     np.testing.assert_allclose(model.predict_proba(X), AODE().fit(others, y).predict_proba(others), rtol=1e-12)
     assert sorted(chosen.candidate_scores_.index) == ["colour", "navel", "sugar"]
+    turned = X[["mass", *others]]  # it stands before the others
+    pd.testing.assert_frame_equal(SPODE().fit(turned, y).candidate_scores_, chosen.candidate_scores_)
+    np.testing.assert_allclose(AODE().fit(turned, y).predict_proba(turned), model.predict_proba(X), rtol=1e-12)
 
 
 @every

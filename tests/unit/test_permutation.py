@@ -58,7 +58,9 @@ def test_a_drawn_p_value_is_scipy_s_permutation_test() -> None:
         np.add.at(counts[0], (one, other), 1.0)
         return conditional_information(counts).statistic
 
-    peer = permutation_test((a, b), g, permutation_type="pairings", n_resamples=999, alternative="greater", rng=rng)
+    peer = permutation_test(
+        (a, b), g, permutation_type="pairings", n_resamples=999, alternative="greater", random_state=rng
+    )
     own = np.zeros((1, 3, 2))
     np.add.at(own[0], (a, b), 1.0)
     p = drawn_p_value(own, 9999)
