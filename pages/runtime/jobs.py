@@ -35,8 +35,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.logger import get_logger
-from streamlit.proto.Element_pb2 import Element
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from bayes_engine.errors import BayesEngineError
@@ -204,19 +202,12 @@ class Part(NamedTuple):
 
 @dataclass(eq=False)
 class Following:
-    """Elements on a page that follow a job: the messages that drew them, and what sets them anew."""
+    """Elements on a page that follow a job, and what sets them anew."""
 
     job: Job
-    update: Callable[[dict[str, Element]], None]
-    messages: list[ForwardMsg]
+    drawn: private.Drawn
+    update: Callable[[private.Elements], None]
     context: Context  # its language is the page's
-
-    def news(self) -> list[ForwardMsg]:
-        """The messages of those elements that have changed."""
-        drawn, self.messages = self.messages, [ForwardMsg.FromString(m.SerializeToString()) for m in self.messages]
-        elements = [message.delta.new_element for message in self.messages]
-        self.context.run(self.update, {str(element.WhichOneof("type")): element for element in elements})
-        return [new for new, old in zip(self.messages, drawn, strict=True) if new.delta != old.delta]
 
 
 @dataclass
@@ -269,9 +260,7 @@ def run(
         return work()
     while True:
         job = begin(key, work, activity, kept=kept)
-        with _computing(-1):
-            done = job.done.wait(max(job.begun + (GRACE if grace is None else grace) - time.monotonic(), 0.0))
-        if not done:
+        if not wait(job, job.begun + (GRACE if grace is None else grace)):
             raise UnderWay(key, activity, job)
         forget(job)
         if job.error is None:
@@ -282,6 +271,12 @@ def run(
         if not connected(session_id()):
             raise UnderWay(key, activity, job)  # to nobody
         # a reload came just as it was stopped: it is begun anew
+
+
+def wait(job: Job, until: float) -> bool:
+    """Whether the job is done at that moment; it does not give way to the page that waits for it."""
+    with _computing(-1):
+        return job.done.wait(max(until - time.monotonic(), 0.0))
 
 
 @contextmanager
@@ -427,13 +422,13 @@ def _declined() -> dict[Hashable, int]:
 
 
 @contextmanager
-def following(job: Job, update: Callable[[dict[str, Element]], None]) -> Iterator[None]:
+def following(job: Job, update: Callable[[private.Elements], None]) -> Iterator[None]:
     """What the page draws inside follows the job: every `PUSH` seconds `update` is given its elements, by their kinds,
     and those that it changes are sent. Once the job is done the page is drawn anew."""
-    with private.recorded() as messages:
+    with private.recorded() as drawn:
         yield
     if (page := _run.get()) is not None:
-        page.following.append(Following(job, update, messages, copy_context()))
+        page.following.append(Following(job, drawn, update, copy_context()))
 
 
 def _soon(call: Callable[[], None]) -> None:
@@ -460,7 +455,7 @@ def _look_at_pages(push: bool = False) -> None:
             private.run_again(session)
         elif push:
             for each in shown:
-                private.send(session, each.news())
+                each.context.run(each.drawn.send_anew, session, each.update)
 
 
 # for the router ---------------------------------------------------------------------------------------------------
@@ -604,7 +599,7 @@ class _ProgressBox:
         share = self._share()
         st.progress(share, self._share_in_words(share))
 
-    def update(self, elements: dict[str, Element]) -> None:
+    def update(self, elements: private.Elements) -> None:
         share = self._share()
         elements["markdown"].markdown.body = self._heading()
         elements["progress"].progress.value = int(100 * share)

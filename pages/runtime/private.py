@@ -7,12 +7,13 @@ in `bayes_engine.workbench.private`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -22,6 +23,8 @@ from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import WStates
 
+Elements = dict[str, Element]
+"""What the browser is sent of elements, by their kinds."""
 TRIED = "1.67"
 """The version of Streamlit that all of this was tried on."""
 
@@ -168,30 +171,43 @@ def run_again(session: AppSession) -> None:
     session.request_rerun(session._client_state)
 
 
+class Drawn:
+    """Elements that a run of the script has drawn. They can be sent anew, in the same places, without another run."""
+
+    def __init__(self) -> None:
+        self.messages: list[ForwardMsg] = []
+
+    def take(self, message: ForwardMsg) -> None:
+        if message.WhichOneof("type") == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self.messages.append(message)
+
+    def send_anew(self, session: AppSession, update: Callable[[Elements], None]) -> None:
+        """Send an idle session those elements that `update` changes; on the event loop."""
+        before, self.messages = self.messages, [ForwardMsg.FromString(m.SerializeToString()) for m in self.messages]
+        elements = [message.delta.new_element for message in self.messages]
+        update({str(element.WhichOneof("type")): element for element in elements})
+        for old, new in zip(before, self.messages, strict=True):
+            if old.delta != new.delta:
+                new.ClearField("hash")  # it is of the content
+                populate_hash_if_needed(new)
+                session._enqueue_forward_msg(new)
+
+
 @contextmanager
-def recorded() -> Iterator[list[ForwardMsg]]:
-    """The messages of the elements that the script draws inside."""
-    messages: list[ForwardMsg] = []
+def recorded() -> Iterator[Drawn]:
+    """What the script draws inside."""
+    drawn = Drawn()
     if (context := get_script_run_ctx()) is None:
-        yield messages
+        yield drawn
         return
     enqueue = context._enqueue
 
     def record(message: ForwardMsg) -> None:
-        if message.WhichOneof("type") == "delta" and message.delta.WhichOneof("type") == "new_element":
-            messages.append(message)
+        drawn.take(message)
         enqueue(message)
 
     context._enqueue = record
     try:
-        yield messages
+        yield drawn
     finally:
         context._enqueue = enqueue
-
-
-def send(session: AppSession, messages: Iterable[ForwardMsg]) -> None:
-    """Send elements anew to an idle session, in the places that its last run drew them in; on the event loop."""
-    for message in messages:
-        message.ClearField("hash")  # it is of the content
-        populate_hash_if_needed(message)
-        session._enqueue_forward_msg(message)

@@ -23,7 +23,6 @@ from urllib.parse import parse_qs
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pages.runtime.jobs import LOOK
 from pages.runtime.state import Spec, State, decode, encode
 from tests.bench.visitor import Answer, Server, Visitor
 
@@ -74,11 +73,15 @@ ACTIONS: dict[str, Callable[[State, random.Random], State]] = {
 }  # fmt: skip
 
 
+WHOLE = 120.0
+"""Seconds that a page is waited for at most until it is whole."""
+
+
 async def cost(server: Server, one: Visitor, doing: Callable[[], Awaitable[Answer]]) -> float:
     """Milliseconds of processor time of one action, until the page is whole."""
     before = server.cpu()
     answer = await doing()
-    await one.wait(LOOK, asyncio.Event())
+    await one.whole(WHOLE)
     await asyncio.sleep(AFTER)
     if answer.errors:
         raise RuntimeError(f"the page '{one.page}' says {answer.errors}")
@@ -110,7 +113,7 @@ async def own_table(one: Visitor) -> State:
     """The state after an upload, with a model whose α is set."""
     await one.open("data")
     await one.upload("upload_file", "own.csv", table())
-    await one.wait(LOOK, asyncio.Event())
+    await one.whole(WHOLE)
     own = decode(parse_qs(one.query).get("s", [""])[0])
     if own is None or not own.table.startswith("upload:"):
         raise RuntimeError(f"the table was not read: {one.told}")

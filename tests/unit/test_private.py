@@ -96,15 +96,18 @@ def test_an_element_can_be_sent_anew_without_a_run(monkeypatch: pytest.MonkeyPat
     bar, block = ForwardMsg(hash="old"), ForwardMsg()
     bar.delta.new_element.progress.value, bar.metadata.delta_path[:] = 30, [0, 2]
     block.delta.add_block.allow_empty = True
-    with private.recorded() as messages:
+    with private.recorded() as elements:
         context._enqueue(bar)
         context._enqueue(block)
     context._enqueue(block)
-    assert drawn == [bar, block, block] and messages == [bar]
+    assert drawn == [bar, block, block] and elements.messages == [bar]
     sent: list[ForwardMsg] = []
     session: Any = SimpleNamespace(_enqueue_forward_msg=sent.append)
-    private.send(session, messages)
-    assert sent == [bar] and bar.hash not in ("", "old") and [*bar.metadata.delta_path] == [0, 2]
+    for _time in range(2):
+        elements.send_anew(session, lambda each: setattr(each["progress"].progress, "value", 50))
+    (anew,) = sent  # the second time nothing has changed
+    assert anew.delta.new_element.progress.value == 50 and bar.delta.new_element.progress.value == 30
+    assert anew.hash not in ("", "old") and [*anew.metadata.delta_path] == [0, 2]
 
 
 def _composed(name: str) -> str:

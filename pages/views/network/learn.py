@@ -13,9 +13,10 @@ from bayes_engine.numerals import count
 from bayes_engine.structure.search import SearchResult
 from pages import active
 from pages.active import required, units
+from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound_to, choose, page_link, use_session_language
+from pages.runtime.state import bound_to, choose, page_link
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film
 from pages.views.network.learn_hand import by_hand
@@ -42,9 +43,6 @@ from pages.views.network.learn_search import (
 )
 from pages.views.network.source import Source
 
-LOOK = 0.5
-"""Seconds between two looks at a search under way."""
-
 
 def learn(source: Source) -> None:
     """The tab, whichever network is chosen: what is learned is the table in use."""
@@ -66,7 +64,7 @@ def learn(source: Source) -> None:
             best = result if result.status == "optimum" else optimum(here, asked)
             climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
     except UnderWay as search:
-        _waiting(search.run)
+        _waiting(search.run, search.job)
         return
     _answer(here, asked, result, best, climb)
     names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
@@ -93,31 +91,31 @@ def _rows(here: LearningData) -> None:
     st.caption(sentence)
 
 
-def _waiting(run: Run) -> None:
+def _waiting(run: Run, job: jobs.Job) -> None:
     """How far a long search is, and a button that stops it; once it is done, the page is drawn with its result."""
 
-    @st.fragment(run_every=LOOK)
-    def looking() -> None:
-        use_session_language()
-        if run.is_done:
-            st.rerun()
-        lines = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
-        if (far := run.far) is not None:
-            total = "" if far.total is None else f" / {far.total}"
-            lines.append(_("steps: {n}").format(n=f"{far.done}{total}"))
-            if math.isfinite(far.score):
-                lines.append(_("best so far: {value}").format(value=said.score_value(far.score)))
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-            st.button(
-                _("Stop and show the best so far"),
-                icon=":material/stop_circle:",
-                key="learn_stop",
-                disabled=run.stop.is_set(),
-                on_click=run.stop.set,
-            )
-            st.markdown(" · ".join(lines))
+    def update(elements: private.Elements) -> None:
+        elements["markdown"].markdown.body = _how_far(run)
 
-    looking()
+    with jobs.following(job, update), st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.button(
+            _("Stop and show the best so far"),
+            icon=":material/stop_circle:",
+            key="learn_stop",
+            disabled=run.stop.is_set(),
+            on_click=run.stop.set,
+        )
+        st.markdown(_how_far(run))
+
+
+def _how_far(run: Run) -> str:
+    lines = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
+    if (far := run.far) is not None:
+        total = "" if far.total is None else f" / {far.total}"
+        lines.append(_("steps: {n}").format(n=f"{far.done}{total}"))
+        if math.isfinite(far.score):
+            lines.append(_("best so far: {value}").format(value=said.score_value(far.score)))
+    return " · ".join(lines)
 
 
 def _answer(

@@ -186,19 +186,15 @@ class Run:
         self.far = far
 
     @property
-    def is_done(self) -> bool:
-        return self.job is not None and self.job.done.is_set()
-
-    @property
     def is_lost(self) -> bool:
         """Whether its job was stopped, for the session was away: it has no result."""
         return self.job is not None and self.job.stop.is_set()
 
 
 class UnderWay(Exception):
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, job: jobs.Job) -> None:
         super().__init__("the search is under way")
-        self.run = run
+        self.run, self.job = run, job
 
 
 def outcome(key: Hashable, work: Work) -> SearchResult:
@@ -211,8 +207,8 @@ def outcome(key: Hashable, work: Work) -> SearchResult:
     job = run.job
     if job is None or not job.done.is_set():
         job = run.job = jobs.begin(("search", private.session_id(), key), lambda: run.work(work), Message("searching"))
-        if not job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
-            raise UnderWay(run)
+        if not jobs.wait(job, run.begun + GRACE):
+            raise UnderWay(run, job)
     jobs.forget(job)  # the session has its result, and may begin it anew
     if job.error is not None:
         raise job.error
