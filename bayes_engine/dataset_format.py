@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bayes_engine.table.schema import Level
+from bayes_engine.table.kinds import Level
 
 Preset = Literal["textbook", "laplace", "zero-only", "scikit-learn"]
 Group = Literal["worked-example", "real", "text"]

@@ -7,11 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from bayes_engine.dataset_format import DatasetInfo, ExampleCase, Image, NetworkInfo
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.factors.network import Network
+
+if TYPE_CHECKING:
+    from bayes_engine.factors.network import Network
 
 MOST_PIXELS = 1024
 """A picture has at most so many pixels."""

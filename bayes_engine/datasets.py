@@ -1,5 +1,6 @@
 """The embedded data sets: `<name>.csv`, and beside it `<name>.toml`, which says what the table means; and the embedded
-networks, `networks/<name>.bif` with a TOML likewise. `dataset_format` has what a TOML says, `dataset_toml` reads it.
+networks, `networks/<name>.bif` with a TOML likewise. `dataset_format` has what a TOML says, `dataset_toml` reads it;
+what reads tables and networks is imported with the first of them.
 """
 
 from __future__ import annotations
@@ -8,16 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, get_args
 
 from bayes_engine.dataset_format import ColumnInfo, DatasetInfo, Group, NetworkInfo, NodeInfo
 from bayes_engine.dataset_toml import parse_info, parse_network_info
 from bayes_engine.errors import BayesEngineError, TableError
-from bayes_engine.exchange import read_bif
-from bayes_engine.factors.network import Network
-from bayes_engine.table.schema import Schema, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayes_engine.factors.network import Network
+    from bayes_engine.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ def dataset_names() -> tuple[str, ...]:
     ('watermelon3a', 'watermelon3', 'watermelon2')
     """
     shelves = get_args(Group)
-    infos = {path.stem: _info(path.stem) for path in _folder().glob("*.toml")}
+    infos = {stem: _info(stem) for stem in _stems()}
     return tuple(sorted(infos, key=lambda name: (shelves.index(infos[name].group), infos[name].place, name)))
 
 
@@ -123,7 +125,7 @@ def dataset_info(name: str) -> DatasetInfo:
     >>> dataset_info("iris").target
     'species'
     """
-    if name not in dataset_names():
+    if name not in _stems():
         raise BayesEngineError(
             "data set '{name}' is not known; choose one of: {known}", name=name, known=", ".join(dataset_names())
         )
@@ -153,6 +155,11 @@ def _folder() -> Path:
 
 
 @cache
+def _stems() -> frozenset[str]:
+    return frozenset(path.stem for path in _folder().glob("*.toml"))
+
+
+@cache
 def _info(name: str) -> DatasetInfo:
     path = _folder() / f"{name}.toml"
     return parse_info(path.read_text(encoding="utf-8"), path.name)
@@ -160,6 +167,8 @@ def _info(name: str) -> DatasetInfo:
 
 @cache
 def _dataset(name: str) -> Dataset:
+    from bayes_engine.table.schema import Schema, Variable
+
     info = _info(name)
     frame = _read_frame(_folder() / f"{name}.csv", info)
     variables = (
@@ -170,6 +179,8 @@ def _dataset(name: str) -> Dataset:
 
 @cache
 def _network(name: str) -> StoredNetwork:
+    from bayes_engine.exchange import read_bif
+
     path = _networks() / f"{name}.toml"
     network = read_bif(path.with_suffix(".bif"))
     return StoredNetwork(name, network, parse_network_info(path.read_text(encoding="utf-8"), path.name, network))
@@ -181,6 +192,8 @@ def _networks() -> Path:
 
 def _read_frame(path: Path, info: DatasetInfo) -> pd.DataFrame:
     """The CSV as its columns are described; a cell is missing if it is empty or listed in `missing`, never by guess."""
+    import pandas as pd
+
     cells = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=["", *info.missing], encoding="utf-8")
     if list(cells.columns) != [c.name for c in info.columns]:
         raise TableError(
@@ -193,6 +206,8 @@ def _read_frame(path: Path, info: DatasetInfo) -> pd.DataFrame:
 
 
 def _read_column(cells: pd.Series[str], column: ColumnInfo, file: str) -> pd.Series[Any]:
+    import pandas as pd
+
     if column.discrete:
         levels = {str(level): level for level in column.levels}
         values = cells.map(levels, na_action="ignore")

@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from bayes_engine.errors import CellTypeError, SchemaMismatch, TableError
 from bayes_engine.language import Word
 from bayes_engine.table.dataframes import as_frame, to_pandas
+from bayes_engine.table.kinds import Kind as Kind  # noqa: PLC0414
+from bayes_engine.table.kinds import Level as Level  # noqa: PLC0414
+from bayes_engine.table.kinds import Role as Role  # noqa: PLC0414
 from bayes_engine.table.text import HAN, TextRule
-
-Level = str | int | float | bool
-Kind = Literal["categorical", "binary", "continuous", "count", "text", "date", "identifier", "constant", "empty"]
-Role = Literal["feature", "target", "ignore", "id", "group", "weight", "amount"]
 
 DISCRETE: tuple[Kind, ...] = ("categorical", "binary")
 NUMERIC: tuple[Kind, ...] = ("continuous", "count")

@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn, TypeVar, get_args
 import streamlit as st
 
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
-from bayes_engine.table.schema import Role
+from bayes_engine.table.kinds import Role
 from bayes_engine.workbench.doctor.finding import OTHER_KIND, Mended
 from bayes_engine.workbench.link_token import packed, unpacked
 from pages.runtime import private

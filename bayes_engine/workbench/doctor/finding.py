@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bayes_engine.language import Listing, Message, Word
-from bayes_engine.table.schema import Kind, Role
+from bayes_engine.table.kinds import Kind, Role
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
