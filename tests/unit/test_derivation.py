@@ -43,6 +43,7 @@ from bayes_engine.workbench.derivation.log_odds import log_odds_terms, odds_need
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, misprints
 from bayes_engine.workbench.derivation.mistakes import FilledIn
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
+from bayes_engine.workbench.figures.comparison import MeasurePanel, dial
 from bayes_engine.workbench.figures.contributions import BIT, ClassStyle, verdict, waterfall
 from tests.conftest import crossed
 
@@ -570,6 +571,22 @@ def test_waterfall_says_never_seen(melons: Parts) -> None:
     low, high = figure.layout.xaxis.range
     assert all(low <= v <= high for ends in bars(figure).values() for v in ends)
     assert figure.layout.shapes[0].x0 == pytest.approx(math.log(5))
+
+
+def test_numbers_of_the_waterfall_are_not_cut_on_a_phone(melons: Parts) -> None:
+    balance = log_odds_terms(fitted(melons).explain(melons.X.iloc[[0]]), "是", "否")
+    figure = waterfall(balance, list("abcdefghi"), SIDES)
+    low, high = figure.layout.xaxis.range
+    for note in figure.layout.annotations:
+        free = high - note.x if note.xanchor == "left" else note.x - low
+        assert 200 * free / (high - low) >= 7 * len(note.text) + 3
+
+
+def test_names_of_readings_have_lines_of_their_own() -> None:
+    panel = MeasurePanel("accuracy", (0.5, 0.7), ("50%", "70%"), more=True)
+    axis = dial(["a", "a long name that takes half of a phone"], [panel], active=0).layout.yaxis
+    assert axis.ticklabelposition == "inside"
+    assert all(axis.range[1] < place < row for place, row in zip(axis.tickvals, (0, 1), strict=True))
 
 
 def test_verdict_shows_posteriors_and_risks() -> None:

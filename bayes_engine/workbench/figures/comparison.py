@@ -90,15 +90,17 @@ def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int
     if active >= 0:
         shade = "rgba(255,255,255,0.08)" if dark else "rgba(31,36,48,0.06)"
         figure.add_shape(
-            type="rect", xref="paper", x0=0, x1=1, yref="y", y0=active - 0.46, y1=active + 0.46, fillcolor=shade,
+            type="rect", xref="paper", x0=0, x1=1, yref="y", y0=active - 0.68, y1=active + 0.3, fillcolor=shade,
             line={"width": 0}, layer="below",
         )  # fmt: skip
     figure.update_xaxes(showgrid=False, zeroline=False)
-    figure.update_yaxes(fixedrange=True)
-    named_rows(figure, models, chosen=active, air=0.45)
+    named_rows(figure, models, chosen=active)
+    figure.update_yaxes(range=[len(models) - 0.68, -0.7], fixedrange=True)
+    above = [row - 0.42 for row in rows]  # a name has a line of its own: beside the panels a phone has no room
+    figure.update_layout(yaxis={"tickvals": above, "ticklabelposition": "inside", "ticklabelstandoff": 0})
     figure.update_annotations(font={"size": 13, "color": ink}, yshift=4)
     figure.update_layout(template=template(dark), showlegend=False, dragmode=False, clickmode="event+select")
-    return sized(figure, 52 + 34 * len(models), left=4, right=4, top=34)
+    return sized(figure, 52 + 44 * len(models), left=4, right=4, top=34)
 
 
 def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = False) -> go.Figure:

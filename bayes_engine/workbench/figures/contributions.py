@@ -16,6 +16,8 @@ from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, named_rows,
 
 BIT = math.log(2.0)
 """One bit in nats."""
+PHONE = 200
+"""Pixels that the bars have beside their names on a screen 390 wide."""
 
 
 class ClassStyle(NamedTuple):
@@ -43,7 +45,10 @@ def waterfall(
     starts, ends = _stairs(balance, unit)
     total = balance.total
     line = [] if needed is None else [needed / unit]
-    low, high = _span([0.0, *starts, *ends, *line], balance)
+    numbers = [(end, w.nats / unit) for end, w in zip(ends, balance.weights, strict=True) if not w.never]
+    if total is not None and math.isfinite(total):
+        numbers.append((total / unit, total / unit))
+    low, high = _span([0.0, *starts, *ends, *line], numbers, balance)
     last = len(balance.weights)
     figure = go.Figure(layout={"template": template(dark)})
     for place in line:
@@ -136,13 +141,21 @@ def _stairs(balance: LogOddsTerms, unit: float) -> tuple[list[float], list[float
     return starts, ends
 
 
-def _span(places: list[float], balance: LogOddsTerms) -> tuple[float, float]:
-    """The ends of the axis: all places, with room for the numbers beside the bars and for bars without an end."""
+def _span(places: list[float], numbers: Sequence[tuple[float, float]], balance: LogOddsTerms) -> tuple[float, float]:
+    """The ends of the axis: all places, with room for bars without an end and for the `numbers` at the ends of the
+    others, each a place and a value: as much as they need on a phone, to the right of what is added, to the left of
+    what is taken away."""
     low, high = min(places), max(places)
     reach = (high - low) or 1.0
+    share = min(0.32, max((8 + 7 * len(signed(v, 3)) for _place, v in numbers), default=0) / PHONE)
+    left = [place for place, value in numbers if value < 0]
+    right = [place for place, value in numbers if value >= 0]
+    room = reach * share / (1.0 - share * (bool(left) + bool(right)))
     never = [weight.never for weight in balance.weights]
-    left, right = (0.6 if any(label in n for n in never) else 0.2 for label in (balance.for_, balance.against))
-    return low - left * reach, high + right * reach
+    low_side, high_side = (any(label in n for n in never) for label in (balance.for_, balance.against))
+    lowest = low - (0.6 if low_side else 0.02) * reach
+    highest = high + (0.6 if high_side else 0.02) * reach
+    return min([lowest, *(place - room for place in left)]), max([highest, *(place + room for place in right)])
 
 
 def _bar(figure: go.Figure, row: int, start: float, end: float, colour: str, hover: str, edge: str = "") -> None:

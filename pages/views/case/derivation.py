@@ -62,6 +62,7 @@ LINE [st=BaseButton-tertiary] { min-height: 1.7rem; padding: 0; text-align: left
 LINE [st=BaseButton-tertiary] p {
   text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px;
 }
+LINE [st=MarkdownContainer] span { white-space: normal; }
 LINE [st=TextInput] { padding: .12rem 0; }
 .st-key-factors .st-key-opened { margin: .4rem 0; }
 .st-key-factors .st-key-opened, .st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
