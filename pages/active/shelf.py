@@ -145,7 +145,7 @@ def shelve_button(table: active.FittableTable, spec: Spec, label: str, *, key: s
         icon=":material/check:" if spec in there else ":material/add:",
         key=key,
         disabled=full,
-        help=_("The shelf is full.") if full else about,
+        help=_("No further candidate model fits.") if full else about,
         **on_click(lambda s: replace(s, shelf=specs, active=specs.index(spec))),
     )
 
@@ -185,7 +185,7 @@ def choose_model(table: active.FittableTable) -> Spec:
     """The models of the shelf, of which one is active: that one."""
     specs, here, called = active.shelf_of(table), active_place(table), names(table)
     st.segmented_control(
-        _("Models on the shelf"),
+        _("Candidate models"),
         range(len(specs)),
         required=True,
         wrap=True,

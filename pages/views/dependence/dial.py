@@ -147,7 +147,7 @@ def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str 
             help=_(
                 "From naive to full: each column depends on the class and on no other, on the same one (SPODE), on "
                 "one of its own (TAN), on each in turn and averaged (AODE), on up to k others (k-DB; k = 0 is naive "
-                "Bayes). Choosing one puts that model on the shelf, as the active one."
+                "Bayes). Choosing one adds that model to the candidates, as the active one."
             ),
             **control("dial", here, lambda s, place: with_dial_model(table, specs, place)(s) if place else s),
         )

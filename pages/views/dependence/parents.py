@@ -55,5 +55,5 @@ def shelve(table: active.FittableTable, specs: Sequence[Spec]) -> None:
     """Buttons that put models on the shelf, active; one that is there is made active."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for spec in specs:
-            label = _("{model} on the shelf").format(model=md(shelf.title(spec, table), 40))
+            label = _("{model} as a candidate").format(model=md(shelf.title(spec, table), 40))
             shelf.shelve_button(table, spec, label, key=f"shelve_{spec.family}")

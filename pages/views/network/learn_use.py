@@ -27,7 +27,9 @@ def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Sourc
             **on_click(lambda s: with_network(here, s, graph)),
         )
         about = _("It predicts the class through its Markov blanket.")
-        shelf.shelve_button(here.table, spec, _("On the shelf as a classifier"), key="learn_shelve", about=about)
+        shelf.shelve_button(
+            here.table, spec, _("Add to the candidates as a classifier"), key="learn_shelve", about=about
+        )
         if not by_hand:
             st.button(
                 _("Change it by hand"),

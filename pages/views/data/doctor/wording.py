@@ -170,7 +170,7 @@ def mend_help(mend: finding.Mend) -> str:
             "missing": _("A missing cell becomes a level, counted like any other."),
         }[mend.name] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
     if isinstance(mend, finding.AddModel):
-        return _("The model goes on the shelf and is active; the others stay.")
+        return _("The model joins the candidates and is active; the others stay.")
     if isinstance(mend, finding.BalanceLosses):
         return _("λ becomes n/(K·n_truth) off the diagonal, which decides as among classes of equal size.")
     stated = mend.value if mend.what == "days" else 0.0

@@ -159,7 +159,7 @@ def _ask(table: active.FittableTable, offered: list[int]) -> None:
             )
         ]
         if n not in offered:
-            words.append(_("It would take too much memory: choose fewer rows, or take models off the shelf."))
+            words.append(_("It would take too much memory: choose fewer rows, or remove candidate models."))
         words.append(_("A sample drawn at random is quicker; the intervals get wider, and say by how much."))
         st.markdown(" ".join(words))
         with st.container(horizontal=True, gap="small"):

@@ -62,7 +62,7 @@ def _controls(table: active.FittableTable) -> None:
                 _("Add the other families"),
                 icon=":material/library_add:",
                 key="compare_fill",
-                help=_("To the shelf: {models}.").format(
+                help=_("Adds the candidates {models}.").format(
                     models=_(", ").join(md(shelf.title(s, table)) for s in missing)
                 ),
                 **on_click(lambda s: with_rivals(table, s)),

@@ -30,9 +30,9 @@ def modes_of_use(table: active.FittableTable) -> None:
     else:
         st.info(
             _(
-                "The look-up table and lazy learning are there for naive Bayes only. This model, like all of the "
-                "shelf, can learn rows, forget rows and merge with another: below, a row is removed and put back. Its "
-                "structure stays that of the first fit."
+                "The look-up table and lazy learning are there for naive Bayes only. This model, like all the "
+                "candidates, can learn rows, forget rows and merge with another: below, a row is removed and put back. "
+                "Its structure stays that of the first fit."
             )
         )
     try:
