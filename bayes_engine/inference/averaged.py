@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import ClassVar, cast
 
 import numpy as np
@@ -402,19 +402,19 @@ def scores_left_out(
     weight: Array | None,
 ) -> tuple[Array, Array]:
     """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (m,),
-    for the stars on columns of X, by their positions. `weight` is (n,), None where all are 1.
+    for the stars on columns of X, by their positions, each over the rows that know its parent. `weight` is (n,), None
+    where all are 1.
 
-    The rows come class by class, all cells known, each to lose a weight of 1: then a class shares tables, where its own
-    counts are one less, and its `log_prior` (C,); no family's smoothing hangs on the marginal of all classes.
+    The rows come class by class, each to lose a weight of 1: then a class shares tables, where its own counts are one
+    less, and its `log_prior` (C,); no family's smoothing hangs on the marginal of all classes.
     """
     one = next(iter(stars.values()))
     k = len(one.prior.p)
     packed = pack(X, [f.domain for f in one.tables])
-    columns = np.cumsum(packed.extents[:-1])
     counted, without = (
-        [packed.tables(np.split(_star_terms(star, gone), columns, axis=1)) for star in stars.values()]
-        for gone in (0.0, 1.0)
+        [packed.tables(_star_terms(star, gone, packed.extents)) for star in stars.values()] for gone in (0.0, 1.0)
     )
+    sizes = [one.tables[i].domain.size for i in stars]
     hits, gains = np.zeros(len(stars)), np.zeros(len(stars))
     for c, (begin, end) in enumerate(steps(pairwise(np.searchsorted(left.own, np.arange(k + 1)).tolist()), k)):
         if begin == end:
@@ -432,24 +432,34 @@ def scores_left_out(
             largest = joint[: c + 1] >= -EQUAL  # the first of equals is the one predicted
             right = largest[c] & ~largest[:c].any(axis=0)
             gain = joint[c] - log(np.maximum(exp(joint).sum(axis=0), np.finfo(float).tiny))  # −inf without a posterior
+            for m, (i, size) in enumerate(zip(stars, sizes, strict=True)):
+                if packed.extents[i] > size:
+                    hidden = packed.places[i][rows] >= size
+                    right[m, hidden], gain[m, hidden] = False, 0.0
             hits += np.count_nonzero(right, axis=1) if weight is None else right @ weight[rows]
             gains += gain.sum(axis=1) if weight is None else gain @ weight[rows]
     return hits, gains
 
 
-def _star_terms(star: DirectedFactor, gone: float) -> Array:
-    """(places of i, places of all columns, W) log P(x_j | c, x_i), and log P(x_i | c) in all places of i itself, every
-    cell having lost the weight `gone`."""
+def _star_terms(star: DirectedFactor, gone: float, extents: Sequence[int]) -> list[Array]:
+    """Of each column (places of i, places of j, W) log P(x_j | c, x_i), 0 where j is not known, and log P(x_i | c) in
+    all places of i itself, every cell having lost the weight `gone`."""
     families = star.tables
     wide = [f.counts if f.parents else np.repeat(f.counts[:, :, None], f.domain.size, axis=2) for f in families]
     above = [f.totals if f.parents else np.repeat(f.totals[:, None], f.domain.size, axis=1) for f in families]
-    sizes, alpha = np.array([f.domain.size for f in families]), np.array([f.rule.amount for f in families])
+    sizes = np.array([f.domain.size for f in families], dtype=np.intp)
+    alpha = np.array([f.rule.amount for f in families])
     count = np.concatenate(wide, axis=2)
     total = np.stack(above, axis=2)
     count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))
     added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
     total, added, size = (np.repeat(a, sizes, axis=-1) for a in (total, added, sizes))
     table = log_smoothed(count, total, added, size)
-    terms = np.zeros((*table.shape[1:], row_width(len(table))))
-    terms[..., : len(table)] = np.moveaxis(table, 0, -1)
-    return terms
+    places = np.concatenate([np.arange(s) + first for s, first in zip(sizes, _firsts(extents), strict=True)])
+    terms = np.zeros((table.shape[1], sum(extents), row_width(len(table))))
+    terms[:, places, : len(table)] = np.moveaxis(table, 0, -1)
+    return np.split(terms, _firsts(extents)[1:], axis=1)
+
+
+def _firsts(extents: Sequence[int]) -> list[int]:
+    return [0, *accumulate(extents[:-1])]

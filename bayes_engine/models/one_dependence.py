@@ -21,6 +21,7 @@ from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
 from bayes_engine.factors.leaf import Domain, Leaf, LeftOutRows, refuse_parents
+from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.inference.averaged import EQUAL, AveragedFactor, Member, scores_left_out
 from bayes_engine.inference.directed import DirectedFactor, integrating
@@ -63,7 +64,7 @@ from bayes_engine.structure.chow_liu import (
     spanning_tree,
 )
 from bayes_engine.structure.dependence import Dependences, Structure, dependences, k_parents, star
-from bayes_engine.table.encode import MISSING, Table, code_dtype
+from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema, Variable
@@ -328,7 +329,7 @@ class SPODE(SemiNaive):
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
         place = {v.name: j for j, v in enumerate(X.schema)}
         fast = self._all_at_once(X, left)
-        rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
+        rows = np.flatnonzero(fast & (weight > 0))
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
         if len(rows):
             rows = rows[np.argsort(codes[rows].astype(code_dtype(labels.n_classes)), kind="stable")]  # by radix
@@ -338,10 +339,12 @@ class SPODE(SemiNaive):
             for some in slices(len(names), STARS):  # the tables of all at once would be d times those of the pairs
                 stars = {place[names[i]]: along[i](self.stats_) for i in range(some.start, some.stop)}
                 hits[some], gains[some] = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
-        if len(others):
-            part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])
-            log_prior = self._prior_without(gone)
-            for i, anew in enumerate(steps(along)):
+        for i, (name, anew) in enumerate(steps(zip(names, along, strict=True), len(names))):
+            hidden = self._domain(self.stats_, self.stats_.schema[name]).places(X) == HIDDEN
+            others = np.flatnonzero((~fast | hidden) & (weight > 0))
+            if len(others):
+                part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])
+                log_prior = self._prior_without(gone)
                 log_posterior = log_normalize(self._without_one(part, gone, log_prior, anew(self.stats_), anew))
                 largest = log_posterior >= log_posterior.max(axis=1, keepdims=True) - EQUAL
                 right = (largest.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # no posterior: wrong
@@ -356,12 +359,11 @@ class SPODE(SemiNaive):
         return pd.DataFrame([scores[n] for n in order], index=index, columns=["accuracy", "log_loss"])
 
     def _all_at_once(self, X: Table, left: LeftOutRows) -> NDArray[np.bool_]:
-        """(n,) the rows that `scores_left_out` takes: all cells known and discrete, and a weight of 1."""
+        """(n,) the rows that `scores_left_out` takes: of discrete columns, and with a weight of 1."""
         shared = any(dirichlet(self.alpha, v.name).base == "marginal" for v in X.schema)
         if not X.n or shared or any(not v.discrete for v in X.schema):
             return np.zeros(X.n, dtype=bool)
-        known = (X[v.name] != MISSING for v in X.schema if self.missing != "category")
-        return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._any_last_missing(X, left.weight)]))
+        return np.asarray((left.weight == 1) & ~self._any_last_missing(X, left.weight))
 
     def _structure(self, stats: SufficientStatistics) -> Structure:
         parent = self._super_parent(stats.schema)
