@@ -44,6 +44,8 @@ FORBIDDEN = ("table", "echo", "write_stream", "exception", "graphviz_chart", "if
 NUMERIC = {"len", "int", "float", "round", "abs", "sum", "ord", "bool", "range", "hash", "type", "chr", "perf_counter"}
 COUNTING = {"count", "index", "strftime", "bit_length", "total_seconds"}
 FIGURES = "bayes_engine/workbench/figures/"
+DRAWN = f"{FIGURES}figure.py"
+"""Where a figure is that draws what its methods are given."""
 COLLECTIONS = {"tuple", "list", "dict", "Sequence", "Mapping", "Iterable"}
 NUMERALS = "bayes_engine.numerals"
 """The module whose functions turn numbers into text."""
@@ -608,7 +610,8 @@ class Project:
         done: set[tuple[ast.AST, str]] = set()
         for module in self.modules.values():
             for node, scope in list(module.around.items()):
-                if isinstance(node, ast.Call) and self._callee(node, scope) is not None:
+                helper = self._callee(node, scope) if isinstance(node, ast.Call) else None
+                if helper is not None and helper.module.path != DRAWN:
                     continue  # a helper's own parameters are followed
                 for value in self.shown(module, node):
                     self._look(value, scope, found)

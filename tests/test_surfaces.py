@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from tests.catalogue import sources
-from tests.surfaces import FIGURES, FORBIDDEN, PLAIN_OPTIONS, ROOT, Place, Project, figure_texts
+from tests.surfaces import DRAWN, FIGURES, FORBIDDEN, PLAIN_OPTIONS, ROOT, Place, Project, figure_texts
 
 BROWSER = sorted(p for kind in ("*.js", "*.css") for p in (ROOT / "pages").rglob(kind))
 
@@ -184,13 +184,17 @@ def test_words_numbers_and_escaped_text_pass(body: str) -> None:
 
 
 def test_a_figure_given_a_bare_name_is_found() -> None:
-    figure = "import plotly.graph_objects as go\ndef bars(labels):\n    return go.Figure(go.Bar(text=labels))\n"
+    figure = (
+        "from bayes_engine.workbench.figures.figure import Figure\n"
+        "def bars(labels):\n    figure = Figure()\n    figure.add_bar(text=labels)\n    return figure"
+    )
+    drawn = "class Figure:\n    def add_bar(self, **properties):\n        self.traces = [properties]"
     page = (
         "from bayes_engine.workbench.figures.bars import bars\n"
         "def show(t):\n    return bars([{guard}(n) for n in t.names])"
     )
     for guard, faults in (("plotly_text", 0), ("md", 1), ("clean", 1)):
-        files = {"bayes_engine/workbench/figures/bars.py": figure, "pages/x.py": page.format(guard=guard)}
+        files = {FIGURES + "bars.py": figure, DRAWN: drawn, "pages/x.py": page.format(guard=guard)}
         assert len(Project(files, guard="plotly_text", shown=figure_texts).unproven()) == faults
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
 from bayes_engine.decision.ask import Question
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, INK, MUTED, named_rows, sized, template
+from bayes_engine.workbench.figures.figure import Figure, subplots
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, INK, MUTED, named_rows, sized
 
 
-def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int = 0, dark: bool = False) -> go.Figure:
+def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int = 0, dark: bool = False) -> Figure:
     """One row a question, in the order given: the bar is the gain, the upright mark the cost, beside them the value;
     bars that pass their mark pay and are full. On the right the fall of the entropy. `labels` are already escaped; the
     `chosen` one is bold (−1: none)."""
-    figure = make_subplots(
+    figure = subplots(
         cols=2,
         shared_yaxes=True,
         horizontal_spacing=0.03,
@@ -83,5 +81,5 @@ def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int 
     figure.update_xaxes(range=[0, 1.8 * nats], showgrid=False, ticks="", showticklabels=False, row=1, col=2)
     named_rows(figure, labels, chosen=chosen)
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(template=template(dark), showlegend=False, bargap=0.3)
+    figure.update_layout(showlegend=False, bargap=0.3)
     return sized(figure, 48 + 24 * len(rows), left=4, right=4, top=28, bottom=4)

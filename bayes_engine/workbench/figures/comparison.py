@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.double_counting import DoubleCounting, Example
 from bayes_engine.workbench.figures.contributions import ClassStyle, waterfall
+from bayes_engine.workbench.figures.figure import Figure, subplots
 from bayes_engine.workbench.figures.theme import (
     CLASS_COLOURS,
     EXTRA_COLOURS,
@@ -22,7 +21,6 @@ from bayes_engine.workbench.figures.theme import (
     named_rows,
     sized,
     straight,
-    template,
 )
 
 
@@ -37,10 +35,10 @@ class MeasurePanel(NamedTuple):
     more: bool = False
 
 
-def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int = -1, dark: bool = False) -> go.Figure:
+def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int = -1, dark: bool = False) -> Figure:
     """The readings of all models, one panel each, one line a model; the best of a panel is drawn full and the `active`
     model's line is shaded. `models` (already escaped) go from the simplest down."""
-    figure = make_subplots(
+    figure = subplots(
         cols=len(readings), shared_yaxes=True, horizontal_spacing=0.022, column_titles=[r.title for r in readings]
     )
     rows = list(range(len(models)))
@@ -99,14 +97,14 @@ def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int
     above = [row - 0.42 for row in rows]  # a name has a line of its own: beside the panels a phone has no room
     figure.update_layout(yaxis={"tickvals": above, "ticklabelposition": "inside", "ticklabelstandoff": 0})
     figure.update_annotations(font={"size": 13, "color": ink}, yshift=4)
-    figure.update_layout(template=template(dark), showlegend=False, dragmode=False, clickmode="event+select")
+    figure.update_layout(showlegend=False, dragmode=False, clickmode="event+select")
     return sized(figure, 52 + 44 * len(models), left=4, right=4, top=34)
 
 
-def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = False) -> go.Figure:
+def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = False) -> Figure:
     """For each model the share that is right against the confidence, a point a bin, as large as the bin's share;
     on the diagonal a confidence means what it says. `curves`: escaped names, and frames of `compare.reliability`."""
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     low = min([0.5, *(float(f["confidence"].min()) for _name, f in curves)])
     straight(figure, low, INK[dark], 1.5)
     for i, (name, frame) in enumerate(curves):
@@ -140,26 +138,26 @@ def recount(
     needed: float | None = None,
     bits: bool = False,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """From naive Bayes's log-odds, less what each edge shares, to the tree's. `labels` (already escaped): naive Bayes,
     each edge, the rest, the tree."""
     balance = counted.balance()
     figure = waterfall(balance, labels[: len(balance.weights)], sides, bits=bits, needed=needed, dark=dark)
-    bars = [trace for trace in figure.data if trace.type == "bar"]
-    low, high = figure.layout.xaxis.range  # the totals are long, and so are their numbers
+    bars = [trace for trace in figure.traces if trace["type"] == "bar"]
+    low, high = figure.to_dict()["layout"]["xaxis"]["range"]  # the totals are long, and so are their numbers
     figure.update_xaxes(range=[low - 0.08 * (high - low), high + 0.08 * (high - low)])
-    bars[0].update(width=bars[-1].width, marker_line=bars[-1].marker.line)  # a total, as the last one is
+    bars[0]["width"], bars[0]["marker"]["line"] = bars[-1]["width"], bars[-1]["marker"]["line"]  # a total, as it is
     return figure.update_yaxes(ticktext=[*labels[: len(balance.weights)], f"<b>{labels[-1]}</b>"])
 
 
 def example(
     shown: Example, attributes: tuple[tuple[str, str], tuple[str, str]], classes: tuple[str, str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """The exact tables of an example, overall and within each class, and what naive Bayes says of each cell beside the
     truth. `attributes` name the levels (no, yes) of x₁ and x₂, `classes` the classes no and yes; all escaped."""
     first, second = attributes
     titles = [_("overall"), classes[1], classes[0], _("P({name} | x)").format(name=classes[1])]
-    figure = make_subplots(
+    figure = subplots(
         cols=5,
         column_widths=[0.18, 0.18, 0.18, 0.14, 0.32],
         horizontal_spacing=0.025,
@@ -206,7 +204,7 @@ def example(
         tickvals=ys, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
     )
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(template=template(dark), legend={"x": 1, "xanchor": "right", "y": -0.16, "yanchor": "top"})
+    figure.update_layout(legend={"x": 1, "xanchor": "right", "y": -0.16, "yanchor": "top"})
     return sized(figure, 250, left=4, top=30, bottom=52)
 
 
@@ -217,10 +215,10 @@ class CopiesCurve(NamedTuple):
     panels: Sequence[Sequence[tuple[int, float]]]
 
 
-def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int = 0, dark: bool = False) -> go.Figure:
+def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int = 0, dark: bool = False) -> Figure:
     """What happens to each model when one column stands there again and again; a line marks the number
     `chosen`. The second and the third panel, confidence and accuracy, have one scale."""
-    figure = make_subplots(cols=len(titles), horizontal_spacing=0.05, column_titles=list(titles))
+    figure = subplots(cols=len(titles), horizontal_spacing=0.05, column_titles=list(titles))
     for line, (place, symbol) in zip(lines, ((1, "circle"), (0, "square"), (2, "diamond")), strict=False):
         for col, points in enumerate(line.panels, start=1):
             shown = [(k, v) for k, v in points if math.isfinite(v)]
@@ -245,5 +243,5 @@ def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int =
         figure.update_yaxes(range=[min(shared) - room, 1.0 + room], row=1, col=col)
     figure.update_xaxes(range=[-0.4, 10.4], dtick=2, title={"text": _("copies"), "font": {"size": 13}})
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(template=template(dark), legend={"x": 0, "y": -0.3, "yanchor": "top"})
+    figure.update_layout(legend={"x": 0, "y": -0.3, "yanchor": "top"})
     return sized(figure, 300, left=4, top=30, bottom=4)

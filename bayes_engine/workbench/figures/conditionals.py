@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.sources import Fraction
@@ -26,6 +24,7 @@ from bayes_engine.workbench.derivation.conditionals import (
 from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.figures.figure import Figure, subplots
 from bayes_engine.workbench.figures.theme import INK, colour_of, named_rows, rug, sized
 
 WIDTH = 400
@@ -45,10 +44,10 @@ LEGEND = {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, 
 
 def level_bars(
     table: LevelConditionals, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """P(level | class) as grouped bars; where smoothing acts, the bare fraction of counts stands behind each, wide and
     pale."""
-    figure = go.Figure()
+    figure = Figure()
     places = list(range(len(levels)))
     plain = [[table.plain(s)[k] or 0.0 for s in places] for k in range(len(classes))]
     written = _texts(table, len(levels) * (len(classes) + 0.5))
@@ -125,7 +124,7 @@ def _texts(table: LevelConditionals, bars: float) -> list[list[str]]:
 
 def density_curves(
     table: GaussianConditionals, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """p(x | class) of each class with its mean and, between the points of inflection, mean ± sd; the known values of
     each class beneath, and behind the curves as a histogram where there are many. `name` is the column's."""
     ends = [d.mean + side * 3.2 * d.sd for d in table.densities for side in (-1, 1)]
@@ -139,7 +138,7 @@ def density_curves(
 
 def kernel_curves(
     density: Curves, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """p(x | class) of each class as a kernel density, with the bumps it is the sum of, `magnified` times as high where
     they would be too low to see; values and histograms as in `density_curves`."""
     ceiling = _ceiling(density.values.max(axis=1).tolist())
@@ -166,10 +165,10 @@ def magnified(density: Curves) -> int:
     return max(1, round(SEEN * float(density.values.max(axis=1).min()) / tallest))
 
 
-def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
+def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str, dark: bool = False) -> Figure:
     """P(x | class) of a count by its distribution, full, over the shares of the rows, pale; of many counts the former
     is a line. A mark stands at the mean. `name` is the column's."""
-    figure = go.Figure()
+    figure = Figure()
     wide = 0.74 / len(classes) if len(rates.x) <= SEPARATE else 1.0
     apart = len(rates.x) <= SEPARATE
     for k, label in enumerate(classes):
@@ -199,10 +198,10 @@ def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str
 
 def _around_values(
     values: Sequence[Array], span: tuple[float, float], ceiling: float, classes: Sequence[str], name: str, dark: bool
-) -> go.Figure:
+) -> Figure:
     """Room for curves up to the `ceiling`: behind them a histogram of each class where there are many values, beneath
     them the very values."""
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
+    figure = subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
     if max(map(len, values)) >= HISTOGRAM_FROM:
         edges, heights = histogram(values, *span)
         middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
@@ -221,8 +220,7 @@ def _around_values(
             )
         ceiling = max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
     for k, there in enumerate(values):
-        rug(figure, thinned(there, STRIP), -k, colour_of(k, dark), classes[k])
-        figure.data[-1].update(legendgroup=str(k), yaxis="y2", xaxis="x2")
+        rug(figure, thinned(there, STRIP), -k, colour_of(k, dark), classes[k], group=str(k), row=2)
     figure.update_layout(barmode="overlay", hovermode="closest", **LEGEND)
     figure.update_xaxes(range=list(span), showgrid=False, nticks=7)
     figure.update_xaxes(title=name, row=2, col=1)
@@ -233,10 +231,10 @@ def _around_values(
 
 def cut_histogram(
     table: LevelConditionals, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """The values that a column of numbers was cut from, with a line at every cut point: a histogram of each class (its
     area is 1), or where there are few the very values. `name` is the column's."""
-    figure = go.Figure()
+    figure = Figure()
     known, cuts = [v for v in values if len(v)], table.variable.cuts or ()
     ends = [*cuts, *(float(v[i]) for v in known for i in (0, -1))]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
@@ -269,7 +267,7 @@ def cut_histogram(
     return sized(figure, height, top=34 if alone else 6)
 
 
-def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named: dict[str, str], colour: str) -> None:
+def _curve(figure: Figure, density: Density, span: tuple[float, float], named: dict[str, str], colour: str) -> None:
     """The curve of one class, a dotted line at its mean and a bar from mean − sd to mean + sd."""
     x, p = curve(density, *span)
     figure.add_scatter(
@@ -315,20 +313,18 @@ def _ceiling(peaks: Sequence[float]) -> float:
     return 1.1 * max(p for p in peaks if p <= 100.0 * min(peaks))
 
 
-def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False) -> go.Figure:
+def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False) -> Figure:
     """P(class) as one bar each, with the fraction it is."""
-    figure = go.Figure(
-        go.Bar(
-            x=list(prior.factors),
-            y=list(range(len(classes))),
-            orientation="h",
-            cliponaxis=False,
-            textposition="outside",  # no ink is legible on the colours of all classes
-            textangle=0,
-            marker={"color": [colour_of(k, dark) for k in range(len(classes))], "line": {"width": 0}},
-            text=[f"{fraction(s)} = {number(p)}" for s, p in zip(prior.sources, prior.factors, strict=True)],
-            hovertemplate="%{text}<extra></extra>",
-        )
+    figure = Figure().add_bar(
+        x=list(prior.factors),
+        y=list(range(len(classes))),
+        orientation="h",
+        cliponaxis=False,
+        textposition="outside",  # no ink is legible on the colours of all classes
+        textangle=0,
+        marker={"color": [colour_of(k, dark) for k in range(len(classes))], "line": {"width": 0}},
+        text=[f"{fraction(s)} = {number(p)}" for s, p in zip(prior.sources, prior.factors, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
     )
     figure.update_layout(bargap=0.35, showlegend=False)
     named_rows(figure, classes)

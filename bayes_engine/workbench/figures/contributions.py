@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
 from bayes_engine.language import _
 from bayes_engine.numerals import certain, signed
 from bayes_engine.workbench.derivation.log_odds import LogOddsTerms
-from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, named_rows, sized, template
+from bayes_engine.workbench.figures.figure import Figure, subplots
+from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, named_rows, sized
 
 BIT = math.log(2.0)
 """One bit in nats."""
@@ -35,7 +33,7 @@ def waterfall(
     bits: bool = False,
     needed: float | None = None,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """The log-odds as a sum: each bar begins where the one above it ended; the last is the total.
 
     `labels` (already escaped) name the weights, `sides` are the class for and the class against. `needed` (nats) draws
@@ -50,7 +48,7 @@ def waterfall(
         numbers.append((total / unit, total / unit))
     low, high = _span([0.0, *starts, *ends, *line], numbers, balance)
     last = len(balance.weights)
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     for place in line:
         figure.add_vline(x=place, line={"dash": "dot", "width": 1.5, "color": INK[dark]})
     figure.add_scatter(
@@ -95,10 +93,10 @@ def verdict(
     decided: int,
     narrow: bool = False,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """For each decision the posterior of its class (None for one that is no class) and its conditional risk; the least
     risk is drawn full. `names` are escaped already. `narrow` leaves room for short numbers only."""
-    figure = make_subplots(cols=2, shared_yaxes=True, horizontal_spacing=0.06, column_titles=["P(c|x)", "R(a|x)"])
+    figure = subplots(cols=2, shared_yaxes=True, horizontal_spacing=0.06, column_titles=["P(c|x)", "R(a|x)"])
     rows = list(range(len(names)))
     for col, values in ((1, posterior), (2, risks)):
         known = [v for v in values if v is not None]
@@ -119,7 +117,7 @@ def verdict(
         reach = [min(0.0, *known) * room, (max(0.0, *known) or (0.0 if min(known) < 0 else 1.0)) * room]
         figure.update_xaxes(range=reach, showticklabels=False, ticks="", showgrid=False, row=1, col=col)
     named_rows(figure, names, chosen=decided)
-    figure.update_layout(template=template(dark), showlegend=False, bargap=0.3)
+    figure.update_layout(showlegend=False, bargap=0.3)
     return sized(figure, 44 + 30 * len(rows), left=4, right=4, top=26, bottom=4)
 
 
@@ -158,7 +156,7 @@ def _span(places: list[float], numbers: Sequence[tuple[float, float]], balance: 
     return min([lowest, *(place - room for place in left)]), max([highest, *(place + room for place in right)])
 
 
-def _bar(figure: go.Figure, row: int, start: float, end: float, colour: str, hover: str, edge: str = "") -> None:
+def _bar(figure: Figure, row: int, start: float, end: float, colour: str, hover: str, edge: str = "") -> None:
     figure.add_bar(
         **_from_to(row, start, end),
         width=0.5 if edge else 0.72,
@@ -172,12 +170,12 @@ def _from_to(row: int, start: float, end: float) -> dict[str, Any]:
     return {"x": [end - start], "y": [row], "base": [start], "orientation": "h"}
 
 
-def _beside(figure: go.Figure, row: int, end: float, value: float, dark: bool) -> None:
+def _beside(figure: Figure, row: int, end: float, value: float, dark: bool) -> None:
     """The number at the end of a bar."""
     _note(figure, row, end, signed(value, 3), "left" if value >= 0 else "right", dark)
 
 
-def _endless(figure: go.Figure, row: int, start: float, edge: float, why: str, colour: str, dark: bool) -> None:
+def _endless(figure: Figure, row: int, start: float, edge: float, why: str, colour: str, dark: bool) -> None:
     """A hatched bar to the edge of the figure, and why it has no end."""
     figure.add_bar(
         **_from_to(row, start, edge),
@@ -192,7 +190,7 @@ def _endless(figure: go.Figure, row: int, start: float, edge: float, why: str, c
     _note(figure, row, (start + edge) / 2, why, "center", dark)
 
 
-def _note(figure: go.Figure, row: int, place: float, text: str, anchor: str, dark: bool) -> None:
+def _note(figure: Figure, row: int, place: float, text: str, anchor: str, dark: bool) -> None:
     figure.add_annotation(
         x=place,
         y=row,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
@@ -17,6 +16,7 @@ from bayes_engine.workbench.derivation.conditionals import thinned
 from bayes_engine.workbench.derivation.demonstrations import log_gaussian
 from bayes_engine.workbench.derivation.estimates import Estimate, Estimates
 from bayes_engine.workbench.figures.conditionals import LEGEND, STRIP
+from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of, named_rows, rug, sized
 
 POINTS = 121
@@ -25,10 +25,10 @@ POINTS = 121
 
 def estimate_marks(
     estimates: Estimates, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """Each level of each class on a line of its own: the plain share as a ring, Laplace's estimate as a diamond, the
     estimate under the prior in use as a dot on its credible interval."""
-    figure = go.Figure()
+    figure = Figure()
     n, prior = len(classes), _("Jeffreys") if estimates.bare else _("prior in use")
     marks = (
         (estimates.likely, "circle-open", 11, _("maximum likelihood"), ""),
@@ -62,7 +62,7 @@ def estimate_marks(
     return sized(figure, 70 + max(22 * len(levels) * n, 90), right=12, top=30)
 
 
-def _bars(figure: go.Figure, estimate: Estimate, k: int, rows: Sequence[float], colour: str) -> None:
+def _bars(figure: Figure, estimate: Estimate, k: int, rows: Sequence[float], colour: str) -> None:
     """The credible intervals of a class."""
     assert estimate.interval is not None
     ends = zip(*(side[k].tolist() for side in estimate.interval), strict=True)
@@ -88,10 +88,10 @@ def gaussian_fans(
     classes: Sequence[str],
     name: str,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """Of each class the fitted Gaussian (mean, sd) and, faint behind it, those drawn from its posterior; beneath, the
     values that all of this is known from. `name` is the column's."""
-    figure = go.Figure()
+    figure = Figure()
     spans = [(m - 3.4 * s, m + 3.4 * s) for m, s in fitted]
     low, high = min(a for a, _b in spans), max(b for _a, b in spans)
     x = np.linspace(low, high, POINTS)
@@ -131,10 +131,10 @@ def _short(values: Array, span: float) -> list[float]:
 
 def bands(
     plausible: Plausible, order: Sequence[int], *, classes: Sequence[str], colours: Sequence[str], dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """P(c|x) of each class: 95 % of the plausible models as a bar, their median as a stroke, the model's own as a dot.
     `order` are the classes' positions in `plausible`."""
-    figure = go.Figure()
+    figure = Figure()
     low, middle, high = plausible.band()
     for row, (k, colour) in enumerate(zip(order, colours, strict=True)):
         text = _("95 % from {low} to {high}, median {median}, the model's own {own}")
@@ -157,7 +157,7 @@ def bands(
 
 def histogram_of(
     plausible: Plausible, label: object, *, name: str, colour: str, needed: float | None = None, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """P(label|x) over all plausible models: their share in each twentieth, the middle 95 % in full colour; the model's
     own value, and dotted where the decision turns, at `needed` nats of log-odds. `name` is the class's."""
     shares, edges = plausible.histogram(label)
@@ -165,17 +165,13 @@ def histogram_of(
     low, _median, high = (float(v) for v in plausible.band()[:, k])
     middle, wide = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
     inside = [a < high and b > low for a, b in pairwise(edges)]
-    figure = go.Figure(
-        go.Bar(
-            x=middle.tolist(),
-            y=shares.tolist(),
-            width=wide * 0.94,
-            marker={"color": colour, "opacity": [0.75 if there else 0.28 for there in inside], "line": {"width": 0}},
-            customdata=[
-                [f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for (a, b), s in zip(pairwise(edges), shares, strict=True)
-            ],
-            hovertemplate="%{customdata[0]} – %{customdata[1]}: %{customdata[2]}<extra></extra>",
-        )
+    figure = Figure().add_bar(
+        x=middle.tolist(),
+        y=shares.tolist(),
+        width=wide * 0.94,
+        marker={"color": colour, "opacity": [0.75 if there else 0.28 for there in inside], "line": {"width": 0}},
+        customdata=[[f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for (a, b), s in zip(pairwise(edges), shares, strict=True)],
+        hovertemplate="%{customdata[0]} – %{customdata[1]}: %{customdata[2]}<extra></extra>",
     )
     own = float(plausible.own[k])
     figure.add_vline(x=own, line={"width": 2, "color": INK[dark]})

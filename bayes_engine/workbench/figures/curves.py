@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bayes_engine.decision.curves import CostCurve, ErrorCosts, RiskSteps, ThresholdSweep, best_point
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.decision.regions import Axis, Plane
 from bayes_engine.language import _
+from bayes_engine.workbench.figures.figure import Figure, subplots
 from bayes_engine.workbench.figures.theme import (
     CLASS_COLOURS,
     EXTRA_COLOURS,
@@ -21,7 +20,6 @@ from bayes_engine.workbench.figures.theme import (
     colour_of,
     sized,
     straight,
-    template,
 )
 
 T = TypeVar("T")
@@ -49,18 +47,18 @@ def _on_top(curves: Sequence[tuple[CurveStyle, T]]) -> list[tuple[CurveStyle, T]
     return sorted(curves, key=lambda curve: curve[0].active)
 
 
-def _framed(figure: go.Figure, dark: bool, height: int = HEIGHT) -> go.Figure:
+def _framed(figure: Figure, dark: bool, height: int = HEIGHT) -> Figure:
     legend = {"x": 0, "y": 1.03, "yanchor": "bottom", "itemwidth": 32, "font": {"size": 13}}
-    figure.update_layout(template=template(dark), legend=legend, hovermode="closest")
+    figure.update_layout(legend=legend, hovermode="closest")
     return sized(figure, height, left=4, right=12, top=40, bottom=4)
 
 
 def calibration(
     curves: Sequence[tuple[CurveStyle, pd.DataFrame]], forecast: str, *, height: int = HEIGHT, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """The share that is so against what was `forecast` (the axis title), a point a bin of equal weight, for frames of
     `curves.calibration`; the active model's with its intervals. On the diagonal a probability means what it says."""
-    figure = go.Figure()
+    figure = Figure()
     straight(figure, 0, EXTRA_COLOURS[0][dark], 1.5)
     for look, frame in _on_top(curves):
         line = _line(look, dark)
@@ -91,10 +89,10 @@ def calibration(
 
 def roc(
     curves: Sequence[tuple[CurveStyle, ThresholdSweep]], priced: ErrorCosts | None, *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """ROC curves, exact; of the active model also the convex hull. Where the losses have two prices: its point of least
     risk, and lines along which the risk is the same, the one through that point full."""
-    figure = go.Figure()
+    figure = Figure()
     straight(figure, 0, EXTRA_COLOURS[0][dark], 1.2)
     for look, swept in curves:
         if look.active and priced is not None and priced.miss > 0 and priced.false_alarm > 0:
@@ -123,7 +121,7 @@ def roc(
     return _framed(figure, dark)
 
 
-def _iso_risk(figure: go.Figure, swept: ThresholdSweep, priced: ErrorCosts, dark: bool) -> None:
+def _iso_risk(figure: Figure, swept: ThresholdSweep, priced: ErrorCosts, dark: bool) -> None:
     """The line of least risk through the best point, dearer ones below it, and the point."""
     slope, best = priced.slope(swept.share), best_point(swept, priced)
     x, y, risk = float(swept.fpr[best]), float(swept.tpr[best]), float(priced.risk(swept)[best])
@@ -150,9 +148,9 @@ def _iso_risk(figure: go.Figure, swept: ThresholdSweep, priced: ErrorCosts, dark
     )  # fmt: skip
 
 
-def precision_recall(curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, dark: bool = False) -> go.Figure:
+def precision_recall(curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, dark: bool = False) -> Figure:
     """Precision against recall, a step a threshold; the dotted line is what calling everybody positive has."""
-    figure = go.Figure()
+    figure = Figure()
     base = curves[0][1].share
     figure.add_hline(y=base, line={"dash": "dot", "width": 1.2, "color": EXTRA_COLOURS[0][dark]})
     for look, swept in _on_top(curves):
@@ -174,10 +172,10 @@ def precision_recall(curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, dar
 
 def risk_steps(
     curves: Sequence[tuple[CurveStyle, RiskSteps]], threshold: float | None, *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """Estimated risk against the threshold, exact steps; the line stands at the `threshold` that the losses ask for if
     probabilities are true. A mark on each curve is its lowest point."""
-    figure, top = go.Figure(), 0.0
+    figure, top = Figure(), 0.0
     if threshold is not None:
         figure.add_vline(x=threshold, line={"dash": "dot", "width": 1.5, "color": INK[dark]})
     for look, steps in _on_top(curves):
@@ -207,11 +205,11 @@ def risk_steps(
     return _framed(figure, dark)
 
 
-def cost_curves(curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | None, *, dark: bool = False) -> go.Figure:
+def cost_curves(curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | None, *, dark: bool = False) -> Figure:
     """Normalized expected cost against PC₊ (Drummond & Holte). Full: deciding by the posteriors as they are; dotted, of
     the active model: the best threshold in hindsight. The grey tent is deciding one class always; the vertical line is
     where prior and losses stand `now`."""
-    figure = go.Figure()
+    figure = Figure()
     figure.add_scatter(
         x=[0, 0.5, 1], y=[0, 0.5, 0], mode="lines", name=_("one class always"), legendrank=900,
         line={"width": 1.2, "color": EXTRA_COLOURS[0][dark]}, hoverinfo="skip",
@@ -257,9 +255,9 @@ class PlaneLabels(NamedTuple):
 
 def decision_planes(
     drawn: Sequence[tuple[str, Plane]], loss: LossMatrix, points: Points, names: PlaneLabels, *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """Decision regions of models side by side over the same two features, with the rows."""
-    figure = make_subplots(cols=len(drawn), shared_yaxes=True, horizontal_spacing=0.03,
+    figure = subplots(cols=len(drawn), shared_yaxes=True, horizontal_spacing=0.03,
                            column_titles=[name for name, _p in drawn])  # fmt: skip
     place = {c: k for k, c in enumerate(loss.classes)}
     tones = [colour_of(place[a], dark) if a in place else EXTRA_COLOURS[0][dark] for a in loss.actions]
@@ -287,7 +285,7 @@ def decision_planes(
             )  # fmt: skip
         _sides(figure, plane, names, col)
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(template=template(dark), legend={"x": 0, "y": -0.2, "yanchor": "top"})
+    figure.update_layout(legend={"x": 0, "y": -0.2, "yanchor": "top"})
     return sized(figure, 360, left=4, top=30, bottom=4)
 
 
@@ -295,7 +293,7 @@ def _ticks(axis: Axis, n: int) -> list[float]:
     return list(map(float, range(len(axis.levels)))) if axis.levels else [float(v) for v in axis.ticks(n)]
 
 
-def _sides(figure: go.Figure, plane: Plane, names: PlaneLabels, col: int) -> None:
+def _sides(figure: Figure, plane: Plane, names: PlaneLabels, col: int) -> None:
     for axis, name, levels, update in (
         (plane.x, names.x, names.x_levels, figure.update_xaxes),
         (plane.y, names.y if col == 1 else None, names.y_levels, figure.update_yaxes),

@@ -10,16 +10,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
-from plotly.subplots import make_subplots
 
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.dependence import DependenceMap
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.contributions import BIT
-from bayes_engine.workbench.figures.theme import INK, MUTED, sized, template
+from bayes_engine.workbench.figures.figure import Figure, subplots
+from bayes_engine.workbench.figures.theme import INK, MUTED, sized
 
 SCALE = (("#ECE8F4", "#B7A6D6", "#7A5FA8", "#3F2A73"), ("#262231", "#4E4170", "#8A72BE", "#D8CCF6"))
 """Nothing to much, on (light, dark) ground; no class has this violet."""
@@ -38,14 +37,14 @@ def dependence_map(
     chosen: tuple[int, int] | None,
     bits: bool = False,
     dark: bool,
-) -> go.Figure:
+) -> Figure:
     """The lower triangle of the map, the columns' names on its stairs; a cell that is not significant is hollow, and
     has what it comes to by chance in brackets where there is room. The (row, column) `chosen` is framed. A point's
     customdata are its row and column."""
     unit, name = (BIT, _("bits")) if bits else (1.0, _("nats"))
     d = len(labels)
     cell = min(max(WIDTH / d, 17.0), 62.0)
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     edges = np.concatenate([i + np.array(EDGES[:-1]) for i in range(d)] + [np.array([d - 0.5])])
     figure.add_heatmap(
         x=edges,
@@ -114,11 +113,10 @@ def dependence_map(
 
 def super_parent_scores(
     scores: pd.DataFrame, labels: Sequence[str], losses: MeasurePanel, *, chosen: int | None, dark: bool
-) -> go.Figure:
+) -> Figure:
     """Leave-one-out accuracy and log-loss of each candidate, in the order of `scores` (`SPODE.candidate_scores_`), as
     two columns of dots; the one `chosen` is filled. `losses` are the log-losses as they are shown."""
-    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.06)
-    figure.update_layout(template=template(dark))
+    figure = subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.06)
     places = list(range(len(labels)))
     strong, quiet = SCALE[dark][2], MUTED["other"]
     shown = (

@@ -6,14 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
 from bayes_engine.workbench.figures.contributions import BIT
-from bayes_engine.workbench.figures.theme import INK, MUTED, colour_of, sized, template
+from bayes_engine.workbench.figures.figure import Figure, subplots
+from bayes_engine.workbench.figures.theme import INK, MUTED, colour_of, sized
 
 ROW = 21
 """Height of a bar in pixels."""
@@ -39,7 +37,7 @@ def discriminating_words(
     asked: int = -1,
     bits: bool = False,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """`weight` (C, V) as of `texts.weights_of_evidence`, `chosen` the places of the words of each class;
     `labels` and `hover` (by place) and `classes` are escaped already. Two classes share one axis, the first to the
     left; of more each has its own. The word `asked` for is drawn, too, with an edge. Weights come in nats and are shown
@@ -51,7 +49,7 @@ def discriminating_words(
         if asked >= 0 and all(bar.place != asked for bar in bars):
             bars.append(Bar(asked, int(weight[1, asked] >= 0), asked=True))
         bars.sort(key=lambda bar: float(weight[1, bar.place]))
-        figure = go.Figure()
+        figure = Figure()
         values = [float(weight[1, bar.place]) for bar in bars]
         _bars(figure, bars, values, labels, hover, dark)
         towards = f"← {classes[0]}   {_('bits') if bits else _('nats')}   {classes[1]} →"
@@ -59,7 +57,7 @@ def discriminating_words(
         high = 64 + ROW * len(bars)
     else:
         rows = math.ceil(len(classes) / ACROSS)
-        figure = make_subplots(rows=rows, cols=min(ACROSS, len(classes)), subplot_titles=list(classes),
+        figure = subplots(rows=rows, cols=min(ACROSS, len(classes)), subplot_titles=list(classes),
                                horizontal_spacing=0.06, vertical_spacing=0.5 / rows**1.4)  # fmt: skip
         most = 1
         for k, of_class in enumerate(chosen):
@@ -72,12 +70,12 @@ def discriminating_words(
             _bars(figure, bars, [float(weight[k, bar.place]) for bar in bars], labels, hover, dark, panel)
         high = rows * (52 + ROW * most) + 20
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
-    figure.update_layout(template=template(dark), showlegend=False, bargap=0.24, barmode="overlay")
+    figure.update_layout(showlegend=False, bargap=0.24, barmode="overlay")
     return sized(figure, high, left=4, right=4, top=26 if len(classes) > 2 else 4, bottom=40)
 
 
 def _bars(
-    figure: go.Figure,
+    figure: Figure,
     bars: Sequence[Bar],
     values: Sequence[float],
     labels: Mapping[int, str],

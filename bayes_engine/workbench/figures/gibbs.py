@@ -6,13 +6,13 @@ The textbook's chain, the improved form and likelihood weighting have a colour a
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bayes_engine.inference.gibbs import GibbsRun
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.derivation.gibbs_walk import RunningEstimate, SamplerComparison, event_of, line_of, shares
-from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, faded, template
+from bayes_engine.workbench.figures.figure import Figure
+from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, faded
 
 TEXTBOOK, IMPROVED, WEIGHTED = 1, 0, 2
 """Their colours."""
@@ -23,10 +23,10 @@ SETTLED = 30.0
 LAGS = 40
 
 
-def estimates(both: SamplerComparison, *, dark: bool = False) -> go.Figure:
+def estimates(both: SamplerComparison, *, dark: bool = False) -> Figure:
     """n_q / T of one chain and of many, and likelihood weighting, against the states counted (on a logarithmic axis),
     each with a band of BAND standard errors; the exact answer is a dashed line."""
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     lines = (
         (both.weighted.line, WEIGHTED, "dot", _("likelihood weighting")),
         (line_of(both.textbook), TEXTBOOK, "solid", _("one chain")),
@@ -46,14 +46,14 @@ def estimates(both: SamplerComparison, *, dark: bool = False) -> go.Figure:
             customdata=half / BAND, hovertemplate="%{x:.0f}: %{y:.4f} ± %{customdata:.4f}<extra>" + name + "</extra>",
         )  # fmt: skip
     if both.exact is not None:
-        figure.add_hline(both.exact, line={"color": INK[dark], "width": 1.6, "dash": "dash"})
+        figure.add_hline(y=both.exact, line={"color": INK[dark], "width": 1.6, "dash": "dash"})
         figure.add_annotation(
             x=0.0, xref="paper", y=both.exact, text=_("exact {p}").format(p=f"{both.exact:.4f}"), showarrow=False,
             xanchor="left", yanchor="bottom", bgcolor=faded(GROUND[dark], 0.75), font={"size": 14},
         )  # fmt: skip
     title = _("states counted (rows weighed), logarithmic")
-    figure.update_xaxes(type="log", title_text=title, dtick=1, exponentformat="none")
-    figure.update_yaxes(title_text=_("estimate"), range=_window([line for line, *_rest in lines], both.exact))
+    figure.update_xaxes(type="log", title=title, dtick=1, exponentformat="none")
+    figure.update_yaxes(title=_("estimate"), range=_window([line for line, *_rest in lines], both.exact))
     figure.update_layout(height=360, hovermode="closest")
     return figure
 
@@ -70,10 +70,10 @@ def _window(lines: list[RunningEstimate], exact: float | None) -> list[float]:
     return [low - air, high + air]
 
 
-def memory(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> go.Figure:
+def memory(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> Figure:
     """The autocorrelation of 1[Q = q], sweep by sweep; a run that saw only one value has none, one whose chains stand
     still, each elsewhere, stays at 1."""
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     for run, ink, name in ((textbook, TEXTBOOK, _("one chain")), (improved, IMPROVED, _("many chains"))):
         lags = event_of(run).autocorrelation[: LAGS + 1]
         if np.isnan(lags).all():
@@ -83,26 +83,26 @@ def memory(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> go.
             line={"color": colour_of(ink, dark), "width": 2}, marker={"size": 5},
             hovertemplate="%{x}: %{y:.3f}<extra>" + name + "</extra>",
         )  # fmt: skip
-    figure.update_xaxes(title_text=_("sweeps apart"))
-    figure.update_yaxes(title_text=_("autocorrelation"), range=[-0.25, 1.06])
+    figure.update_xaxes(title=_("sweeps apart"))
+    figure.update_yaxes(title=_("autocorrelation"), range=[-0.25, 1.06])
     figure.update_layout(height=300, showlegend=True)
     return figure
 
 
-def traces(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> go.Figure:
+def traces(textbook: GibbsRun, improved: GibbsRun, *, dark: bool = False) -> Figure:
     """How often Q = q held, by spans of time: the one chain on top, the first of the many beneath, a row each."""
     rows: list[Array] = [*shares(event_of(textbook).draws), *shares(event_of(improved).draws)]
     width = max(len(row) for row in rows)
     step = textbook.sweeps / width
     names = [_("one chain"), *(_("chain {n}").format(n=k + 1) for k in range(len(rows) - 1))]
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     figure.add_heatmap(
         z=[row.tolist() for row in rows], x0=step / 2, dx=step, y=names, zmin=0, zmax=1, ygap=3,
         colorscale=[[0, "#E9ECF1" if not dark else "#2B2A28"], [1, colour_of(IMPROVED, dark)]],
         colorbar={"title": {"text": _("share"), "side": "right"}, "thickness": 10, "tickvals": [0, 0.5, 1]},
         hovertemplate="%{y}, %{x:.0f}: %{z:.2f}<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(title_text=_("sweep"), showgrid=False)
+    figure.update_xaxes(title=_("sweep"), showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="")
     figure.update_layout(height=300)
     return figure

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow, log_gaussian
+from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import (
     EXTRA_COLOURS,
     GROUND,
@@ -20,7 +20,6 @@ from bayes_engine.workbench.figures.theme import (
     sized,
     spot,
     straight,
-    template,
 )
 from bayes_engine.workbench.laboratory.excess_risk import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth
@@ -58,12 +57,12 @@ def excess_bars(
     shown: Sequence[float],
     *,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """Of each model the misfit (full) and what n rows cost on top (pale, with its standard error); a diamond is the
     sample that is shown. `words` name the three, `names` the models, both escaped; `shown` are its excess risks."""
     colours = [_ink(name, dark) for name in curve.names]
     misfit, finite = curve.misfit, curve.finite[:, 0]
-    figure = go.Figure()
+    figure = Figure()
     figure.add_bar(
         y=list(names), x=misfit.tolist(), orientation="h", name=words[0], marker={"color": colours},
         hovertemplate="%{y}: %{x:.4f}<extra>" + words[0] + "</extra>",
@@ -79,7 +78,7 @@ def excess_bars(
         marker={"symbol": "diamond", "size": 11, "color": GROUND[dark], "line": {"color": INK[dark], "width": 2}},
         hovertemplate="%{y}: %{x:.4f}<extra>" + words[2] + "</extra>",
     )  # fmt: skip
-    figure.update_layout(template=template(dark), barmode="overlay", bargap=0.42, showlegend=False)
+    figure.update_layout(barmode="overlay", bargap=0.42, showlegend=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", ticksuffix=" ")
     ends = [*misfit, *(misfit + finite + np.nan_to_num(curve.error[:, 0])), *shown]
     top, low = float(np.nanmax([*ends, 1e-4])), float(np.nanmin([*(finite + misfit), *shown, 0.0]))
@@ -87,10 +86,10 @@ def excess_bars(
     return sized(figure, 70 + 46 * len(names), right=14)
 
 
-def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = False) -> go.Figure:
+def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = False) -> Figure:
     """The mean true risk of each model over n, with its standard error; dashed where endless rows lead; the Bayes risk
     beneath all. `names` are escaped."""
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     sizes = list(curve.sizes)
     for m, (name, label) in enumerate(zip(curve.names, names, strict=True)):
         colour = _ink(name, dark)
@@ -121,12 +120,12 @@ def growth(curve: LearningCurve, names: Sequence[str], n: int, *, dark: bool = F
 
 def cells(
     truth: TableTruth, decided: Sequence[tuple[str, Sequence[int]]], actions: Sequence[str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """P(c) P(x|c) of every cell, and beneath it what is decided there: a row for each rule of `decided` (its name,
     escaped, and the action in each cell), the first Bayes's own."""
     joint = truth.joint
     names = ["".join(row) for row in truth.cells.astype(str).to_numpy()]
-    figure = go.Figure()
+    figure = Figure()
     for k, label in enumerate(truth.classes):
         figure.add_bar(
             x=names, y=joint[:, k].tolist(), name=str(label), marker={"color": colour_of(k, dark)},
@@ -149,7 +148,7 @@ def cells(
         figure.add_annotation(
             xref="paper", x=0.0, xanchor="right", y=y, text=label + "  ", showarrow=False, font={"size": 13}
         )
-    figure.update_layout(template=template(dark), barmode="group", bargap=0.3)
+    figure.update_layout(barmode="group", bargap=0.3)
     figure.update_xaxes(type="category", showgrid=False, title="x₁x₂x₃")
     ticks = [v for v in np.linspace(0, top, 4).round(2).tolist() if v >= 0]
     figure.update_yaxes(range=[-top * (0.2 + 0.12 * (len(decided) - 0.6)), top * 1.06], tickvals=ticks, zeroline=True)
@@ -159,13 +158,13 @@ def cells(
 # base rates -----------------------------------------------------------------------------------------------------------
 
 
-def people(rate: BaseRate, names: tuple[str, str, str, str], *, dark: bool = False) -> go.Figure:
+def people(rate: BaseRate, names: tuple[str, str, str, str], *, dark: bool = False) -> Figure:
     """A thousand people as dots, 40 columns of 25: ill and found, ill and missed, well and alarmed, well and calm."""
     counts = rate.of_thousand
     kinds = [k for k, count in enumerate(counts) for _person in range(count)]
     sick, well = colour_of(1, dark), colour_of(0, dark)
     looks = ((sick, "circle", 1.0), (sick, "circle-open", 1.0), (well, "circle", 1.0), (well, "circle", 0.22))
-    figure = go.Figure()
+    figure = Figure()
     for k, (colour, symbol, opacity) in enumerate(looks):
         own = [i for i, kind in enumerate(kinds) if kind == k]
         figure.add_scatter(
@@ -175,7 +174,7 @@ def people(rate: BaseRate, names: tuple[str, str, str, str], *, dark: bool = Fal
                     if symbol.endswith("open") else {"width": 0}},
         )  # fmt: skip
     legend = {"orientation": "h", "x": 0, "y": -0.03, "yanchor": "top", "itemsizing": "constant"}
-    figure.update_layout(template=template(dark), legend=legend)
+    figure.update_layout(legend=legend)
     figure.update_xaxes(visible=False, range=[-1, 40])
     figure.update_yaxes(visible=False, range=[-24.8, 0.8])
     return sized(figure, 450, left=4, right=4, top=4, bottom=4)
@@ -183,9 +182,9 @@ def people(rate: BaseRate, names: tuple[str, str, str, str], *, dark: bool = Fal
 
 def posterior_by_prior(
     priors: Array, posterior: Array, here: tuple[float, float], titles: tuple[str, str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """P(ill | positive) over P(ill), and where one stands."""
-    figure = go.Figure()
+    figure = Figure()
     figure.add_scatter(
         x=priors.tolist(), y=posterior.tolist(), mode="lines", line={"color": colour_of(1, dark), "width": 3},
         hovertemplate="%{x:.3%} → %{y:.2%}<extra></extra>",
@@ -196,7 +195,7 @@ def posterior_by_prior(
         line={"color": INK[dark], "width": 1.2, "dash": "dash"},
     )  # fmt: skip
     spot(figure, here, 14, MUTED["cost"], dark, "circle")
-    figure.update_layout(template=template(dark), showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title=titles[0], nticks=6)
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%", title=titles[1], nticks=6)
     return sized(figure, 300, right=12)
@@ -208,11 +207,11 @@ def posterior_by_prior(
 def density_over_rows(
     rows: Sequence[float], here: tuple[float, float], best: tuple[float, float], words: tuple[str, str], *,
     dark: bool = False,
-) -> go.Figure:  # fmt: skip
+) -> Figure:  # fmt: skip
     """The rows as stems of p(x | μ, σ) under the present curve, and the curve of the maximum."""
     low, high = min(*rows, *(m - 2.5 * s for m, s in (here, best))), max(*rows, *(m + 2.5 * s for m, s in (here, best)))
     x = np.linspace(low, high, 240)
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     for (mean, sd), name, colour, width, dash in (
         (best, words[1], EXTRA_COLOURS[1][dark], 2.5, "dash"), (here, words[0], colour_of(0, dark), 3.5, "solid"),
     ):  # fmt: skip
@@ -233,10 +232,10 @@ def density_over_rows(
     return sized(figure, 300, top=34)
 
 
-def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], *, dark: bool = False) -> go.Figure:
+def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], *, dark: bool = False) -> Figure:
     """log p(x | μ, σ) as contours, nats below the maximum; the way up from here by its gradient, and the maximum."""
     means, sds, below = climb.means, climb.sds, climb.below
-    figure = go.Figure()
+    figure = Figure()
     levels = [-100, -50, -20, -10, -5, -2, -1, -0.5, -0.1]
     hue = "86,180,233" if dark else "0,114,178"
     figure.add_heatmap(
@@ -256,13 +255,13 @@ def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], 
         line={"color": MUTED["cost"], "width": 2.5}, marker={"size": 6},
     )  # fmt: skip
     _best_and_here(figure, climb.best, here, dark)
-    figure.update_layout(template=template(dark), showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(title=titles[0], range=[means[0], means[-1]], showgrid=False, zeroline=False)
     figure.update_yaxes(title=titles[1], range=[sds[0], sds[-1]], showgrid=False, zeroline=False)
     return sized(figure, 400, top=10)
 
 
-def _best_and_here(figure: go.Figure, best: tuple[float, float], here: tuple[float, float], dark: bool) -> None:
+def _best_and_here(figure: Figure, best: tuple[float, float], here: tuple[float, float], dark: bool) -> None:
     """A star at the maximum and a dot where one is."""
     spot(figure, best, 17, INK[dark], dark, "star")
     spot(figure, here, 15, colour_of(0, dark), dark, "circle")
@@ -271,15 +270,15 @@ def _best_and_here(figure: go.Figure, best: tuple[float, float], here: tuple[flo
 def curve_of_share(
     shares: Array, log_likelihood: Array, here: tuple[float, float], best: tuple[float, float],
     titles: tuple[str, str], *, dark: bool = False,
-) -> go.Figure:  # fmt: skip
+) -> Figure:  # fmt: skip
     """The log-likelihood over the share of one level, the others keeping their proportions."""
-    figure = go.Figure()
+    figure = Figure()
     figure.add_scatter(
         x=shares.tolist(), y=log_likelihood.tolist(), mode="lines", line={"color": colour_of(0, dark), "width": 3},
         hovertemplate="θ = %{x:.3f}: %{y:.3f}<extra></extra>",
     )  # fmt: skip
     _best_and_here(figure, best, here, dark)
-    figure.update_layout(template=template(dark), showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(title=titles[0], range=[0, 1])
     top = best[1]
     floor = min(here[1], top - 8.0)
@@ -289,16 +288,16 @@ def curve_of_share(
 
 def shares_bars(
     counts: Sequence[int], theta: Sequence[float], names: Sequence[str], words: tuple[str, str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """θ_s beside the rows' own shares n_s/n."""
     total = max(sum(counts), 1)
-    figure = go.Figure()
+    figure = Figure()
     figure.add_bar(x=list(names), y=list(theta), name=words[0], marker={"color": colour_of(0, dark)},
                    text=[f"{t:.3f}" for t in theta], textposition="outside", cliponaxis=False)  # fmt: skip
     figure.add_bar(x=list(names), y=[c / total for c in counts], name=words[1],
                    marker={"color": EXTRA_COLOURS[1][dark], "opacity": 0.55},
                    text=[f"{c}/{total}" for c in counts], textposition="outside", cliponaxis=False)  # fmt: skip
-    figure.update_layout(template=template(dark), barmode="group")
+    figure.update_layout(barmode="group")
     figure.update_yaxes(range=[0, 1.08], nticks=5)
     figure.update_xaxes(type="category", showgrid=False)
     return sized(figure, 300, top=40)
@@ -307,10 +306,10 @@ def shares_bars(
 # underflow ------------------------------------------------------------------------------------------------------------
 
 
-def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: bool = False) -> go.Figure:
+def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: bool = False) -> Figure:
     """log₁₀ of the product over the number of columns: as a sum of logs, and as float64 and float32 hold the product,
     until it is 0."""
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     d = products.steps.tolist()
     figure.add_scatter(
         x=d, y=products.log10.tolist(), mode="lines", name=names[0], line={"color": INK[dark], "width": 3},

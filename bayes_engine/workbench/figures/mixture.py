@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import hex_to_rgb
 
@@ -17,6 +16,7 @@ from bayes_engine.em import EMTrace
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.models.mixture_components import Conditional
+from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, colour_of, ellipse, faded, sized
 
 DRAWN = 600
@@ -151,14 +151,14 @@ def _finite(value: float | None) -> float | None:
 # the figures ----------------------------------------------------------------------------------------------------------
 
 
-def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, dark: bool = False) -> go.Figure:
+def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, dark: bool = False) -> Figure:
     """Where each start ended, in nats below the best: one mark for each of `reached` (None: it collapsed), the first,
     which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
     places = [run + 2.0 if run else 0.0 for run in range(len(names))]
     alive = [(run, value) for run, value in enumerate(reached) if value is not None]
     best = max(value for _at, value in alive)
     top = [best - value < 1e-3 * max(1.0, abs(best)) for _at, value in alive]
-    marks = go.Scatter(
+    figure = Figure().add_scatter(
         x=[places[run] for run, _value in alive],
         y=[value - best for _at, value in alive],
         mode="markers",
@@ -171,7 +171,6 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
         text=[f"{names[run]}{_(': ')}{value:.5f}" for run, value in alive],
         hovertemplate="%{text}<extra></extra>",
     )
-    figure = go.Figure(marks)
     deepest = max(best - min(value for _at, value in alive), 1e-3)
     figure.update_layout(showlegend=False)
     figure.update_xaxes(
@@ -186,18 +185,16 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
     return sized(figure, 250, left=6, right=6, top=6, bottom=6)
 
 
-def end_state(film: Film, *, dark: bool = False) -> go.Figure:
+def end_state(film: Film, *, dark: bool = False) -> Figure:
     """The last step of a run in the plane, small: rows by responsibility, every component at 1 and 2 standard
     deviations, and the way of its mean from the start (a ring)."""
     assert film.shape is not None
     assert film.sides is not None
     assert film.x is not None
     inks = _inks(film.weights.shape[1], dark)
-    figure = go.Figure(
-        go.Scatter(
-            x=film.x, y=film.y, mode="markers", hoverinfo="skip",
-            marker={"size": 5, "color": [_css(c) for c in _mixed(film.shares[-1], inks)]},
-        )
+    figure = Figure().add_scatter(
+        x=film.x, y=film.y, mode="markers", hoverinfo="skip",
+        marker={"size": 5, "color": [_css(c) for c in _mixed(film.shares[-1], inks)]},
     )  # fmt: skip
     for k, (mean, covariance) in enumerate(zip(film.shape.means[-1], film.shape.covariances[-1], strict=True)):
         colour = colour_of(k, dark)
@@ -215,9 +212,9 @@ def end_state(film: Film, *, dark: bool = False) -> go.Figure:
     return sized(figure, 250, left=6, right=6, top=6, bottom=6)
 
 
-def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> go.Figure:
+def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> Figure:
     """BIC, AIC and ICL over K, the least of each with a full mark; `chosen` is the K in use."""
-    figure = go.Figure()
+    figure = Figure()
     for i, name in enumerate(("bic", "icl", "aic")):
         values = table[name].tolist()
         least = min(values)
@@ -239,7 +236,7 @@ def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = Fal
 
 def responsibility_bands(
     shares: Sequence[Array], truth: Sequence[int], names: Sequence[str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """Rows whose label is hidden, a band each: their responsibilities from the start (left) to the end, as a mixture of
     the classes' colours, and behind a gap the true class. `shares` are (rows, C) of every step."""
     inks = _inks(shares[0].shape[1], dark)
@@ -249,7 +246,7 @@ def responsibility_bands(
     true = np.repeat(inks[list(truth)][:, None], max(1, len(mixed) * wide // 14), axis=1)
     body = np.repeat(np.stack(mixed, axis=1), wide, axis=1)
     picture = np.concatenate([_opaque(body), gap, _opaque(true)], axis=1)
-    figure = go.Figure(go.Image(z=picture, colormodel="rgba", x0=0.0, dx=1.0 / wide, y0=0, dy=1, hoverinfo="skip"))
+    figure = Figure().add_image(z=picture, colormodel="rgba", x0=0.0, dx=1.0 / wide, y0=0, dy=1, hoverinfo="skip")
     figure.update_yaxes(
         tickvals=list(range(len(truth))), ticktext=list(names), showgrid=False, scaleanchor=False, ticks=""
     )
@@ -275,7 +272,7 @@ def only(given: Conditional, column: str) -> Conditional:
 
 def filled(
     given: Conditional, own: Array, marks: Sequence[tuple[str, float, str]], names: Sequence[str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """The density of the one missing cell given the others, and its components (`names`); `own` are the column's known
     values, which set the range; `marks` are (words, value, dash) of values worth comparing."""
     column = given.columns[0]
@@ -288,7 +285,7 @@ def filled(
     grid = grid[(grid >= low) & (grid <= high)]
     whole = given.density(column, grid)
     top = float(whole.max())
-    figure = go.Figure()
+    figure = Figure()
     for k, weight in enumerate(given.weights):
         if weight < 0.0005:
             continue

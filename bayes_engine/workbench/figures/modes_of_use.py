@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from bayes_engine.language import _
 from bayes_engine.models.costs import MODES_OF_USE, ModeOfUse
-from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, sized, template
+from bayes_engine.workbench.figures.figure import Figure
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, sized
 
 DASHES = ("solid", "dash", "dot")
 """The modes differ without colour too: some of their lines lie on one another."""
@@ -21,10 +20,10 @@ def work_lines(
     names: Mapping[ModeOfUse, str],
     measured: bool = False,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """The work of one row more and r predictions (`work` by mode, as `modes_of_use.work` gives it) against r, both
     axes in powers of ten; `names` are escaped."""
-    figure = go.Figure()
+    figure = Figure()
     for k, mode in enumerate(MODES_OF_USE):
         figure.add_scatter(
             x=list(ratios),
@@ -38,5 +37,5 @@ def work_lines(
     figure.update_yaxes(
         type="log", title=_("seconds") if measured else _("cells, entries, additions"), dtick=1, exponentformat="power"
     )
-    figure.update_layout(template=template(dark), hovermode="closest")
+    figure.update_layout(hovermode="closest")
     return sized(figure, 330, left=4, right=28, top=40, bottom=4)

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from bayes_engine.inference.beliefs import JointBelief
 from bayes_engine.language import _
 from bayes_engine.numerals import certain
 from bayes_engine.structure.search_trace import SearchTrace
 from bayes_engine.workbench.figures.contributions import BIT
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, sized, template
+from bayes_engine.workbench.figures.figure import Figure
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, sized
 
 MARKED = 60
 """Up to so many steps of a search every one has its mark."""
@@ -26,7 +25,7 @@ BELIEF, SEEN = ("#5F86A6", "#7FA9CC"), ("#1F5F96", "#8CC4F2")
 
 def joint_table(
     together: JointBelief, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """P(a, b | e), shaded by probability; beneath each number, in brackets, the product of the margins where it is
     another. `levels` and `names` of a and of b are shown as they come."""
     product = together.of_a[:, None] * together.of_b[None, :]
@@ -44,24 +43,21 @@ def joint_table(
         }
         for own, of, gap in ((levels[1], together.of_b, "<br>"), (levels[0], together.of_a, "  "))
     )  # by position: two long names may look the same
-    figure = go.Figure(
-        go.Heatmap(
-            z=together.p,
-            text=texts if written else None,
-            texttemplate="%{text}" if written else None,
-            colorscale=[[0.0, GROUND[dark]], [1.0, CLASS_COLOURS[0][dark]]],
-            zmin=0.0,
-            zmax=1.0 if written else float(together.p.max()),
-            xgap=2,
-            ygap=2,
-            showscale=False,
-            customdata=[[f"{a}, {b}" for b in levels[1]] for a in levels[0]],
-            hovertemplate="%{customdata}: %{z:.6g}<extra></extra>",
-        )
+    figure = Figure().add_heatmap(
+        z=together.p,
+        text=texts if written else None,
+        texttemplate="%{text}" if written else None,
+        colorscale=[[0.0, GROUND[dark]], [1.0, CLASS_COLOURS[0][dark]]],
+        zmin=0.0,
+        zmax=1.0 if written else float(together.p.max()),
+        xgap=2,
+        ygap=2,
+        showscale=False,
+        customdata=[[f"{a}, {b}" for b in levels[1]] for a in levels[0]],
+        hovertemplate="%{customdata}: %{z:.6g}<extra></extra>",
     )
     side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array"}
     figure.update_layout(
-        template=template(dark),
         xaxis={**side, **across, "title": {"text": names[1]}, "side": "top"},
         yaxis={**side, **down, "title": {"text": names[0]}, "autorange": "reversed"},
     )
@@ -76,21 +72,20 @@ def score_curve(
     best: float | None = None,
     bits: bool = False,
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """The score after every step in nats, or in `bits`, each with its label, the step looked at marked; `best` is the
     optimum, where it is known. A point's customdata is its step."""
     scale = 1 / BIT if bits else 1.0
     scores = [scale * score for score in (trace.start_score, *(s.score for s in trace.steps))]
     steps = list(range(len(scores)))
     colour = EXTRA_COLOURS[1][dark]  # no class has it
-    figure = go.Figure(layout={"template": template(dark)})
+    figure = Figure()
     if best is not None:
-        figure.add_hline(
-            scale * best,
-            line={"color": INK[dark], "width": 1, "dash": "dot"},
-            annotation={"text": _("optimum"), "font": {"size": 13}},
-            annotation_position="bottom left",
-        )
+        figure.add_hline(y=scale * best, line={"color": INK[dark], "width": 1, "dash": "dot"})
+        figure.add_annotation(
+            x=0, xref="x domain", xanchor="left", y=scale * best, yref="y", yanchor="top", showarrow=False,
+            text=_("optimum"), font={"size": 13},
+        )  # fmt: skip
     figure.add_scatter(
         x=steps,
         y=scores,
@@ -110,8 +105,8 @@ def score_curve(
         hoverinfo="skip",
         showlegend=False,
     )
-    figure.update_xaxes(title_text=_("step"), rangemode="tozero", dtick=1 if len(steps) <= 14 else None)
+    figure.update_xaxes(title=_("step"), rangemode="tozero", dtick=1 if len(steps) <= 14 else None)
     figure.update_yaxes(
-        title_text=_("score, {unit}").format(unit=_("bits") if bits else _("nats")), tickformat="~f", nticks=6
+        title=_("score, {unit}").format(unit=_("bits") if bits else _("nats")), tickformat="~f", nticks=6
     )
     return sized(figure, 230, top=14)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from bayes_engine.decision.two_gaussians import Boundaries, Quadric, TwoGaussians
 from bayes_engine.models.projection import PlaneProjection
+from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import (
     EXTRA_COLOURS,
     GROUND,
@@ -18,7 +18,6 @@ from bayes_engine.workbench.figures.theme import (
     ellipse,
     sized,
     spot,
-    template,
 )
 
 REACH = 5.5
@@ -31,13 +30,11 @@ WIDTHS = (("bayes", 11.0, "solid", 0.30), ("lda", 4.0, "solid", 1.0), ("fisher",
 """From the lowest: where two rules are one, each line is seen inside the other."""
 
 
-def three_boundaries(
-    classes: TwoGaussians, rules: Boundaries, labels: dict[str, str], *, dark: bool = False
-) -> go.Figure:
+def three_boundaries(classes: TwoGaussians, rules: Boundaries, labels: dict[str, str], *, dark: bool = False) -> Figure:
     """The classes as ellipses of one and two standard deviations, and the boundaries of the three rules. `labels`, for
     "first", "second", "fisher", "lda" and "bayes", are already escaped."""
     across, up = np.linspace(-REACH, REACH, STEPS), np.linspace(-1.5 * REACH, 1.5 * REACH, STEPS)
-    figure = go.Figure()
+    figure = Figure()
     for c, name in enumerate(("first", "second")):
         colour = colour_of(c, dark)
         for deviations, opacity in ((2.0, 0.13), (1.0, 0.2)):
@@ -64,7 +61,7 @@ def three_boundaries(
             figure.add_scatter(
                 x=[x1, x2], y=[y1, y2], mode="lines", line=style, opacity=opacity, hoverinfo="skip", name=labels[name]
             )
-    figure.update_layout(template=template(dark), legend={"orientation": "h", "x": 0, "y": -0.1, "yanchor": "top"})
+    figure.update_layout(legend={"orientation": "h", "x": 0, "y": -0.1, "yanchor": "top"})
     figure.update_xaxes(range=[-REACH, REACH], constrain="range", zeroline=False)
     figure.update_yaxes(range=[-0.5, 0.5], scaleanchor="x", constrain="range", zeroline=False)  # as high as fits
     return sized(figure, 440, bottom=56)
@@ -84,11 +81,11 @@ def on_two_directions(
     *,
     axes: tuple[str, str],
     dark: bool = False,
-) -> go.Figure:
+) -> Figure:
     """Rows on two directions with their class means, equal units on both. `truth` are positions among the `classes`,
     each an escaped label with the place of its colour; `axes` are escaped titles. Of more than MOST_ROWS rows a sample
     is drawn."""
-    figure = go.Figure()
+    figure = Figure()
     n = len(truth)
     drawn = np.arange(n) if n <= MOST_ROWS else np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
     of = np.asarray(truth)[drawn]
@@ -109,7 +106,7 @@ def on_two_directions(
             "size": 14, "line": {"color": GROUND[dark], "width": 2.5},
         },
     )  # fmt: skip
-    figure.update_layout(template=template(dark), showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(title=axes[0], zeroline=False)
     figure.update_yaxes(title=axes[1], zeroline=False, scaleanchor="x", scaleratio=1)
     return sized(figure, 270)
@@ -117,15 +114,15 @@ def on_two_directions(
 
 def along_the_dial(
     values: Sequence[float], losses: Sequence[float], here: tuple[float, float], *, title: str, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """Held-out losses as they are shown over the share of pooling, and the present one. `title` names them, escaped."""
-    figure = go.Figure()
+    figure = Figure()
     figure.add_scatter(
         x=list(values), y=list(losses), mode="lines+markers", line={"color": INK[dark], "width": 2},
         marker={"size": 5}, hovertemplate="λ = %{x:.2f}: %{y:.4f}<extra></extra>",
     )  # fmt: skip
     spot(figure, here, 13, MUTED["cost"], dark, "circle")
-    figure.update_layout(template=template(dark), showlegend=False)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], ticktext=["0 QDA", "¼", "½", "¾", "1 LDA"]
     )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
 from bayes_engine.logspace import Array
+from bayes_engine.workbench.figures.figure import Figure, Properties
 
 CLASS_COLOURS: tuple[tuple[str, str], ...] = (
     ("#0072B2", "#56B4E9"),
@@ -58,10 +58,10 @@ def faded(colour: str, alpha: float) -> str:
     return "rgba({},{},{},{})".format(*hex_to_rgb(colour), alpha)
 
 
-def template(dark: bool = False) -> go.layout.Template:
+def template(dark: bool = False) -> Properties:
     """Font, grid and colours of every Plotly figure here: clear ground, hairline grid, no frame.
 
-    >>> template(dark=True).layout.font.color
+    >>> template(dark=True)["layout"]["font"]["color"]
     '#ECEEF2'
     """
     ink = INK[dark]
@@ -77,9 +77,9 @@ def template(dark: bool = False) -> go.layout.Template:
         "automargin": True,
         "title": {"font": {"size": 14, "color": ink}, "standoff": 8},
     }
-    return go.layout.Template(
-        data={"scatter": [{"cliponaxis": False}]},  # no marker is cut at the edge
-        layout={
+    return {
+        "data": {"scatter": [{"cliponaxis": False}]},  # no marker is cut at the edge
+        "layout": {
             "font": {"family": FONT, "size": 13, "color": ink},
             "colorway": [pair[dark] for pair in CLASS_COLOURS],
             "paper_bgcolor": "rgba(0,0,0,0)",
@@ -90,24 +90,24 @@ def template(dark: bool = False) -> go.layout.Template:
             "hoverlabel": {"font": {"family": FONT, "color": ink}, "bgcolor": GROUND[dark], "bordercolor": hairline},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         },
-    )
+    }
 
 
 def sized(
-    figure: go.Figure, height: float, *, left: float = 8, right: float = 8, top: float = 8, bottom: float = 8
-) -> go.Figure:
+    figure: Figure, height: float, *, left: float = 8, right: float = 8, top: float = 8, bottom: float = 8
+) -> Figure:
     """The figure in this height and with these margins, in pixels."""
     return figure.update_layout(height=height, margin={"l": left, "r": right, "t": top, "b": bottom})
 
 
-def named_rows(figure: go.Figure, names: Sequence[str], *, chosen: int = -1, air: float = 0.4) -> None:
+def named_rows(figure: Figure, names: Sequence[str], *, chosen: int = -1, air: float = 0.4) -> None:
     """Rows from the top down, named at the left, the `chosen` one in bold; below the last `air` rows are free."""
     figure.update_yaxes(range=[len(names) - air, air - 1.0], showgrid=False, zeroline=False, ticks="")
     marked = [f"<b>{name}</b>" if i == chosen else name for i, name in enumerate(names)]
     figure.update_layout(yaxis={"tickvals": list(range(len(names))), "ticktext": marked, "ticklabelstandoff": 6})
 
 
-def straight(figure: go.Figure, low: float, colour: str, width: float) -> None:
+def straight(figure: Figure, low: float, colour: str, width: float) -> None:
     """The dotted diagonal from `low` to 1."""
     figure.add_scatter(
         x=[low, 1], y=[low, 1], mode="lines", line={"dash": "dot", "width": width, "color": colour},
@@ -115,7 +115,7 @@ def straight(figure: go.Figure, low: float, colour: str, width: float) -> None:
     )  # fmt: skip
 
 
-def spot(figure: go.Figure, place: tuple[float, float], size: float, colour: str, dark: bool, symbol: str) -> None:
+def spot(figure: Figure, place: tuple[float, float], size: float, colour: str, dark: bool, symbol: str) -> None:
     """A mark with a rim of the ground's colour."""
     figure.add_scatter(
         x=[place[0]], y=[place[1]], mode="markers", hoverinfo="skip",
@@ -123,10 +123,14 @@ def spot(figure: go.Figure, place: tuple[float, float], size: float, colour: str
     )  # fmt: skip
 
 
-def rug(figure: go.Figure, values: Array, y: float, colour: str, name: str, *, legend: bool = False) -> None:
-    """A stroke for every value, at this height; `name` is escaped."""
+def rug(
+    figure: Figure, values: Array, y: float, colour: str, name: str, *,
+    legend: bool = False, group: str | None = None, row: int = 0,
+) -> None:  # fmt: skip
+    """A stroke for every value, at this height; `name` is escaped. The legend's group and the row of panels, where
+    there are such."""
     figure.add_scatter(
-        x=values.tolist(), y=[y] * len(values), mode="markers", name=name,
+        x=values, y=[y] * len(values), mode="markers", name=name, legendgroup=group, row=row, col=1,
         marker={"symbol": "line-ns-open", "size": 11, "color": colour, "line": {"width": 1.3}},
         hovertemplate="%{x}<extra>" + name + "</extra>", showlegend=legend,
     )  # fmt: skip

@@ -7,29 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from bayes_engine.language import _
 from bayes_engine.numerals import number
+from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, sized
 
 
-def weight_bars(weights: Mapping[str, float], *, largest: float | None, dark: bool = False) -> go.Figure:
+def weight_bars(weights: Mapping[str, float], *, largest: float | None, dark: bool = False) -> Figure:
     """The weight of each column by its label, the heaviest on top; a line at 1, where it counts as in naive Bayes."""
     ordered = sorted(weights.items(), key=lambda item: item[1])
     places = list(range(len(ordered)))
-    figure = go.Figure(
-        go.Bar(
-            x=[w for _name, w in ordered],
-            y=places,
-            orientation="h",
-            text=[number(w, 3) for _name, w in ordered],
-            textposition="outside",
-            cliponaxis=False,
-            marker={"color": EXTRA_COLOURS[1][dark], "line": {"width": 0}},
-            hovertemplate="%{customdata}: w = %{x:.6g}<extra></extra>",
-            customdata=[name for name, _w in ordered],
-        )
+    figure = Figure().add_bar(
+        x=[w for _name, w in ordered],
+        y=places,
+        orientation="h",
+        text=[number(w, 3) for _name, w in ordered],
+        textposition="outside",
+        cliponaxis=False,
+        marker={"color": EXTRA_COLOURS[1][dark], "line": {"width": 0}},
+        hovertemplate="%{customdata}: w = %{x:.6g}<extra></extra>",
+        customdata=[name for name, _w in ordered],
     )
     reach = max([1.0, largest or 0.0, *(w for _name, w in ordered)])
     figure.add_vline(x=1.0, line={"color": INK[dark], "width": 1, "dash": "dot"})
@@ -42,10 +39,10 @@ def weight_bars(weights: Mapping[str, float], *, largest: float | None, dark: bo
 
 def selection_steps(
     labels: Sequence[str], scores: Sequence[float], refused: float | None, *, title: str, dark: bool = False
-) -> go.Figure:
+) -> Figure:
     """The score after each step of the search, by the label of what came in or went out; hollow the next one, which was
     not taken."""
-    figure = go.Figure()
+    figure = Figure()
     places, colour = list(range(len(scores))), EXTRA_COLOURS[1][dark]
     figure.add_scatter(x=places, y=list(scores), mode="lines+markers", line={"color": colour, "width": 2},
                        marker={"size": 9, "color": colour}, showlegend=False,
