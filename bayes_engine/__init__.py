@@ -7,8 +7,9 @@ holds (`help(Variable)` lists the kinds); `dataset_names` and `load_dataset` giv
 Naive Bayes. `NaiveBayes` takes strings, numbers, texts and missing cells in one model, with any `Dirichlet` prior;
 `LazyNaiveBayes` counts when it is asked, `WeightedNaiveBayes` weighs the columns, `SelectiveNaiveBayes` (or
 `select_features`) chooses them by exact leave-one-out. `GaussianNB`, `CategoricalNB`, `MultinomialNB`, `BernoulliNB`
-and `ComplementNB` have scikit-learn's names and parameters. `LookUp` compiles a model into a table and writes it as a
-Python file that needs nothing but Python; `costs` says what look-up, lazy and incremental use cost.
+and `ComplementNB` have scikit-learn's names and parameters; `ComplementNaiveBayes` takes a table of texts. `LookUp`
+compiles a model into a table and writes it as a Python file that needs nothing but Python; `costs` says what look-up,
+lazy and incremental use cost.
 
 One-dependence models: `SPODE`, `TAN`, `AODE`, `KDependence`.
 
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from bayes_engine.models.base import GenerativeClassifier
     from bayes_engine.models.calibrated import CalibratedClassifier
     from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+    from bayes_engine.models.complement import ComplementNaiveBayes
     from bayes_engine.models.costs import costs
     from bayes_engine.models.discretizer import MDLPDiscretizer
     from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -100,6 +102,7 @@ __all__ = [
     "CalibratedClassifier",
     "CategoricalNB",
     "ComplementNB",
+    "ComplementNaiveBayes",
     "Decision",
     "Dirichlet",
     "EstimationWarning",
@@ -165,6 +168,7 @@ _HOMES = {
     "models.base": "GenerativeClassifier",
     "models.calibrated": "CalibratedClassifier",
     "models.classic": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
+    "models.complement": "ComplementNaiveBayes",
     "models.costs": "costs",
     "models.discretizer": "MDLPDiscretizer",
     "models.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",

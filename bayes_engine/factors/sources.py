@@ -129,6 +129,11 @@ class Power(Estimated):
     weight: float
 
 
+@dataclass(frozen=True)
+class Complement(Power):
+    """P(x_j|all other classes)^−1, the score of complement naive Bayes."""
+
+
 def fraction_of(count: float, total: float, added: Array, place: int) -> Fraction:
     """The place-th of the levels that these numbers (S,) are added to.
 

@@ -61,7 +61,14 @@ class Platt:
     shift: Array
 
     def __call__(self, log_p: Array) -> Array:
-        return _together(log_p, self.slope * _finite(_log_odds(log_p)) + self.shift)
+        return _together(log_p, self._odds(log_p))
+
+    def _odds(self, log_p: Array) -> Array:
+        return np.asarray(self.slope * _finite(against_rest(log_p)) + self.shift)
+
+    def alone(self, log_p: Array) -> Array:
+        """(n, C), of two classes (n, 1), log q of each class against the rest, before they are divided by their sum."""
+        return _log_sigmoid(self._odds(log_p))
 
 
 @dataclass(frozen=True)
@@ -73,12 +80,19 @@ class Isotonic:
     curves: tuple[IsotonicRegression, ...]
 
     def __call__(self, log_p: Array) -> Array:
-        odds = _finite(_log_odds(log_p))
-        q = np.stack([curve.predict(odds[:, c]) for c, curve in enumerate(self.curves)], axis=1)
+        q = self._shares(log_p)
         return _together(log_p, log(q) - log(1.0 - q))
 
+    def _shares(self, log_p: Array) -> Array:
+        odds = _finite(against_rest(log_p))
+        return np.stack([curve.predict(odds[:, c]) for c, curve in enumerate(self.curves)], axis=1)
 
-def _log_odds(log_p: Array) -> Array:
+    def alone(self, log_p: Array) -> Array:
+        """As `Platt.alone`."""
+        return log(self._shares(log_p))
+
+
+def against_rest(log_p: Array) -> Array:
     """(n, C) log P(c|x) − log P(not c|x), of two classes (n, 1) for the second; ±inf where one is impossible."""
     with np.errstate(invalid="ignore"):
         if log_p.shape[1] == 2:
@@ -87,6 +101,11 @@ def _log_odds(log_p: Array) -> Array:
             each = [log_sum(np.delete(log_p, c, axis=1), axis=1) for c in range(log_p.shape[1])]
             odds = log_p - np.stack(each, axis=1)
     return np.nan_to_num(odds, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def _log_sigmoid(odds: Array) -> Array:
+    """log σ(odds)."""
+    return np.asarray(-log_sum(np.stack([np.zeros_like(odds), -odds], axis=2), axis=2))
 
 
 def _finite(odds: Array) -> Array:
@@ -99,7 +118,7 @@ def _together(log_p: Array, odds: Array) -> Array:
     q = p."""
     if log_p.shape[1] == 2:
         odds = np.concatenate([-odds, odds], axis=1)
-    q = -log_sum(np.stack([np.zeros_like(odds), -odds], axis=2), axis=2)  # log σ(odds)
+    q = _log_sigmoid(odds)
     q = np.where(np.isneginf(log_p), -np.inf, q)
     gone = np.isneginf(q).all(axis=1, keepdims=True)
     return np.where(gone, log_normalize(log_p), log_normalize(q))
@@ -122,7 +141,7 @@ def calibrator(log_p: Array, truth: NDArray[np.intp], weight: Array | None = Non
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
     if method == "temperature":
         return Temperature(_temperature(log_p, truth, weight))
-    odds = _log_odds(log_p)
+    odds = against_rest(log_p)
     classes = (1,) if log_p.shape[1] == 2 else tuple(range(log_p.shape[1]))
     each = [_usable(odds[:, k], truth == c, weight) for k, c in enumerate(classes)]
     if method == "isotonic":

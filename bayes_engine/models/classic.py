@@ -503,12 +503,23 @@ class BernoulliNB(_TermNB):
         return PriorAndColumns((self._prior(stats), TermColumns(stats.target.name, stats.terms.names, present, absent)))
 
 
-def refuse_scores() -> NoReturn:
+def refuse_scores(model: str = "ComplementNB") -> NoReturn:
     """Raises ParameterError where a loss would be weighed with scores."""
     raise ParameterError(
-        "ComplementNB gives scores, and a risk needs probabilities; calibrate it first "
-        "(CalibratedClassifier), or take MultinomialNB"
+        "{model} gives scores, and a risk needs probabilities; calibrate it first (CalibratedClassifier), or take "
+        "another naive Bayes",
+        model=model,
     )
+
+
+def refuse_infinite_weights(others: Array) -> None:
+    """Raises ParameterError where a term of (C, V) smoothed counts of all other classes has none."""
+    if not (others > 0).all():
+        raise ParameterError(
+            "{n} term(s) occur in one class only, or in none: without alpha their weight would be "
+            "infinite; take alpha > 0",
+            n=int((others <= 0).any(axis=0).sum()),
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -549,12 +560,7 @@ class ComplementNB(_TermNB):
         sums, alpha = stats.terms.sums, alpha_of(self, stats)
         others = sums.sum(axis=0) + alpha - sums  # in scikit-learn's order, with its digits
         others = np.where(others > 0, others, stats.terms.others + alpha)  # a small alpha was lost beside large sums
-        if not (others > 0).all():
-            raise ParameterError(
-                "{n} term(s) occur in one class only, or in none: without alpha their weight would be "
-                "infinite; take alpha > 0",
-                n=int((others <= 0).any(axis=0).sum()),
-            )
+        refuse_infinite_weights(others)
         weight = log(others.sum(axis=1, keepdims=True)) - log(others)
         if self.norm:
             total = -weight.sum(axis=1, keepdims=True)

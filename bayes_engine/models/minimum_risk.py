@@ -21,6 +21,7 @@ from bayes_engine.errors import EstimationWarning, report
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import ComplementNB, refuse_scores
+from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.estimator_around import EstimatorAround, take_columns
 
 
@@ -51,8 +52,9 @@ class MinimumRiskClassifier(EstimatorAround, ClassifierMixin, BaseEstimator):  #
         is impossible, and said to be. Raises LossError where the loss does not name the classes of y, ParameterError
         where the estimator gives no probabilities (ComplementNB, not calibrated)."""
         base = clone(self._stated)
-        if isinstance(base[-1] if isinstance(base, Pipeline) else base, ComplementNB):
-            refuse_scores()
+        last = base[-1] if isinstance(base, Pipeline) else base
+        if isinstance(last, ComplementNB | ComplementNaiveBayes):
+            refuse_scores(type(last).__name__)
         self.estimator_ = base.fit(X, y) if sample_weight is None else base.fit(X, y, sample_weight=sample_weight)
         self.classes_ = self.estimator_.classes_
         known = self.classes_.tolist()

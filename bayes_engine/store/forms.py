@@ -24,6 +24,7 @@ from bayes_engine.factors.network import Network
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier, Isotonic, Platt, Temperature
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.estimator_around import take_columns
@@ -257,6 +258,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "CategoricalNB": _counted(CategoricalNB),
     "ComplementNB": _counted(ComplementNB),
+    "ComplementNaiveBayes": _counted(ComplementNaiveBayes),
     "FisherDiscriminant": Form(
         FisherDiscriminant,
         {"gaussian_": LinearDiscriminantAnalysis},

@@ -16,6 +16,7 @@ from bayes_engine.language import Listing, Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
+from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
@@ -41,6 +42,7 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
     "naive-bayes": NaiveBayes,
     "weighted": WeightedNaiveBayes,
     "selective": SelectiveNaiveBayes,
+    "complement": ComplementNaiveBayes,
     "spode": SPODE,
     "tan": TAN,
     "aode": AODE,
@@ -71,6 +73,10 @@ COLUMN_KNOBS = {"super_parent": "loo", "root": None}
 AS_IT_IS = "none"
 """The calibration of a model whose probabilities are left as they are."""
 CALIBRATIONS = (AS_IT_IS, *CALIBRATORS)
+OF_SCORES = "platt"
+"""The calibration of scores at first: they have no unit, which its slope gives them, and no class prior, which its
+shift learns; a temperature has no shift, and an isotonic map needs many rows."""
+UNCALIBRATED = ("calibration", AS_IT_IS)
 STRUCTURES = (*SEARCHED, *FIXED)
 """The structures of a network that have a name; another one is its arcs."""
 EXACT = 15
@@ -85,6 +91,11 @@ class Fitted:
     model: GenerativeClassifier
     notes: tuple[Message, ...]
     calibrated: CalibratedClassifier | None = None
+
+    @property
+    def scores(self) -> bool:
+        """Whether the model itself gives scores: only calibrated, of a whole row, they are probabilities."""
+        return isinstance(self.model, ComplementNaiveBayes)
 
     @property
     def judging(self) -> GenerativeClassifier | CalibratedClassifier:
@@ -116,9 +127,13 @@ def settings(spec: Spec) -> dict[str, Any]:
     preset = PRESETS[spec.preset] if naive else {}
     if naive:
         defaults |= {**NAIVE[spec.family], "likelihoods": (), "terms": "words", "counting": "counts"}
+    calibration = AS_IT_IS
+    if spec.family == "complement":
+        defaults |= {"terms": "words", "counting": "counts"}
+        calibration = OF_SCORES
     columns: dict[str, Any] = {name: -1 for name in COLUMN_KNOBS if name in defaults}
     columns |= {"alphas": ()} if "alpha" in defaults else {}
-    own = {**defaults, "calibration": AS_IT_IS, **columns, **preset, **dict(spec.knobs)}
+    own = {**defaults, "calibration": calibration, **columns, **preset, **dict(spec.knobs)}
     return {k: v for k, v in own.items() if k not in ("schema", "text")}
 
 
@@ -135,7 +150,20 @@ def likelihood_of(table: FittableTable, spec: Spec, position: int, *, own: bool 
 
 
 def uncalibrated(spec: Spec) -> Spec:
-    return replace(spec, knobs=tuple(knob for knob in spec.knobs if knob[0] != "calibration"))
+    """The model before its calibration; of scores only this is one, and none that the shelf holds."""
+    rest = tuple(knob for knob in spec.knobs if knob[0] != "calibration")
+    plain = replace(spec, knobs=rest)
+    return plain if setting(plain, "calibration") == AS_IT_IS else replace(spec, knobs=(*rest, UNCALIBRATED))
+
+
+def calibrations(family: str) -> tuple[str, ...]:
+    """The calibrations that a family can have: scores have no probabilities without one."""
+    return CALIBRATORS if family == "complement" else CALIBRATIONS
+
+
+def countings(family: str) -> tuple[str, ...]:
+    """How the terms of a text count in a family."""
+    return COUNTING[:2] if family == "complement" else COUNTING
 
 
 def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
@@ -171,7 +199,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         "discretize": lambda v: v is None or v in METHODS or (v in DENSITIES and spec.family in NAIVE),
         "likelihoods": lambda v: isinstance(v, tuple),
         "terms": TERMS.__contains__,
-        "counting": COUNTING.__contains__,
+        "counting": countings(spec.family).__contains__,
         "objective": OBJECTIVES.__contains__,
         "largest": lambda v: v is None or number(v, 1e-3, 1e3),
         "leave_one_out": lambda v: isinstance(v, bool),
@@ -182,7 +210,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         "criterion": SCORES.__contains__,
         "max_parents": lambda v: type(v) is int and 1 <= v <= 8,
         "min_frequency": lambda v: number(v, 0.0, 1e9),
-        "calibration": CALIBRATIONS.__contains__,
+        "calibration": calibrations(spec.family).__contains__,
         "shrinkage": lambda v: v in (None, "auto", "oas") or number(v, 0.0, 1.0),
         **dict.fromkeys(COLUMN_KNOBS, column),
         **{name: words.__contains__ for name, words in CHOICES.items()},
@@ -350,6 +378,10 @@ def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any],
 
 def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> GenerativeClassifier:
     """The model before its fit; on a naive Bayes where the family stands on one."""
+    if family == "complement":
+        rest = {k: v for k, v in parameters.items() if k not in ("terms", "counting")}
+        read = _read_as(schema, parameters["terms"], parameters["counting"])
+        return ComplementNaiveBayes(schema=read, **rest)
     if family not in NAIVE:
         return FAMILIES[family](schema=schema, **parameters)
     own = {k: v for k, v in parameters.items() if k in NAIVE[family] or k == "loss"}

@@ -91,21 +91,24 @@ def of_family(spec: Spec, family: str) -> Spec:
 def unavailable_families(table: active.FittableTable) -> dict[str, str]:
     """The families that cannot take the table, and why."""
     texts = [v.name for v in table.features if v.textual]
+    others = [v.name for v in table.features if not v.textual]
+    no_terms = _("Complement naive Bayes counts terms and takes texts only; {column} is none.")
+    terms = {"complement": no_terms.format(column=md(table.column(others[0]), 30))} if others else {}
     if texts:
-        closed = [name for name in FAMILIES if name not in active.NAIVE]
+        closed = [name for name in FAMILIES if name not in active.NAIVE and name != "complement"]
         reason = _("Only models on naive Bayes take texts; {column} is one.")
-        return dict.fromkeys(closed, reason.format(column=md(table.column(texts[0]), 30)))
+        return dict.fromkeys(closed, reason.format(column=md(table.column(texts[0]), 30))) | terms
     discrete = [v.name for v in table.features if v.discrete]
     gaps = [v.name for v in table.features if table.parts.X[v.name].isna().any()]
     if not discrete and not gaps:
-        return {}
+        return terms
     named = md(table.column((discrete or gaps)[0]), 30)
     reason = (
         _("LDA and QDA take numbers only; {column} is none.")
         if discrete
         else _("LDA and QDA are not fitted to missing cells; {column} has some.")
     )
-    return dict.fromkeys(("lda", "qda"), reason.format(column=named))
+    return dict.fromkeys(("lda", "qda"), reason.format(column=named)) | terms
 
 
 def active_place(table: active.FittableTable) -> int:

@@ -23,6 +23,7 @@ def family(name: str) -> str:
         "naive-bayes": _("naive Bayes"),
         "weighted": _("weighted"),
         "selective": _("selective"),
+        "complement": _("complement, calibrated"),
         "spode": "SPODE",
         "tan": "TAN",
         "aode": "AODE",
@@ -47,6 +48,12 @@ def family_help(name: str) -> str:
         "selective": _(
             "Naive Bayes with the columns that help it: they come in, or go out, one by one, judged on every row by "
             "the model without that row."
+        ),
+        "complement": _(
+            "Each class is judged by the words of all *other* classes (Rennie et al. 2003): the score "
+            "$\\log P(c)-\\sum_w n_w\\log\\theta_{\\tilde cw}$, "
+            "$\\theta_{\\tilde cw}=(N_{\\tilde cw}+\\alpha)/(N_{\\tilde c}+\\alpha V)$. Scores are no probabilities: a "
+            "calibration learnt from rows held out makes them so, and is part of the model."
         ),
         "spode": _(
             "Semi-naive Bayes, a one-dependence estimator: every column depends on the class and on one and the same "

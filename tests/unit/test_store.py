@@ -34,6 +34,7 @@ from bayes_engine import (
     BernoulliNB,
     CalibratedClassifier,
     CategoricalNB,
+    ComplementNaiveBayes,
     ComplementNB,
     Dirichlet,
     EstimationWarning,
@@ -108,6 +109,7 @@ ZOO: dict[str, tuple[Any, Any, Any]] = {
     "MultinomialNB": (MultinomialNB(alpha=np.linspace(0.1, 1, 6)), TERMS, Y),
     "BernoulliNB": (BernoulliNB(), (TERMS > 1).astype(float), Y),
     "ComplementNB": (ComplementNB(norm=True), TERMS, Y),
+    "ComplementNaiveBayes": (ComplementNaiveBayes(alpha=Dirichlet.jeffreys()), WORDS[["words"]], Y),
     "SPODE": (SPODE(), DISCRETE, Y),
     "TAN": (TAN(), MIXED, Y),
     "TAN with leaves": (TAN(discretize=None), MIXED, Y),
@@ -425,9 +427,9 @@ def test_the_tags_of_version_1_stand() -> None:
     }  # fmt: skip
     assert {*FORMS} == {
         "AODE", "BayesianNetwork", "BayesianNetworkClassifier", "BernoulliNB", "CalibratedClassifier", "CategoricalNB",
-        "ComplementNB", "FisherDiscriminant", "GaussianMixture", "GaussianNB", "KDependence", "LazyNaiveBayes",
-        "LinearDiscriminantAnalysis", "MDLPDiscretizer", "MinimumRiskClassifier", "MultinomialNB", "NaiveBayes",
-        "QuadraticDiscriminantAnalysis", "SPODE", "SelectiveNaiveBayes", "SemiSupervisedNB", "TAN",
+        "ComplementNB", "ComplementNaiveBayes", "FisherDiscriminant", "GaussianMixture", "GaussianNB", "KDependence",
+        "LazyNaiveBayes", "LinearDiscriminantAnalysis", "MDLPDiscretizer", "MinimumRiskClassifier", "MultinomialNB",
+        "NaiveBayes", "QuadraticDiscriminantAnalysis", "SPODE", "SelectiveNaiveBayes", "SemiSupervisedNB", "TAN",
         "WeightedNaiveBayes",
     }  # fmt: skip
     assert len({*classes_in_files()}) == len(classes_in_files())

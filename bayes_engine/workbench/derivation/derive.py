@@ -17,7 +17,7 @@ import pandas as pd
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.factors import Row
 from bayes_engine.factors.gaussian import Density
-from bayes_engine.factors.sources import Estimated, Linear, Power, Shift, Source, Term
+from bayes_engine.factors.sources import Complement, Estimated, Linear, Power, Shift, Source, Term
 from bayes_engine.factors.text import Words
 from bayes_engine.inference.averaged import AVERAGE
 from bayes_engine.ledger import JOINT, Ledger, Status
@@ -82,6 +82,11 @@ class WorkingStep:
         return not any(isinstance(s, Term) and not isinstance(s, Estimated) for s in self.sources)
 
     @property
+    def complement(self) -> bool:
+        """Whether it is a score of complement naive Bayes, −log P(x_j | all other classes)."""
+        return isinstance(self.sources[0], Complement)
+
+    @property
     def log_factors(self) -> tuple[float, ...]:
         """log of the factors, in nats; of a density also where the factor itself is too small for a float."""
         return tuple(
@@ -127,7 +132,14 @@ class Working:
         """Whether its steps are log terms to be added up, none of them (but the prior's) a factor that was counted, and
         not all of them expectations over cells not known."""
         own = [s for s in self.steps if s.row.parents]
+        if self.complement:
+            return True
         return not any(s.counted for s in own) and any(s.row.kind not in ("expected", "entropy") for s in own)
+
+    @property
+    def complement(self) -> bool:
+        """Whether its steps are scores by the terms of all other classes, which are added up and calibrated."""
+        return any(step.complement for step in self.steps)
 
     @property
     def scores(self) -> bool:

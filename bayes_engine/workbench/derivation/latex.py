@@ -9,7 +9,7 @@ from typing import Any
 from bayes_engine.factors.gaussian import Density, PseudoCounts
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
-from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Shift, Source, Term
+from bayes_engine.factors.sources import Complement, Fraction, Given, Linear, Parametric, Power, Shift, Source, Term
 from bayes_engine.factors.text import Words
 from bayes_engine.inference.averaged import SUPER_PARENT
 from bayes_engine.language import _
@@ -60,7 +60,7 @@ def latex_factor(
     working: Working, step: WorkingStep, k: int, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS
 ) -> str:
     """One factor by its full name: P(good=yes) &= 8/17 = 0.4706."""
-    log = {"log ": r"\log ", "exp ": r"\exp\,"}.get(function_of(working, step), "")
+    log = {"log ": r"\log ", "−log ": r"-\log ", "exp ": r"\exp\,"}.get(function_of(working, step), "")
     value = latex_value(working, step, k, digits).partition(" &= ")[2]
     return f"{log}{_latex_name(working, step, k, names)} &= {value}"
 
@@ -73,6 +73,8 @@ def latex_value(working: Working, step: WorkingStep, k: int, digits: int = DIGIT
             weight, middle = (power(moment_of(working, v)) for v in (source.weight, source.middle))
             apart = f"({count(source.x)}-{middle})".replace("--", "+")
             return rf"\ell &= {weight}\times {apart} = {value}"
+        if isinstance(source, Complement):
+            return rf"s &= -\log\left({_latex_source(working, source.base)}\right) = {value}"
         if isinstance(source, Term):
             return rf"\ell &= {value}"
         from_ = "" if isinstance(source, Given) else rf"\log {_latex_source(working, source)} = "
@@ -155,7 +157,8 @@ def latex_product(working: Working, k: int, names: DisplayNames = AS_IN_FILE, di
     if working.additive:
         total = "".join(power(factor(working, step, k, digits)) for step in working.steps).removeprefix("+")
         value = power(log_joint(working, k, digits))
-        return rf"\log {letter}({label}, \boldsymbol{{x}}) &= {total} = {value}"
+        log = "" if working.complement else r"\log "
+        return rf"{log}{letter}({label}, \boldsymbol{{x}}) &= {total} = {value}"
     product = r" \times ".join(power(factor(working, step, k, digits)) for step in working.steps)
     return rf"{letter}({label}, \boldsymbol{{x}}) &= {product} = {power(joint(working, k, digits))}"
 
@@ -165,6 +168,7 @@ def latex_posterior(working: Working, names: DisplayNames = AS_IN_FILE, digits: 
     joints = [power(joint(working, k, digits)) for k in range(len(working.classes))]
     total = power(evidence(working, digits))
     left = r"\sum_c s(c, \boldsymbol{x})" if working.scores else r"P(\boldsymbol{x})"
+    left = r"\sum_c e^{s(c, \boldsymbol{x})}" if working.complement else left
     lines = [rf"{left} &= {' + '.join(joints)} = {total}"]
     for k, label in enumerate(working.classes):
         of = tex(names.level(working.target, label))
@@ -195,7 +199,8 @@ def typeset(cell: Relation) -> str:
 
 
 def _latex_name(working: Working, step: WorkingStep, k: int, names: DisplayNames) -> str:
-    of = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
+    sign = r"\ne " if step.complement else "="
+    of = f"{tex(names.column(working.target))}{sign}{tex(names.level(working.target, working.classes[k]))}"
     if step.row.kind == "prior" or step.alike:
         own = of if step.row.kind == "prior" else typeset(cell_of(step, names))
         beyond = ", ".join(typeset(r) for r in given_of(step, names))

@@ -20,6 +20,7 @@ from bayes_engine.factors.text import TextLeaf
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log_sum
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.complement import ComplementLeaf
 from bayes_engine.models.likelihoods import Likelihood, possible
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
@@ -127,7 +128,7 @@ class Distributions(CountConditionals):
 class WordTable(ClassConditionals):
     """P(term | class) of a text: (C, V) `counts`, how often each term stands in the texts of the class, `log_p`, and
     (C,) the `total` of all terms. Of a Bernoulli, in how many texts it stands, `log_absent` of those without it, and
-    the `total` of all texts."""
+    the `total` of all texts. Of complement naive Bayes all of it is of the other classes' texts."""
 
     terms: tuple[str, ...]
     counts: Array
@@ -135,6 +136,7 @@ class WordTable(ClassConditionals):
     total: tuple[float, ...]
     log_absent: Array | None
     added: Array
+    complement: bool = False
     given: ClassVar[tuple[Any, ...]] = ()
 
     @property
@@ -195,10 +197,10 @@ def _words(model: GenerativeClassifier, leaf: TextLeaf, named: tuple[Any, ...], 
     total = leaf.counts.weight if leaf.presence else leaf.counts.sums.sum(axis=1)
     absent = None if leaf.terms.absent is None else leaf.terms.absent[order]
     shape = (*leaf.counts.sums.shape, *leaf.added.shape[2:])
-    missing = in_class(model.stats_.class_weight - leaf.counts.weight, order)
+    missing = in_class(model.stats_.class_weight - model.stats_.texts.columns[leaf.variable.name].weight, order)
     return WordTable(leaf.variable, leaf.target, named, missing, leaf.counts.names, leaf.counts.sums[order],
                      leaf.terms.present[order], tuple(total[order].tolist()), absent,
-                     np.broadcast_to(leaf.added, shape)[order])  # fmt: skip
+                     np.broadcast_to(leaf.added, shape)[order], isinstance(leaf, ComplementLeaf))  # fmt: skip
 
 
 def _curves(model: GenerativeClassifier, factor: KernelLeaf, named: tuple[Any, ...], order: list[int]) -> Curves:
@@ -299,9 +301,11 @@ def _against(likelihood: Likelihood, variable: Variable, x: pd.Series, y: pd.Ser
 
 def rows_of_class(conditional: Other, frame: pd.DataFrame, label: Any, term: str | None = None) -> pd.DataFrame:
     """The rows of `frame` (features and target) behind the numbers of class `label`: those with a known cell; of a text
-    those in which `term` stands, where one is said, with how often it does in a column of that name."""
+    those in which `term` stands, where one is said, with how often it does in a column of that name; of complement
+    naive Bayes the rows of all other classes."""
     name = conditional.variable.name
-    rows: pd.DataFrame = frame.loc[(frame[conditional.target] == label) & frame[name].notna()]
+    others = isinstance(conditional, WordTable) and conditional.complement
+    rows: pd.DataFrame = frame.loc[((frame[conditional.target] == label) != others) & frame[name].notna()]
     if not isinstance(conditional, WordTable) or term is None or conditional.variable.text is None:
         return rows
     read = conditional.variable.text.vectorizer().build_analyzer()

@@ -193,7 +193,7 @@ def name_of(step: WorkingStep, label: Any, target: str, names: DisplayNames = AS
     """P(colour=green | good=yes, root=curled), p(density=0.697 | good=yes), P(good=yes), P(good=yes, colour=green); of
     a class with parents P(good=yes | root=curled), of a column that the class is no parent of P(colour=green | …); the
     shift to the prior of use, or what a log term is."""
-    of = f"{names.column(target)}={names.level(target, label)}"
+    of = f"{names.column(target)}{'≠' if step.complement else '='}{names.level(target, label)}"
     beyond = [r.text for r in given_of(step, names)]
     if step.row.kind == "prior" or step.alike:
         own = of if step.row.kind == "prior" else cell_of(step, names).text
@@ -216,29 +216,35 @@ def name_of(step: WorkingStep, label: Any, target: str, names: DisplayNames = AS
 def weight_mark(step: WorkingStep) -> str:
     """^0.5 after the name of a factor that is weighted."""
     source = step.sources[0]
-    return f"^{plain(source.weight)}" if isinstance(source, Power) else ""
+    return f"^{plain(source.weight)}" if isinstance(source, Power) and not step.complement else ""
 
 
 def joint_word(working: Working) -> str:
     """What the product of the factors is called: the joint, or with weights a score, which is the probability of
     nothing."""
+    if working.complement:
+        return _("e to the power of it")
     return _("score") if working.scores else _("joint")
 
 
 def log_joint_word(working: Working) -> str:
     """What the sum of log terms is called."""
+    if working.complement:
+        return _("total score (nats)")
     return _("log score (nats)") if working.scores else _("log joint (nats)")
 
 
 def evidence_word(working: Working) -> str:
     """What the sum over the classes is called: P(x), which a sum of scores is not."""
+    if working.complement:
+        return _("the sum of these")
     return _("sum of the scores") if working.scores else "P(x)"
 
 
 def function_of(working: Working, step: WorkingStep) -> str:
     """What the number of a step is of its name: the log where terms add up, exp of an expectation that multiplies."""
     if working.additive:
-        return "log " if step.counted else ""
+        return "−log " if step.complement else "log " if step.counted else ""
     return "exp " if step.row.kind == "expected" else ""
 
 
@@ -384,6 +390,7 @@ def behind(
     """What the number of a step was made of, in lines: of a Gaussian its moments; of a Poisson its rate; of a kernel
     density the training values that add most; of a text its terms, those that move the posterior most first. Up to
     `most` of these; of a weighted factor, of what the weight acts on."""
+    sign = -1.0 if step.complement else 1.0
     step = bare(step)
     source = step.sources[k]
     if isinstance(source, Density):
@@ -398,9 +405,10 @@ def behind(
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
         return ["x_i" + _(": ") + ", ".join([*(formula for formula, _share in shares), *more])] if shares else []
     if isinstance(source, Words):
-        lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
+        lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{'−' if sign < 0 else ''}{_log_of(t.source, t.times)}"
+                 f" = {signed(sign * t.log_value, DIGITS)}"
                  for t in (source.terms[v] for v in most_discriminating(step)[:most])]  # fmt: skip
-        rest = sum(source.terms[v].log_value for v in most_discriminating(step)[most:])
+        rest = sign * sum(source.terms[v].log_value for v in most_discriminating(step)[most:])
         if len(source.terms) > most:
             lines.append(_("{n} other terms: {nats}").format(n=len(source.terms) - most, nats=signed(rest, DIGITS)))
         if source.absent:

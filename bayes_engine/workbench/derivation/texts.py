@@ -66,6 +66,11 @@ class TextRead:
     weight: float = 1.0
 
     @property
+    def complement(self) -> bool:
+        """Whether each word's probability is that in all other classes, and speaks against the class."""
+        return self.weight < 0
+
+    @property
     def nats(self) -> float:
         return _total([*(t.nats for t in self.terms), self.absent or 0.0])
 

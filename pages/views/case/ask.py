@@ -86,6 +86,15 @@ class Interview:
 
 def interview(one: CaseInUse) -> None:
     """The whole view: the next question and its answers, what all questions are worth, and what is known so far."""
+    if one.fitted.scores:
+        st.info(
+            _(
+                "There is nothing to weigh a question with: complement naive Bayes has probabilities only when its "
+                "scores are calibrated, and a calibrator is learnt from whole rows and knows nothing of half-known "
+                "ones."
+            )
+        )
+        return
     st.html(_STYLE)
     talk = _interview(one)
     now = talk.inquiry(len(talk.answers))

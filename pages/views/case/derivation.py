@@ -14,13 +14,15 @@ from bayes_engine.dataset_format import Erratum
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
-from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Shift, Term
+from bayes_engine.factors.sources import Complement, Fraction, Given, Linear, Parametric, Power, Shift, Term
 from bayes_engine.factors.text import Words
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import CALIBRATION
+from bayes_engine.models.calibrated import Temperature
 from bayes_engine.models.one_dependence import AODE
-from bayes_engine.numerals import count, number, plain, signed
+from bayes_engine.numerals import certain, count, number, plain, signed
 from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation.calibration_map import map_steps
 from bayes_engine.workbench.derivation.derive import (
     Cell,
     Working,
@@ -122,7 +124,7 @@ def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="controls"):
         unasked = _("The terms of this model are no counts that could be filled in.") if working.additive else None
         st.toggle(_("Let me fill in"), disabled=working.additive, help=unasked, **bound_to(keys.FILL, filling))
-        if not one.seed:
+        if not (one.seed or working.complement):
             st.button(_("Another exercise"), key="exercise", icon=":material/exercise:",
                       help=_("Rows drawn anew from this table, a made-up case."), **on_click(another_exercise)
                       )  # fmt: skip
@@ -133,6 +135,9 @@ def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
     rule = f"{words.preset_help(spec.preset)} " if plain_naive else f"{md(shelf.title(spec, one.table), 200)} · "
     st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough. Known mistakes are named.")
                              if filling else
+                             _("These are scores, not log-probabilities: they add up, and with the calibration's term "
+                               "they make the posterior. A click on one says what it is.")
+                             if working.complement else
                              _("The terms are logarithms, in nats: they add up. A click on one says what it is.")
                              if working.additive else
                              _("A click on a number opens what it was counted from.")))  # fmt: skip
@@ -243,7 +248,7 @@ def _totals(
     cells = cells_of_line(columns)
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
-    if working.scores:
+    if working.scores and not working.complement:
         explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
     cells[0].markdown(f"**{render.joint_word(working)}**", help=explained)
     for cell, k in zip(cells[1:], columns, strict=True):
@@ -254,6 +259,8 @@ def _totals(
         return
     share = _("The score over the sum of the scores of all classes: what the weights were fitted to.") if (
         working.scores) else _("The joint over the sum of the joints of all classes.")  # fmt: skip
+    if working.complement:
+        share = _("This over the sum of the same of all classes.")
     line(_("posterior"), share, render.posterior)
 
 
@@ -330,7 +337,7 @@ def _behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits:
     label, source, position = working.classes[k], step.sources[k], working.steps.index(step)
     formulas = [*latex.latex_behind(working, step, k), latex.latex_value(working, step, k, digits)]
     heading, weight = render.heading(working, step, k, one.table), None
-    if isinstance(source, Power):
+    if isinstance(source, Power) and not step.complement:
         weight, step, source = source.weight, bare(step), source.base
     st.markdown(f"**{md(heading, 200)}**")
     words, rows = st.columns([1.35, 1], gap="medium")
@@ -444,6 +451,11 @@ def _origin_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Densit
 
 
 def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
+    if step.row == CALIBRATION and one.fitted.scores:
+        return _("The map from the scores to probabilities: log q of the class, less the logarithm of e^score over the "
+                 "sum of e^score of all classes. It was learnt from the scores of rows held out.")  # fmt: skip
+    if isinstance(source, Complement) and isinstance(source.base, Words):
+        return _origin_of_complement(source.base, bare(step))
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
     if kind == "expected":
         return _("A cell that this factor depends on is not known. The joint is summed over all its values; of this "
@@ -534,6 +546,50 @@ def _origin_of_words(step: WorkingStep, source: Words) -> str:
     return " ".join(texts)
 
 
+def _origin_of_complement(words: Words, step: WorkingStep) -> str:
+    """What each word of a text adds to the score, those that tell the classes apart first."""
+    if not words.terms:
+        return _("No word of the text occurred in a training text: it is no evidence.")
+    terms = [words.terms[v] for v in render.most_discriminating(step)]
+    listed = [f"{md(t.term, 40)}{f' × {count(t.times)}' if t.times != 1 else ''} "
+              f"(−log {render.fraction(t.source)})" for t in terms[: render.MOST_OPENED]]  # fmt: skip
+    texts = [
+        _("A score: each word adds minus the logarithm of its share among the words of all *other* classes, as often "
+          "as it stands in the text. A word that is rare there speaks for this class."),
+        _("Those that tell the classes apart most: {words}.").format(words=_(", ").join(listed)),
+    ]  # fmt: skip
+    if rest := terms[render.MOST_OPENED :]:
+        texts.append(_("The {n} others add {nats} nats.").format(
+            n=len(rest), nats=signed(-sum(t.log_value for t in rest), 4)))  # fmt: skip
+    return " ".join(texts)
+
+
+def calibration_map(one: CaseInUse, working: Working, digits: int) -> None:
+    """The map from the scores to probabilities, with its numbers."""
+    made = one.fitted.calibrated
+    if made is None or not working.complement or working.position < 0:
+        return
+    st.markdown("**" + _("From the scores to probabilities") + "**")
+    lines = []
+    if isinstance(made.calibrator_, Temperature):
+        lines.append(_("Temperature: each score is divided by T = {t}; then e to the power of it over the sum of all "
+                       "classes.").format(t=plain(made.calibrator_.temperature)))  # fmt: skip
+    for step in map_steps(made, working.ledger):
+        asked = {"name": md(one.table.class_(step.label), 30), "d": signed(step.ahead, digits),
+                 "q": certain(step.q, digits)}  # fmt: skip
+        if step.slope is None or step.shift is None:
+            text = _("**{name}** is {d} ahead of the rest in score; there the isotonic step function is at **{q}**.")
+            lines.append(text.format(**asked))
+            continue
+        text = _("**{name}** is {d} ahead of the rest in score; by Platt's line its log-odds are {a} × ({d}) {b} = "
+                 "{odds}, a probability of **{q}**.")  # fmt: skip
+        odds = step.slope * step.ahead + step.shift
+        lines.append(text.format(a=plain(step.slope), b=signed(step.shift, digits), odds=signed(odds, digits), **asked))
+    if len(working.classes) > 2 and lines and not isinstance(made.calibrator_, Temperature):
+        lines.append(_("These are divided by their sum."))
+    st.markdown("  \n".join(lines))
+
+
 def _rows(one: CaseInUse, working: Working, step: WorkingStep, label: Any, source: Fraction | Density) -> None:
     """The rows of the class, the counted ones first; for a density its values with their squared deviations."""
     if isinstance(source, Density) and source.stands_in:
@@ -587,6 +643,7 @@ def sums(one: CaseInUse, working: Working, digits: int) -> None:
         return
     with st.container(key="sums"):
         first = _("From the scores to the posterior") if working.scores else _("From the joints to the posterior")
+        first = _("From the total scores to the posterior") if working.complement else first
         st.markdown(f"**{first}**")
         _formulas(working, latex.latex_posterior(working, one.table, digits))
         st.markdown("**" + _("From the posterior to the decision") + "**")

@@ -78,7 +78,7 @@ class CaseInUse:
 def case_in_use(table: active.FittableTable) -> CaseInUse:
     """What the state asks for: the table's case, with or without its own row, or an exercise."""
     fitted, state = active.active_model(table), current()
-    if seed := state.seen(keys.EXERCISE):
+    if (seed := state.seen(keys.EXERCISE)) and not fitted.scores:  # an exercise is done by hand, without a calibration
         drawn = _exercise(table.key, fitted.spec, seed, fitted.model, table)
         one = replace(table, key=f"{table.key}|exercise {seed}", parts=drawn.parts, schema=drawn.parts.schema)
         return CaseInUse(one, fitted, drawn.model, drawn.case, seed=seed)

@@ -108,7 +108,9 @@ def text_part(one: CaseInUse, name: str, read: TextRead | None, sides: tuple[int
         "editable": not one.seed,
         "pieces": [] if read is None else _pieces(read),
         "beyond": _beyond(read),
-        "terms": [] if read is None else [_term(t, for_["label"], against["label"]) for t in _shown_terms(read)],
+        "terms": []
+        if read is None
+        else [_term(t, for_["label"], against["label"], complement=read.complement) for t in _shown_terms(read)],
         "words_apart": any(u.end - u.start > 1 for u in units),
         "listed": LISTED,
         "reach": reach,
@@ -161,15 +163,16 @@ def _shown_terms(read: TextRead) -> tuple[TermEvidence, ...]:
     return read.terms[: last + 1]
 
 
-def _term(term: TermEvidence, name: str, other: str) -> dict[str, Any]:
+def _term(term: TermEvidence, name: str, other: str, *, complement: bool) -> dict[str, Any]:
     """A term in words: what it adds, and the fraction behind it in either class."""
     nats = signed_evidence(term.nats, 3)
     if term.never:
         nats = _("never seen in {name}").format(name=(name, other)[term.never[0]])
     elif term.nats:
         nats += " · " + _("supports {name}").format(name=name if term.nats > 0 else other)
+    of = _("P(w | not {label})") if complement else "P(w | {label})"
     lines = [
-        f"P(w | {label}) = {fraction(source)} = {number(source.value)}"
+        f"{of.format(label=label)} = {fraction(source)} = {number(source.value)}"
         for label, source in zip((name, other), term.sources, strict=True)
     ]
     return {"term": quoted(shown(term.term)) + times(term), "nats": nats, "lines": lines}
@@ -211,6 +214,8 @@ def _odds(one: CaseInUse, working: Working, reads: Sequence[TextRead], sides: tu
         part = _("With the prior and all else, {rest}: log-odds of {name} against {other} {total}.") if (
             others or len(working.steps) > len(reads) + 1) else (
             _("With the prior, {rest}: log-odds of {name} against {other} {total}."))  # fmt: skip
+        if working.complement:
+            part = _("With the prior and the calibration, {rest}: log-odds of {name} against {other} {total}.")
         sentences = [
             part.format(rest=signed_evidence(rest, 3), name=label, other=other, total=signed_evidence(total, 3))
         ]

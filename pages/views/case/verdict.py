@@ -124,6 +124,9 @@ def _reading(one: CaseInUse, working: Working, balance: LogOddsTerms) -> str:
     if isinstance(one.model, AODE):
         text = _("Each bar is the mean of log P(x_j | {name}, x_i) over the super-parents x_i, weighted by their "
                  "shares, minus that of {other}; their sum is the log-odds.")  # fmt: skip
+    elif working.complement:
+        text = _("Each bar is a part of the score of {name} minus that of {other}, and the calibration's is what it "
+                 "adds; their sum is the log-odds.")  # fmt: skip
     elif working.additive:
         text = _("Each bar is a term of the log-density of {name} minus that of {other}; their sum is the log-odds.")
     elif working.scores:

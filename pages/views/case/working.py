@@ -30,12 +30,13 @@ class CaseWorking:
 def case_working(one: CaseInUse) -> CaseWorking:
     """The working of the case. Raises BayesEngineError where it has none."""
     filling = current().seen(keys.FILL)
-    judging = one.model if filling else one.judging  # what is filled in is counted
     losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
-    exact = derive(judging, one.case, losses, prior_of_use, one.table.classes)
+    exact = derive(one.judging, one.case, losses, prior_of_use, one.table.classes)
     under = super_parents.averaged_working(one)
-    factors = under.working if under else exact
-    return CaseWorking(exact, under, factors, filling and not factors.additive)
+    filling = filling and not (under.working if under else exact).additive
+    if filling and one.judging is not one.model:  # what is filled in is counted
+        exact = derive(one.model, one.case, losses, prior_of_use, one.table.classes)
+    return CaseWorking(exact, under, under.working if under else exact, filling)
 
 
 def working(one: CaseInUse, worked: CaseWorking) -> None:
@@ -60,6 +61,7 @@ def _numbers(one: CaseInUse, worked: CaseWorking, digits: str) -> None:
         derivation.by_hand(one, worked.factors)
     shown = rounded(worked.factors) if digits == "hand" else worked.factors
     derivation.factor_table(one, shown, precision)
+    derivation.calibration_map(one, shown, precision)
     final = exact if under else shown
     derivation.sums(one, final, precision)
     before = super_parents.copied_lines(one, under, exact, precision) if under else None

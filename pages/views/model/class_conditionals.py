@@ -31,7 +31,7 @@ from bayes_engine.workbench.derivation.conditionals import (
     values_of,
 )
 from bayes_engine.workbench.derivation.derive import Cell, WorkingStep
-from bayes_engine.workbench.derivation.likelihoods import Curves, Other
+from bayes_engine.workbench.derivation.likelihoods import Curves, Other, WordTable
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
 from pages import active
@@ -275,7 +275,10 @@ def draw_conditional(table: active.FittableTable, fitted: active.Fitted, estimat
     name, target = md(table.column(estimates.variable.name), 60), md(table.column(table.target.name), 40)
     kind = words.kind(estimates.variable.kind)
     if not isinstance(estimates, LevelConditionals | GaussianConditionals):
-        st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
+        heading = f"{letter}({name} \\| {target})"
+        if isinstance(estimates, WordTable) and estimates.complement:
+            heading = _("weights of {column} for each class").format(column=name)
+        st.markdown(f"**{heading}** · {kind}")
         structures.selected_or_weighted(fitted, estimates.variable.name)
         likelihoods.draw_likelihood(table, estimates)
         return

@@ -128,6 +128,8 @@ def _kept(table: active.FittableTable, word_table: WordTable, typed: str) -> str
 def word_looked_up(table: active.FittableTable, word_table: WordTable) -> LookedUp | None:
     """The word that the state asks for; None where there is none."""
     asked = current().seen(keys.LOOK)
+    if word_table.complement:  # it has no field to look one up
+        return None
     if isinstance(asked, tuple):
         place, terms = asked
         if terms != len(word_table.terms) or place >= terms:

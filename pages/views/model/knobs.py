@@ -20,7 +20,7 @@ from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
-from pages.active.models import CALIBRATIONS, COUNTING, DENSITIES, EXACT, STRUCTURES, TERMS
+from pages.active.models import DENSITIES, EXACT, STRUCTURES, TERMS, calibrations, countings
 from pages.active.shelf import (
     choose_model,
     edit_active_model,
@@ -52,6 +52,8 @@ class Acting:
 def acting(table: active.FittableTable, spec: Spec) -> Acting:
     """What the model's knobs act on here."""
     discrete, numbers = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
+    if spec.family == "complement":
+        return Acting(counted=True, numbers=False, gaussian=False)
     if spec.family not in active.NAIVE:
         cut = active.settings(spec).get("discretize") is not None
         return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
@@ -249,8 +251,8 @@ def _choice(table: active.FittableTable, spec: Spec, name: str, *, off: bool = F
         "criterion": ("mdl", "aic", "k2", "bdeu", "log-likelihood"),
         "discretize": ("", *(DENSITIES if naive else ()), *METHODS),
         "terms": tuple(TERMS),
-        "counting": COUNTING,
-        "calibration": CALIBRATIONS,
+        "counting": countings(spec.family),
+        "calibration": calibrations(spec.family),
     }
     options, stands = {o: words.option(name, o or None) for o in among[name]}, active.setting(spec, name) or ""
     about = _choice_help(name, naive=naive)

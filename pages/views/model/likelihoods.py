@@ -50,6 +50,7 @@ TALLEST = 388
 """Height of a table in pixels."""
 SILVERMAN = r"$h_c=s_c\,(4/(3n_c))^{1/5}$"
 RANGE = r"$h_c=\max\{(\max-\min)/\sqrt{n_c},\,p/6\}$"
+COMPLEMENT = r"$w_{cv}=-\log\,(N_{\tilde cv}+\alpha)/(N_{\tilde c}+\alpha V)$"
 MULTINOMIAL = r"$P(w\mid c)=(N_{cw}+\alpha)/(N_c+\alpha V)$"
 BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 
@@ -155,15 +156,21 @@ def _widths(curves: Curves) -> str:
 def _words(table: active.FittableTable, word_table: WordTable) -> None:
     """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen, any other
     word looked up."""
-    discriminating_words.word_chart(table, word_table)
-    discriminating_words.word_search(table, word_table)
+    if not word_table.complement:  # its weights are drawn as evidence of the class's own words
+        discriminating_words.word_chart(table, word_table)
+        discriminating_words.word_search(table, word_table)
     terms = _listed(word_table)
     place = {term: v for v, term in enumerate(word_table.terms)}
     nats = word_table.discriminating(WORDS)["nats"].tolist()
     row, k = chosen_cell(len(terms), len(word_table.classes))
-    lines = []
+    lines, log, first = [], "log₂" if units.in_bits() else "ln", 1 if word_table.complement else 2
     for term, information in zip(terms, nats, strict=True):
         sources = [word_table.source(j, place[term]) for j in _span(word_table)]
+        if word_table.complement:
+            weights = -word_table.log_p[:, place[term]]
+            pairs = zip(sources, weights.tolist(), strict=True)
+            lines.append([shown(term), *(f"−{log} {fraction(s)} = {number(units.evidence(w))}" for s, w in pairs)])
+            continue
         lines.append(
             [
                 shown(term),
@@ -173,19 +180,20 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
         )
 
     def choose(index: int, column: int) -> None:
-        change(lambda s: s.showing(keys.CELL.to((index, column - 2 if column > 1 else k)), keys.LOOK.to("")))
+        change(lambda s: s.showing(keys.CELL.to((index, column - first if column >= first else k)), keys.LOOK.to("")))
 
+    informative = Head(
+        "I(x; c)",
+        _("How informative the term is about the class on average, in {unit}.").format(unit=units.evidence_unit()),
+        right=True,
+    )
+    heading = _("weight for {name}") if word_table.complement else "P(w | {name})"
+    names = [clean(table.class_(c), 30) for c in word_table.classes]
     tables.word_table(
         [
             Head(_("term")),
-            Head(
-                "I(x; c)",
-                _("How informative the term is about the class on average, in {unit}.").format(
-                    unit=units.evidence_unit()
-                ),
-                right=True,
-            ),
-            *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in word_table.classes),
+            *([] if word_table.complement else [informative]),
+            *(Head(heading.format(name=name), right=True) for name in names),
         ],
         lines,
         key="telling_words",
@@ -193,17 +201,23 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
         height=TALLEST,
         choice=tables.Choice(
             by="cell",
-            chosen=None if discriminating_words.word_looked_up(table, word_table) else (row, k + 2),
+            chosen=None if discriminating_words.word_looked_up(table, word_table) else (row, k + first),
             on_choice=choose,
         ),
     )
-    st.caption(
-        _("The {n} terms most informative about the class.").format(n=len(terms)) + " " + _about_words(word_table)
+    listed = (
+        _("The {n} terms that tell the classes apart most.")
+        if word_table.complement
+        else _("The {n} terms most informative about the class.")
     )
-    if not word_table.presence:
-        st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
-                     "classes instead. It gives scores; calibrated, by the library's CalibratedClassifier, they are "
-                     "probabilities, with risks and decisions. The shelf does not offer it."))  # fmt: skip
+    st.caption(listed.format(n=len(terms)) + " " + _about_words(word_table))
+    if not (word_table.presence or word_table.complement):
+        st.caption(
+            _(
+                "Complement naive Bayes counts the words of all other classes instead (Settings, Family; for tables "
+                "whose columns are all texts). It gives scores; calibrated, they are probabilities."
+            )
+        )
 
 
 def _listed(word_table: WordTable) -> list[str]:
@@ -217,6 +231,11 @@ def _span(estimates: Other) -> range:
 def _about_words(word_table: WordTable) -> str:
     """How the probabilities of the terms are counted."""
     n = f"{len(word_table.terms):,}"
+    if word_table.complement:
+        return _("The weight of a word for a class is minus the logarithm of its share among the words of all other "
+                 "classes, {rule}, one of {n} terms. A text's score adds up the weights of its words, as often as they "
+                 "stand there; a word with a greater weight for one class than for the others speaks for it.").format(
+                     n=n, rule=COMPLEMENT)  # fmt: skip
     if word_table.presence:
         return _("Bernoulli: of each of the {n} terms, in what share of the class's texts it stands, {rule}. A term "
                  "that is absent counts too, with 1 − P(w | c).").format(n=n, rule=BERNOULLI)  # fmt: skip
@@ -436,7 +455,11 @@ def _rows(table: active.FittableTable, estimates: Other, k: int, term: str | Non
     parts, label, column = table.parts, estimates.classes[k], estimates.variable.name
     rows = rows_of_class(estimates, rows_counted(table), label, term)
     heading = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
-    share = _("{n} of the {all} rows of this class").format(n=len(rows), all=int((parts.y == label).sum()))
+    of_class = int((parts.y == label).sum())
+    share = _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class)
+    if isinstance(estimates, WordTable) and estimates.complement:
+        heading[0] = f"{md(table.column(parts.target.name), 40)} ≠ {md(table.class_(label), 40)}"
+        share = _("{n} of the {all} rows of all other classes").format(n=len(rows), all=len(parts.y) - of_class)
     st.markdown(f"**{' · '.join(heading)}** · {share}")
     first = [*(["×"] if "×" in rows else []), column, parts.target.name]
     ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]

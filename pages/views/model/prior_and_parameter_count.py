@@ -31,6 +31,13 @@ def class_prior(table: active.FittableTable, fitted: active.Fitted) -> None:
     names = [plotly_text(table.class_(c), 30) for c in table.classes]
     figure = prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=dark())
     chart(figure, key="prior", alt=_("P(class)"))
+    if fitted.scores:
+        shares = _(", ").join(f"{md(table.class_(c), 30)} {number(fitted.prior[c])}" for c in table.classes)
+        st.caption(
+            _("The prior within the scores. The calibration comes after it: the posterior stands for {shares}.").format(
+                shares=shares
+            )
+        )
     if steps := class_steps(fitted.model, table.classes):
         _class_given_parents(table, steps)
 

@@ -33,6 +33,13 @@ def calibrator_name(method: str) -> str:
 
 def before_and_after(judged: Judged) -> None:
     """Accuracy beside reliability, before and after."""
+    if active.active_model(judged.table).scores:
+        st.subheader(_("Right, and as sure as it is right?"))
+        st.markdown(
+            _("Before its calibration complement naive Bayes has scores, which claim no confidence: there is no before "
+              "to hold against what is shown above.")
+        )  # fmt: skip
+        return
     chosen = current().seen(keys.TRUST_CALIBRATOR)
     name = judged.active
     before = judged.raw[name]

@@ -17,6 +17,14 @@ from pages.views.model.modes_of_use import comparison, look_up_table, removed_ro
 def modes_of_use(table: active.FittableTable) -> None:
     """The active model of the shelf in the three ways; of another family what there is of them."""
     fitted = choose_fitted_model(table)
+    if fitted.scores:
+        st.info(
+            _(
+                "The three ways are compared by the posterior before calibration, and complement naive Bayes has none: "
+                "its scores are probabilities only when they are calibrated."
+            )
+        )
+        return
     if fitted.calibrated is not None:
         st.caption(_("Shown is the model before it is calibrated: a calibrator is the same after all three ways."))
     three = isinstance(fitted.model, NaiveBayes)
