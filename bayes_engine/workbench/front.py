@@ -38,7 +38,8 @@ Application = Callable[[Event, Receive, Send], Awaitable[None]]
 SILENT = 30.0
 """Seconds within which each part of a request's body must follow the one before."""
 LATER = 10.0
-"""Seconds after which icons are looked for that no earlier start has kept: the first page is drawn by then."""
+"""Seconds after which icons are cut out that no earlier start has kept: the first page is drawn by then. In a classroom
+they are cut out at once and waited for: sixty telephones fetch them."""
 FILES, SIZES = 12, 3
 """A session holds at most so many files, and bytes of so many files of the largest size."""
 HEALTH, UPLOAD = "/_stcore/health", "/_stcore/upload_file/"
@@ -88,7 +89,7 @@ class Front:
             await self._take_upload(scope, receive, send)
         elif (name := _wanted(scope)) in self.files and (coding := _coding(scope, self.codings)):
             await self._send_packed(name, coding, scope["method"], send)
-        elif font := self.icons.get(name):
+        elif name in self.fonts and (font := await self._icons(name)):
             await _send_icons(font, scope, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and "text/html" in _header(scope, b"accept"):
             await self._unless_silent(_whole_and_plain(scope), receive, _with_skeleton(scope, send))
@@ -168,15 +169,21 @@ class Front:
 
         return noticed
 
+    async def _icons(self, name: str) -> bytes:
+        """The icons in use; none where there are none, or not yet."""
+        if self.address is not None and self.looking is not None:
+            await asyncio.shield(self.looking)
+        return self.icons.get(name, b"")
+
     async def _look_for_icons(self) -> None:
-        """Those that an earlier start has kept, or else made `LATER`: it takes seconds, which the first page needs.
+        """Those that an earlier start has kept, or else cut out `LATER`: it takes seconds, which the first page needs.
         Until then the whole font is sent."""
         code = [self.streamlit, Path(__file__).parents[1], *([self.pages] if self.pages else [])]
         for name, font in self.fonts.items():
             key = await asyncio.to_thread(_name_of_icons, font, code)
             part = await asyncio.to_thread(kept_files.find, key)
             if part is None:
-                await asyncio.sleep(LATER)
+                await asyncio.sleep(LATER if self.address is None else 0.0)
                 part = await asyncio.to_thread(icons_in_use, font, code)
                 if part:
                     await asyncio.to_thread(kept_files.keep, key, part)
