@@ -124,7 +124,7 @@ def convert(
     absent = {name: column.absent for name, column in columns.items()}
     taken = sorted({token for counts in absent.values() for token in counts if token})
     notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)
-    frame = pd.DataFrame({name: column.values for name, column in columns.items()})
+    frame = pd.DataFrame({name: column.values for name, column in columns.items()}, copy=False)
     return frame, notes, decimal or ("," if "," in marks else ".")
 
 
@@ -134,6 +134,9 @@ def convert_column(
 ) -> ConvertedColumn:  # fmt: skip
     """One column of text, typed; the offers speak of its `position`. See `convert`."""
     name = str(column.name)
+    if column.dtype.kind in "if":  # proved by `read_clean` to be nothing else
+        empty = int(column.isna().sum())
+        return ConvertedColumn(column, (), {"": empty} if empty else {})
     if read_as == "auto" and decimal != "," and len(column) >= _LONG and (fast := _fast_numbers(column)) is not None:
         return fast
     codes, levels = pd.factorize(column)
@@ -192,9 +195,16 @@ def convert_column(
     return ConvertedColumn(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
+_SHAPE = re.compile(r"(?:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?")
+_SEEN = 100
+"""A number as a program writes it, or nothing; and how many cells are looked at before all are."""
+
+
 def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
     """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
     (tested equal), without a look at every spelling. None where they must decide."""
+    if not all(map(_SHAPE.fullmatch, column.iloc[:_SEEN])):
+        return None
     try:
         arrow, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
         text = arrow.array(column.array)
@@ -205,7 +215,7 @@ def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
         return bool(compute.any(compute.match_substring_regex(text, pattern)).as_py())
 
     empty = compute.equal(text, "")
-    plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    plain = compute.match_substring_regex(text, f"^{_SHAPE.pattern}$")
     longest = compute.max(compute.binary_length(text)).as_py()
     if (
         longest > LONGEST

@@ -20,7 +20,8 @@ from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 from bayes_engine.table.tokenize import ALIGNED, Dialect, aligned, aligned_at, records, stretches, tokenize
 
 DELIMITERS = (",", "\t", ";", "|", " ", ":", "^", "~", "\x1f", "，", "；", "、", "§", ALIGNED)
-_SAMPLE = 1 << 16
+SAMPLE = 1 << 16
+"""How much of a text its dialect is guessed from."""
 
 
 def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[Grid, Dialect]:
@@ -106,7 +107,7 @@ _RULE = re.compile(
 
 def _without_rules(data: bytes, notes: list[Note]) -> bytes:
     """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold."""
-    head = data[:_SAMPLE]
+    head = data[:SAMPLE]
     if b"---" not in head and b"===" not in head:
         return data
     first, n, breaks = b"", 0, 0
@@ -134,7 +135,7 @@ def _without_rules(data: bytes, notes: list[Note]) -> bytes:
 
 def _plainly_quoted(data: bytes, notes: list[Note]) -> bytes:
     """The text with quotes for the typographic ones, where these enclose cells as quotes do."""
-    if "“".encode() not in data[:_SAMPLE] or b'"' in data:
+    if "“".encode() not in data[:SAMPLE] or b'"' in data:
         return data
     n = marks = 0
     out = io.BytesIO()
@@ -201,10 +202,10 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
     >>> sniff("size;city\n1,5;Oslo, NO\n2,5;Rome, IT\n").delimiter, sniff("label\nyes\nno\n").delimiter
     (';', '')
     """
-    sample = text[:_SAMPLE]
-    if len(text) > _SAMPLE:
+    sample = text[:SAMPLE]
+    if len(text) > SAMPLE:
         cut = max(sample.rfind("\n"), sample.rfind("\r"))
-        sample = sample[: cut + 1] if cut > 0 else text[: 16 * _SAMPLE]
+        sample = sample[: cut + 1] if cut > 0 else text[: 16 * SAMPLE]
     sample = re.sub(r"\A(?:[#%][^\r\n]*[\r\n]+)+(?=.)", "", sample, flags=re.DOTALL) or sample
     lined_up = re.search(r"\S  +\S", sample) is not None
     lines = [line for line in re.split(r"[\r\n]+", sample) if line.strip()]

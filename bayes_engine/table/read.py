@@ -18,6 +18,7 @@ import pandas as pd
 from bayes_engine.errors import ReadError
 from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
+from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.convert import ReadAs, convert, convert_column
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import cut
@@ -98,7 +99,12 @@ def read_table(
     ([1.5, 2.5], ["column 'size': the decimal mark is a comma ('1,5' is read as 1.5)"])
     """
     notes: list[Note] = []
-    contents, recipe = _opened(source, encoding, delimiter, quote, sheet, typed, max_bytes, notes)
+    data = load(source, max_bytes)
+    by_rule = (encoding, delimiter, quote, decimal, header, missing) == (None,) * 6 and not types and trim and typed
+    contents, recipe = (by_rule and _clean(data, notes)) or _opened(
+        data, encoding, delimiter, quote, sheet, typed, max_bytes, notes
+    )
+    del data
     if isinstance(contents, Grid):
         frame, line = assemble(contents, header, recipe.delimiter, notes, trim=trim)
         mark: Mark = decimal or "."
@@ -164,12 +170,19 @@ def _set_aside(schema: Schema, n: int) -> list[Note]:
                          column=v.name, levels=len(v.levels), n=n) for v in many[:_NAMED]]  # fmt: skip
 
 
+def _clean(data: bytes, notes: list[Note]) -> tuple[pd.DataFrame, Recipe] | None:
+    """A long CSV file in which there is nothing to find out; None of any other."""
+    if (table := read_clean(data)) is None:
+        return None
+    notes += table.notes
+    return table.frame, Recipe("text", "utf-8", table.delimiter, '"', header=1)
+
+
 def _opened(
-    source: bytes | str | Path, encoding: str | None, delimiter: str | None, quote: str | None, sheet: str | None,
+    data: bytes, encoding: str | None, delimiter: str | None, quote: str | None, sheet: str | None,
     typed: bool, max_bytes: int, notes: list[Note],
 ) -> tuple[Grid | pd.DataFrame, Recipe]:  # fmt: skip
     """A grid of text, or a frame where the format brings names and types. Bytes and text are gone with this call."""
-    data = load(source, max_bytes)
     if is_parquet(data):
         return parquet(data, max_bytes, notes), Recipe("parquet")
     if (book := workbook(data, max_bytes)) is not None:

@@ -497,10 +497,24 @@ def _numerals(levels: Sequence[object]) -> bool:
 _NUMERAL = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?")
 
 
+_FEW = 1000
+"""Rows of a column of numbers in which it often shows that there are more than two."""
+
+
+def _distinct(values: pd.Series) -> tuple[list[Any], bool]:
+    """The distinct values of a column without missing cells, and whether that is all of them: of numbers three will do
+    for most that is asked of them, and the first rows may have as many."""
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf" and len(values) > _FEW:
+        first = observed(values.iloc[:_FEW])
+        if len(first) > 2:
+            return first, False
+    return observed(values), True
+
+
 def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     """Kind and role of one column, from its dtype and its values."""
     values = column.dropna() if column.hasnans else column
-    distinct = observed(values)
+    distinct, all_of_them = _distinct(values)
     of_objects = pd.api.types.is_object_dtype(column.dtype)
     if (of_objects and _SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):
         column = pd.Series(numbers(column, Variable(name, "continuous")), column.index, name=column.name)
@@ -518,11 +532,11 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     named_like_id = name.strip().lower().replace("_", " ").split(" ")[-1] in _IDENTIFIER_WORDS
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         x = values.to_numpy(dtype=float)
-        whole = bool((x == np.round(x)).all())
         if len(distinct) == 2:
             return Variable(name, "binary", sort_levels(_as_written(column), name))
-        consecutive = whole and len(distinct) == n and x.max() - x.min() == n - 1
-        if whole and len(distinct) == n and n >= 5 and (named_like_id or consecutive):
+        whole = all(bool((part == np.round(part)).all()) for part in (x[:_FEW], x[_FEW:]))
+        likely = whole and n >= 5 and (named_like_id or x.max() - x.min() == n - 1)
+        if likely and n == len(distinct if all_of_them else observed(values)):
             return Variable(name, "identifier", role="id")
         kind: Kind = "count" if whole and x.min() >= 0 else "continuous"
         return Variable(name, kind, pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))

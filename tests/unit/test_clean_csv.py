@@ -1,0 +1,122 @@
+"""A long clean CSV file is read by pandas' typed reader, and equal to what the rules make of it; a file with one cell
+in doubt, anywhere, is too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayes_engine.progress import Cancelled, watching
+from bayes_engine.table import clean_csv, read
+from bayes_engine.table.clean_csv import read_clean
+from bayes_engine.table.read import read_table
+from tests import messy, pollock
+from tests.conftest import examples, slowly
+
+DATASETS = Path(__file__).parents[2] / "datasets"
+ROWS = 4000
+
+
+@pytest.fixture(autouse=True)
+def _however_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clean_csv, "LEAST", 0)
+
+
+def assert_equal(data: bytes) -> bool:
+    """A file that is proved to be clean gives the table and the report that the rules alone make of it; whether it
+    was proved (any other file is read by the rules)."""
+    if read_clean(data) is None:
+        return False
+    one = read_table(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "read_clean", lambda _: None)
+        other = read_table(data)
+    pd.testing.assert_frame_equal(one.frame, other.frame, check_exact=True)
+    assert not any(np.signbit(x[x == 0]).any() for _, x in one.frame.select_dtypes("float").items())
+    assert (one.schema, one.report, one.recipe) == (other.schema, other.report, other.recipe)
+    return True
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def corpus() -> Iterator[bytes]:
+    yield from (file.data for file in messy.files())
+    yield from (file.data for file in pollock.files())
+
+
+@pytest.mark.parametrize("most", [20_000, slowly(10**9)])
+def test_the_data_sets_are_read_alike(most: int) -> None:
+    files = (path for path in sorted(DATASETS.glob("*.csv")) if path.stat().st_size < most)
+    assert "iris" in {path.stem for path in files if assert_equal(path.read_bytes())}
+
+
+@pytest.mark.parametrize("step", [50, slowly(1)])
+def test_messy_files_are_read_alike(step: int) -> None:
+    proved = [assert_equal(data) for data in list(corpus())[::step]]
+    assert any(proved)
+
+
+# ---- one cell --------------------------------------------------------------------------------------------------------
+
+CELLS = (
+    "", " ", " 5", "5 ", "007", "-07", "00.5", "+5", "+15551234567", "1e5", "1E-05", "3.5e-07", "2e+10", "1e-400",
+    "1e+400", "1e400", "nan", "NaN", "NA", "?", "inf", "-inf", "Infinity", "True", "TRUE", "false", "-", "--", ".",
+    "1.", ".5", "-.5", "-0", "-0.0", "1,5", "1.234", "1.234.567", "1234567890123456", "9223372036854775808",
+    "99999999999999999999", "0.1234567890123456789", "0." + "0" * 400 + "1", "1" * 1300, '"x"', "'x'", "#x", "%",
+    "//x", "x\ry", "é", "1 000", "$5", "12 %", "2024-01-02", "03/04/2024", "Oslo ", "oslo", "a\x0bb", "\x00", "\t",
+    "~{ab~}", "---", "1_000", "0x10", "1d5", "1e", "1;5", "total", "x\n", "\n", "\n\n", "\r\n", "3\n1,2,3,Oslo",
+    "1,5,7\n3", "n,x,y,city\n", "+AGEA-", "=1+1",
+)  # fmt: skip
+
+
+def written(delimiter: str, end: str, rows: int = ROWS) -> list[list[str]]:
+    rng = np.random.default_rng(len(delimiter + end))
+    x, y, n = rng.normal(size=rows), rng.normal(size=rows).round(3), rng.integers(-20, 20, rows)
+    city = rng.choice(["Oslo", "Rome", "Lima"], rows)
+    return [["n", "x", "y", "city"], *([str(a), repr(float(b)), str(c), str(d)]
+                                       for a, b, c, d in zip(n, x, y, city, strict=True))]  # fmt: skip
+
+
+def joined(rows: list[list[str]], delimiter: str, end: str) -> bytes:
+    return end.join([*map(delimiter.join, rows), ""]).encode()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("delimiter", [",", "\t", "|"])
+def test_a_clean_file_is_proved_clean(delimiter: str, end: str) -> None:
+    assert assert_equal(joined(written(delimiter, end), delimiter, end))
+
+
+@examples(500, usually=5)
+@given(
+    st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1]),
+    st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n")]), st.booleans(),
+)  # fmt: skip
+def test_one_cell_anywhere_is_read_alike(
+    cell: str, column: int, row: int, form: tuple[str, str], all_of_them: bool
+) -> None:
+    rows = written(*form)
+    for place in range(1, ROWS + 1, 3) if all_of_them else [row]:
+        rows[place][column] = cell
+    assert_equal(joined(rows, *form))
+
+
+# ---- on the way ------------------------------------------------------------------------------------------------------
+
+
+def test_reading_a_clean_file_tells_how_far_it_is_and_can_be_stopped() -> None:
+    data = joined(written(",", "\n", 30_000), ",", "\n")
+    far = list[float]()
+    with watching(lambda: False, lambda done, total: far.append(done / max(total, 1)), pace=0.0):
+        assert read_clean(data) is not None
+    assert any(0.05 < part < 0.3 for part in far)
+    assert any(0.4 < part < 0.9 for part in far)
+    with pytest.raises(Cancelled), watching(lambda: len(far) > 0, None, pace=0.0):
+        read_clean(data)
