@@ -14,7 +14,8 @@ from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.numerals import certain, signed
 from pages.runtime.state import Spec, State, decode, encode
-from tests.apptest.opened import listed, opened, sent_to, shelf_in, showing
+from tests.apptest.opened import listed, opened, sent_to, shelf_in, showing, uploaded
+from tests.conftest import slowly
 
 LOSSES = ((0.0, 1.0), (10.0, 0.0))
 PRIZE = pd.DataFrame({"message": ["Congratulations! You have won a free phone. Call now to claim your prize."]})
@@ -106,3 +107,27 @@ def test_no_page_breaks(page: str, view: dict[str, object], words: str, method: 
     state = showing(on_the_shelf(calibration=method), **view)
     app = opened(page, replace(state, case=(3,), row=3) if "left_out" in view else state)
     assert words in said(app) and not app.error
+
+
+NOTES = "note,about\n" + "".join(
+    f"{'' if i % 11 == 0 else text},{label}\n"
+    for i in range(14)
+    for text, label in (("the cat sat", "pets"), ("a court ruled", "law"), ("waves and salt", "sea"))
+)
+
+
+@pytest.mark.parametrize("page", ["case", slowly("model"), slowly("decisions"), slowly("classify")])
+def test_of_three_classes_each_is_mapped_by_itself(page: str) -> None:
+    roles = ((0, "feature", "text", ()), (1, "target", "", ()))
+    state = State(language="en", columns=roles, shelf=(Spec(family="complement"),))
+    app = uploaded(NOTES.encode(), page=page, state=state)
+    assert not app.error
+    if page == "case":
+        assert "These are divided by their sum." in said(app)
+        assert said(app).count("ahead of the rest in score; by Platt's line") == 3
+
+
+@pytest.mark.parametrize("page", ["model", slowly("case"), slowly("decisions"), slowly("classify"), slowly("start")])
+def test_a_link_to_it_on_a_table_without_texts_says_why_there_is_none(page: str) -> None:
+    app = opened(page, State(table="watermelon2", language="en", shelf=(Spec(family="complement"),)))
+    assert "is no text whose terms are counted" in app.error[0].value

@@ -85,6 +85,17 @@ def test_a_row_left_out_is_a_fit_without_it() -> None:
         np.testing.assert_allclose(left[i], rest.predict_log_proba(X.iloc[[i]])[0])
 
 
+def test_rows_come_and_go_as_in_a_fit(texts: Any) -> None:
+    X, y = texts
+    whole, half = ComplementNaiveBayes().fit(X, y), ComplementNaiveBayes().fit(X[::2], y[::2])
+    rest = ComplementNaiveBayes(schema=whole.schema_).partial_fit(X[1::2], y[1::2], whole.classes_)
+    for same in (half.merge(rest), ComplementNaiveBayes().fit(X, y).forget(X[:3], y[:3]).partial_fit(X[:3], y[:3])):
+        np.testing.assert_allclose(same.predict_log_proba(X), whole.predict_log_proba(X), rtol=1e-10)
+    other = whole.with_params(alpha=0.5, priors="empirical")
+    anew = ComplementNaiveBayes(alpha=0.5, priors="empirical").fit(X, y)
+    assert (other.predict_log_proba(X) == anew.predict_log_proba(X)).all()
+
+
 def test_scores_weigh_no_loss_before_they_are_calibrated(texts: Any) -> None:
     X, y = texts
     model = ComplementNaiveBayes().fit(X, y)

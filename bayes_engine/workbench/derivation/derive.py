@@ -24,6 +24,7 @@ from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.table.encode import Table, encode_intervals
 from bayes_engine.table.schema import Variable
@@ -110,7 +111,8 @@ class Working:
     ratio the posterior; the posterior under `loss` gives the `risk` of each action, the least the decision.
 
     `position` is the decided action's, −1 where `status` says that there is no posterior (which then is all zeros);
-    `digits` is None, or the number of digits every factor was rounded to; `ledger` is what it was derived from.
+    `digits` is None, or the number of digits every factor was rounded to; `ledger` is what it was derived from;
+    `complement` says that its steps are scores by the terms of all other classes, which are added up and calibrated.
     """
 
     target: str
@@ -126,6 +128,7 @@ class Working:
     tied: bool
     ledger: Ledger = field(repr=False, compare=False)
     digits: int | None = None
+    complement: bool = False
 
     @property
     def additive(self) -> bool:
@@ -137,15 +140,10 @@ class Working:
         return not any(s.counted for s in own) and any(s.row.kind not in ("expected", "entropy") for s in own)
 
     @property
-    def complement(self) -> bool:
-        """Whether its steps are scores by the terms of all other classes, which are added up and calibrated."""
-        return any(step.complement for step in self.steps)
-
-    @property
     def scores(self) -> bool:
         """Whether the steps multiply to a score rather than to p(c, x): then their sum is no P(x), though each one's
         share of it is the posterior."""
-        return any(step.row.kind == "score" for step in self.steps)
+        return self.complement or any(step.row.kind == "score" for step in self.steps)
 
     @property
     def joint(self) -> tuple[float, ...]:
@@ -232,7 +230,7 @@ def derive_from(
         posterior=in_order(ledger.posterior()[0], order),
         status=Status(int(ledger.status[0])),
         loss=LossMatrix.zero_one([ledger.classes[k] for k in order]) if loss is None else loss,
-        risk=(), position=-1, tied=False, ledger=ledger,
+        risk=(), position=-1, tied=False, ledger=ledger, complement=isinstance(model, ComplementNaiveBayes),
     ))  # fmt: skip
 
 
