@@ -512,11 +512,11 @@ function createPlane(host) {
   // Around the place, where it covers no point; where there is none such, under the picture, or for a moment (a `brief`
   // card) where it covers the fewest.
   function beside(card, px, py, distance, brief = false) {
-    const w = card.offsetWidth, h = card.offsetHeight, places = []
+    const w = card.offsetWidth, h = card.offsetHeight, least = brief ? 0 : box.left, places = []
     for (const far of FURTHER) for (const [across, down] of AROUND) {
       const x = px + across * (w / 2 + far * distance) - w / 2, y = py + down * (h / 2 + far * distance) - h / 2
-      const left = across ? x : clamp(x, 0, Math.max(box.width - w, 0))
-      if (left < 0 || left + w > box.width || y < box.top || y + h > box.top + box.h) continue   // nor what names the axes
+      const left = across ? x : clamp(x, least, Math.max(box.width - w, least))
+      if (left < least || left + w > box.width || y < box.top || y + h > box.top + box.h) continue   // nor what names the axes
       const covered = dots.filter(([u, v]) => u > left - NEAR && u < left + w + NEAR && v > y - NEAR && v < y + h + NEAR)
       places.push({ left, top: y, covered: covered.length })
     }

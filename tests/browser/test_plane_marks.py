@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page
 
 from bayes_engine import load_dataset
-from pages.runtime.state import State, encode
+from pages.runtime.state import Spec, State, encode
 from tests.browser.looking import becomes, soon
 from tests.conftest import App
 
@@ -29,6 +29,10 @@ def test_levels_stand_from_the_top_and_a_card_over_no_point(app: App, new_page: 
     soon(page, lambda: boxes(page), lambda b: len(b) == 3 and b[1]["y"] + 20 > b[0]["y"] + b[0]["height"] * 2 / 3)
     page.get_by_test_id("plane-case").press("ArrowUp")
     becomes(page, lambda: page.get_by_test_id("plane").get_attribute("data-case"), "0,1")
+    aode = (Spec("laplace", (), "aode"),)
+    integrated = State(table="watermelon2", language="en", shelf=aode, view=(("sliced", False),))
+    opened(page, app.url, integrated)  # where the only free places reach over the names of the levels
+    soon(page, lambda: boxes(page), lambda b: len(b) == 3 and b[2]["x"] >= b[0]["x"] - 1)
     table = load_dataset("breast-cancer")
     crowded = table.frame.iloc[383][list(table.schema.features.names)]  # in the middle of the benign ones
     opened(page, app.url, State(table="breast-cancer", language="en", row=383, case=tuple(map(float, crowded))))
