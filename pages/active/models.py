@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -122,7 +123,7 @@ def setting(spec: Spec, knob: str) -> Any:
 def settings(spec: Spec) -> dict[str, Any]:
     """All knobs of a model with their values; of a column its position, −1 where the model chooses."""
     naive = spec.family in NAIVE
-    defaults = (NaiveBayes if naive else FAMILIES[spec.family])().get_params(deep=False)
+    defaults = dict(_defaults("naive-bayes" if naive else spec.family))
     defaults["priors"] = defaults["priors"] or "empirical"  # scikit-learn's None
     preset = PRESETS[spec.preset] if naive else {}
     if naive:
@@ -135,6 +136,13 @@ def settings(spec: Spec) -> dict[str, Any]:
     columns |= {"alphas": ()} if "alpha" in defaults else {}
     own = {**defaults, "calibration": calibration, **columns, **preset, **dict(spec.knobs)}
     return {k: v for k, v in own.items() if k not in ("schema", "text")}
+
+
+@cache
+def _defaults(family: str) -> Mapping[str, Any]:
+    """Scikit-learn looks at the signature of a model each time that it is asked for its parameters."""
+    parameters: dict[str, Any] = FAMILIES[family]().get_params(deep=False)
+    return parameters
 
 
 def likelihood_of(table: FittableTable, spec: Spec, position: int, *, own: bool = True) -> str:

@@ -39,8 +39,9 @@ Place = tuple[int, Hashable]
 
 BUDGET = 512_000_000
 """Bytes that all kept results may take together."""
-AT_LEAST = 1_000_000
-"""Bytes that the results of an uploaded file may take, however small the file; a larger one's as much as itself."""
+AT_LEAST = 16_000_000
+"""Bytes that the results of an uploaded file may take, however small the file: what the hungriest page needs. A larger
+one's as much as itself."""
 SMALL = 0.1
 """Of the bytes that may be taken; a result of a smaller share is dropped where there is no larger one."""
 NODES = 20_000

@@ -11,9 +11,10 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from pages.active.files import TABLE
+from pages.runtime import cache
 from pages.runtime.state import State, encode
 from pages.views.hidden.player import film_bytes
-from tests.apptest.opened import APP, give, opened, showing
+from tests.apptest.opened import APP, give, opened, showing, uploaded
 from tests.conftest import PATIENCE, slowly
 
 IRIS = showing(State(table="iris", language="en"), em_all=True)
@@ -245,3 +246,14 @@ def test_the_film_is_what_the_trace_says() -> None:
     assert np.allclose(root @ root.swapaxes(1, 2) * np.outer(length, length), trace.last.parameters.full(), atol=1e-6)
     shares = np.frombuffer(sent, np.uint8, offset=end + floats.nbytes).reshape(steps, n, k)
     assert np.abs(shares[-1] / 255 - trace.last.responsibilities).max() < 0.0021
+
+
+def test_who_comes_back_with_an_own_table_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.1f},{y:.2f},{'yes' if x > y else 'no'}" for x, y in rng.normal(30, 9, (200, 2))]
+    app = uploaded("\n".join(["age,income,buys", *rows]).encode(), page="hidden")
+    app.switch_page("pages/decisions.py").run()
+    computed: list[cache.Place] = []
+    monkeypatch.setattr(cache, "_put", lambda place, *_entry: computed.append(place))
+    app.switch_page("pages/hidden.py").run()
+    assert not app.exception and not computed

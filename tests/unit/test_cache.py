@@ -36,6 +36,7 @@ def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget()
     for name, nothing in (("_holders", {}), ("_shares", {}), ("_gone", deque()), ("_taken", {"": 0})):
         monkeypatch.setattr(cache, name, nothing)
+    monkeypatch.setattr(cache, "AT_LEAST", 1_000_000)
     yield
     forget()
 

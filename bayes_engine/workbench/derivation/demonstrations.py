@@ -59,8 +59,8 @@ def posterior_curve(sensitivity: float, specificity: float, times: int = 1) -> t
 # the likelihood -------------------------------------------------------------------------------------------------------
 
 
-def log_gaussian(x: Array, mean: float, sd: float) -> Array:
-    """log N(x; μ, σ²) of each x."""
+def log_gaussian(x: Array, mean: float | Array, sd: float | Array) -> Array:
+    """log N(x; μ, σ²) of each x; of several Gaussians (n, 1) each has its row."""
     return normal_log_density(x, np.array(mean), np.array(sd) ** 2)
 
 

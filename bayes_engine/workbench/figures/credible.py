@@ -97,10 +97,10 @@ def gaussian_fans(
     x = np.linspace(low, high, POINTS)
     top = 1.9 * max(1.0 / s for _m, s in fitted) / np.sqrt(2 * np.pi)
     for k, (means, sds) in enumerate(drawn):
-        curves = [(x, exp(log_gaussian(x, m, s))) for m, s in zip(means, sds, strict=True)]
+        curves = exp(log_gaussian(x, means[:, None], sds[:, None]))
         figure.add_scatter(
-            x=[v for a, _p in curves for v in (*_short(a, high - low), None)],
-            y=[v for _a, p in curves for v in (*_short(p, top), None)],
+            x=_apart(np.broadcast_to(x, curves.shape)),
+            y=_apart(curves),
             mode="lines",
             line={"width": 1, "color": colour_of(k, dark)},
             opacity=0.16,
@@ -119,14 +119,15 @@ def gaussian_fans(
     return sized(figure, 320 + 12 * max(len(classes) - 3, 0), top=34)
 
 
-def _short(values: Array, span: float) -> list[float]:
-    """Written to a hundred-thousandth of what is in sight: finer than any screen, in a third of the digits.
+def _apart(curves: Array) -> Array:
+    """Rows of numbers one after the other, with a gap behind each; with 32 bits where that is finer than any screen.
 
-    >>> _short(np.array([123456.123456, 123457.5]), 40.0)
-    [123456.1235, 123457.5]
+    >>> _apart(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([ 1.,  2., nan,  3.,  4., nan], dtype=float32)
     """
-    magnitude = int(f"{span:e}".rpartition("e")[2])
-    return np.round(values, 5 - magnitude).tolist()  # type: ignore[no-any-return]
+    line = np.pad(curves, ((0, 0), (0, 1)), constant_values=np.nan).ravel()
+    fine = float(np.ptp(curves)) > 1e-3 * float(np.abs(curves).max())
+    return line.astype(np.float32) if fine else line
 
 
 def bands(
