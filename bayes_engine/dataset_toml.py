@@ -6,6 +6,7 @@ import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
+from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -68,11 +69,14 @@ def _disagreements(info: NetworkInfo, network: Network) -> list[tuple[str, str]]
     return problems
 
 
+_hints = cache(get_type_hints)
+
+
 def _record(kind: Any, value: Any, file: str, where: str) -> Any:
     """A TOML table as the dataclass `kind`. A field `class_` is the key `class`."""
     if not isinstance(value, dict):
         raise _mismatch(file, where, "a table", value)
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     known = {f.name.removesuffix("_"): f for f in fields(kind)}
     prefix = f"{where}." if where else ""
     for key in value:

@@ -32,7 +32,14 @@ FLOORS = (
     {"datasets"},
     {"__init__"},
     {"workbench/derivation", "workbench/doctor", "workbench/incoming", "workbench/laboratory"},
-    {"workbench/figures", "workbench/private", "workbench/link_token", "workbench/skeleton", "workbench/kept_files"},
+    {
+        "workbench/figures",
+        "workbench/private",
+        "workbench/link_token",
+        "workbench/skeleton",
+        "workbench/kept_files",
+        "workbench/loading",
+    },
     {"workbench/front"},
     {"workbench/launch"},
 )

@@ -37,7 +37,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/case/fill_in.py", "_colour_marks", "private.style("): "keys and colours of the app's own",
     ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
-    ("pages/shell/chips.py", "heading", "_STYLE"): SHEET,
+    ("pages/shell/frame.py", "heading", "_STYLE"): SHEET,
     ("pages/views/case/derivation.py", "factor_table", "label"): LIKELIHOOD,
     ("pages/views/case/derivation.py", "_behind", "formulas"): LIKELIHOOD,
     ("pages/views/model/discriminating_words.py", "word_chart", "note.format("): LIKELIHOOD,
@@ -47,9 +47,9 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/network/learn_film.py", "_score_by_families", "now.families"): "numbers, and names through md",
     ("pages/views/network/learn_hand.py", "_offer", "weighed.families"): "numbers, and names through md",
     ("pages/views/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
-    ("pages/shell/router.py", "_menu", "group"): WORDS,
-    ("pages/shell/router.py", "_menu", "place.icon"): WORDS,
-    ("pages/shell/router.py", "_menu", "place.title"): WORDS,
+    ("pages/shell/frame.py", "menu", "group"): WORDS,
+    ("pages/shell/frame.py", "menu", "place.icon"): WORDS,
+    ("pages/shell/frame.py", "menu", "place.title"): WORDS,
     ("pages/views/classify/rows.py", "row_table", "_('Row {n} is now"): "the number of a row",
     ("pages/views/model/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
     ("pages/active/shelf.py", "edit_shelf", "' '.join(about)"): "reasons made with md, and the app's own words",
@@ -93,7 +93,7 @@ REVIEWED_IN_FIGURES = {
     ("pages/views/laboratory/sandbox.py", "_cells", "actions"): OURS,
 }
 STYLES = {
-    ("pages/shell/chips.py", "heading"): WORDS,
+    ("pages/shell/frame.py", "heading"): WORDS,
     ("pages/views/case/fill_in.py", "_colour_marks"): "keys and colours of the app's own",
 }
 """Where `st.html` is given more than a constant."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bayes_engine.language import _, preferred, set_language
-from bayes_engine.workbench import private
+from bayes_engine.workbench import loading, private
 from bayes_engine.workbench.front import Front
 
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
@@ -211,9 +211,11 @@ def announcement(url: str, other: Sequence[str] = ()) -> str:
 
 
 def put_in_front(address: str | None) -> None:
-    """Have every request go through a `Front`, which announces a classroom's `address` once it is open."""
+    """Have every request go through a `Front`. Once it is open the engine is loaded, which takes as long as a browser
+    needs for Streamlit's scripts, and a classroom's `address` is announced."""
 
     def opened(where: Callable[[], tuple[str, int]]) -> None:
+        loading.imported(loading.PAGES)
         if address is None:
             return
         scheme, port = where()

@@ -22,65 +22,10 @@ from pages.runtime.escape import md
 from pages.runtime.state import Spec, control, current, on_click
 from pages.shell import workspace
 
-_STYLE = private.style("""
-body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
-[st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
-[st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
-[class*="st-key-unused_"] [st=Popover] button { opacity: .7; border-style: dashed; background: none; }
-.st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
-.st-key-sidebar_away { position: absolute; }
-.st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
-[st=SidebarHeader] { height: 2.4rem; padding-bottom: 0; }
-[st=MainBlockContainer] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
-[st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
-[st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
-[st=MetricValue] { font-size: 1.6rem; }
-[st=CaptionContainer] { opacity: .75; }
-[st=App] ::placeholder { color: inherit !important; opacity: .7; }
-[st=MainBlockContainer] h3 { font-size: 1.25rem; }
-[st=Sidebar] [st=PageLink] a:focus-visible { background: none; outline: 2px solid gray; outline-offset: -2px; }
-[st=Sidebar] .st-key-menu_here a { background: rgb(128 128 128 / .18) !important; }
-[class*="st-key-workspace_notice"], [class*="st-key-workspace_version"] { padding: .3rem .4rem .3rem .9rem; }
-[st=LayoutWrapper]:has(> .st-key-workspace_notice) {
-  position: fixed; bottom: 1rem; z-index: 98; width: auto; max-width: min(46rem, calc(100% - 2rem));
-  background: Canvas; border-radius: .5rem; box-shadow: 0 2px 12px rgb(0 0 0 / .25);
-}
-[st=MainBlockContainer]:has(.st-key-workspace_notice) { padding-bottom: 7rem; }
-@media (min-width: 700px) {
-  [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"], [class*="st-key-workspace_too_long"] {
-    flex-wrap: nowrap;
-  }
-}
-@media (max-width: 1200px) {
-  section[st=Sidebar] { width: 14.5rem !important; min-width: 0 !important; }
-  .st-key-family [role="radiogroup"] button { padding-left: .7rem; padding-right: .7rem; }
-  [st=MainBlockContainer] h1 { font-size: 1.6rem; }
-}
-@media (max-width: 640px) {
-  section[st=Sidebar] { width: 18rem !important; }
-  [st=MainBlockContainer] { padding: 3.75rem 1rem 3rem; }
-  [st=MarkdownContainer]:has(> table) { overflow-x: auto; }
-  [st=LayoutWrapper]:has(> .st-key-settles_verdict) {
-    position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
-    min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);
-    background: color-mix(in srgb, Canvas 75%, transparent); backdrop-filter: blur(14px);
-  }
-  .st-key-settles_verdict p { font-size: .94rem; line-height: 1.4; }
-}
-@media (pointer: coarse) {
-  [st=ButtonGroup] button, [st=PageLink] a, [st=Checkbox] label,
-  [st=ExpandSidebarButton], [st=SidebarCollapseButton] button { min-height: 2.75rem; }
-  [st=ExpandSidebarButton], [st=SidebarCollapseButton] button { min-width: 2.75rem; }
-}
-""")
-
-
-NAMES = ("table", "model", "case", "losses")
-"""What the chips are of."""
 T = TypeVar("T", active.FittableTable, active.TableInUse)
 
 
-def _of_streamlit() -> str:
+def of_streamlit() -> str:
     """Style that puts the words that Streamlit itself writes into the language; they have no other door. The recorder
     of the screen, whose sentences are many, and the version are hidden."""
     if current_language() == "en":
@@ -103,11 +48,6 @@ def _of_streamlit() -> str:
     )
     hidden = "[st=MainMenuItem-recordScreencast], [st=MainMenuPopover] div:has(> .stMenuVersionCopyButton)"
     return private.style(" ".join((*rules, f"{hidden} {{ display: none; }}")))
-
-
-def heading() -> None:
-    st.html(_STYLE + _of_streamlit())
-    st.markdown("#### " + _("Bayes Workbench"))
 
 
 def state_chips(uses: Collection[str]) -> None:

@@ -237,7 +237,7 @@ def test_pages_keep_results_here_and_nowhere_else() -> None:
         for path in (ROOT / "pages").rglob("*.py")
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
-    assert [line for line in lines if ": @st.cache" in line] == ["router.py: @st.cache_resource(show_spinner=False)"]
+    assert [line for line in lines if ": @st.cache" in line] == ["run.py: @st.cache_resource(show_spinner=False)"]
 
 
 def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:

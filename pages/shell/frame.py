@@ -1,0 +1,233 @@
+"""The app's frame: what stands on a page before the engine is loaded, and around it afterwards.
+
+Nothing here, and nothing that is imported here, needs the engine, NumPy or pandas (`tests/unit/test_loading.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from bayes_engine.datasets import dataset_info
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import LANGUAGES, _, current_language
+from pages.runtime import private
+from pages.runtime import view_keys as keys
+from pages.runtime.escape import md
+from pages.runtime.state import State, current, query_params, read_url
+
+CHIPS = ("table", "model", "case", "losses")
+"""What the sidebar's chips are of."""
+_STYLE = private.style("""
+body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
+[st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
+[st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
+[class*="st-key-unused_"] [st=Popover] button { opacity: .7; border-style: dashed; background: none; }
+.st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
+.st-key-sidebar_away { position: absolute; }
+.st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
+[st=SidebarHeader] { height: 2.4rem; padding-bottom: 0; }
+[st=MainBlockContainer] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
+[st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
+[st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
+[st=MetricValue] { font-size: 1.6rem; }
+[st=CaptionContainer] { opacity: .75; }
+[st=App] ::placeholder { color: inherit !important; opacity: .7; }
+[st=MainBlockContainer] h3 { font-size: 1.25rem; }
+[st=Sidebar] [st=PageLink] a:focus-visible { background: none; outline: 2px solid gray; outline-offset: -2px; }
+[st=Sidebar] .st-key-menu_here a { background: rgb(128 128 128 / .18) !important; }
+[class*="st-key-workspace_notice"], [class*="st-key-workspace_version"] { padding: .3rem .4rem .3rem .9rem; }
+[st=LayoutWrapper]:has(> .st-key-workspace_notice) {
+  position: fixed; bottom: 1rem; z-index: 98; width: auto; max-width: min(46rem, calc(100% - 2rem));
+  background: Canvas; border-radius: .5rem; box-shadow: 0 2px 12px rgb(0 0 0 / .25);
+}
+[st=MainBlockContainer]:has(.st-key-workspace_notice) { padding-bottom: 7rem; }
+@media (min-width: 700px) {
+  [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"], [class*="st-key-workspace_too_long"] {
+    flex-wrap: nowrap;
+  }
+}
+@media (max-width: 1200px) {
+  section[st=Sidebar] { width: 14.5rem !important; min-width: 0 !important; }
+  .st-key-family [role="radiogroup"] button { padding-left: .7rem; padding-right: .7rem; }
+  [st=MainBlockContainer] h1 { font-size: 1.6rem; }
+}
+@media (max-width: 640px) {
+  section[st=Sidebar] { width: 18rem !important; }
+  [st=MainBlockContainer] { padding: 3.75rem 1rem 3rem; }
+  [st=MarkdownContainer]:has(> table) { overflow-x: auto; }
+  [st=LayoutWrapper]:has(> .st-key-settles_verdict) {
+    position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
+    min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);
+    background: color-mix(in srgb, Canvas 75%, transparent); backdrop-filter: blur(14px);
+  }
+  .st-key-settles_verdict p { font-size: .94rem; line-height: 1.4; }
+}
+@media (pointer: coarse) {
+  [st=ButtonGroup] button, [st=PageLink] a, [st=Checkbox] label,
+  [st=ExpandSidebarButton], [st=SidebarCollapseButton] button { min-height: 2.75rem; }
+  [st=ExpandSidebarButton], [st=SidebarCollapseButton] button { min-width: 2.75rem; }
+}
+""")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page: its file, its name on screen, its icon, the group it stands in, and which of the sidebar's chips it
+    uses."""
+
+    file: str
+    title: str
+    icon: str
+    group: str = ""
+    uses: Callable[[State], Collection[str]] = lambda _state: CHIPS
+
+
+def places() -> list[Place]:
+    use, understand = _("Use"), _("Understand")
+    return [
+        Place("pages/start.py", _("Start"), ":material/home:"),
+        Place("pages/data.py", _("Data"), ":material/table:", use, _table),
+        Place("pages/model.py", _("Model"), ":material/tune:", use),
+        Place("pages/decisions.py", _("Decisions"), ":material/balance:", use),
+        Place("pages/case.py", _("One case"), ":material/search:", use),
+        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use, _all_but_case),
+        Place("pages/dependence.py", _("Dependence"), ":material/device_hub:", understand),
+        Place("pages/network.py", _("Network"), ":material/account_tree:", understand, _table_if_learned),
+        Place("pages/projection.py", _("Projection"), ":material/flip:", understand, _table),
+        Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:", understand, _table),
+        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", understand, _nothing),
+    ]
+
+
+def _table(_state: State) -> Collection[str]:
+    return ("table",)
+
+
+def _all_but_case(_state: State) -> Collection[str]:
+    return ("table", "model", "losses")
+
+
+def _table_if_learned(state: State) -> Collection[str]:
+    learned = state.seen(keys.NET_TAB) == "learn" or state.seen(keys.NET) == "table"
+    return ("table",) if learned else ()
+
+
+def _nothing(_state: State) -> Collection[str]:
+    return ()
+
+
+class Run(NamedTuple):
+    """A run of the script: the pages by their files, the page that is shown, and its name."""
+
+    listed: dict[str, st.Page]
+    page: st.Page
+    here: str
+
+
+def begin() -> Run:
+    """Begin a run: the pages are known to Streamlit, and the state is that of the address."""
+    st.set_page_config(
+        page_title="Bayes Workbench",
+        page_icon=Path(__file__).parent / "icon.png",
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    listed = {place.file: st.Page(place.file, default=place.file == "pages/start.py") for place in places()}
+    page = st.navigation(list(listed.values()), position="hidden")
+    read_url(page.url_path)
+    return Run(listed, page, page.url_path or "start")
+
+
+def heading(more: str = "") -> None:
+    """The app's style sheet, another one, and its name."""
+    st.html(_STYLE + more)
+    st.markdown("#### " + _("Bayes Workbench"))
+
+
+def draw(run: Run) -> None:
+    """What a page is before the engine is there: the sidebar, its title, and a sentence. The real ones take the same
+    places."""
+    st.title(title(run.here, current()))
+    st.caption(_("Opening the page …"))
+    with st.sidebar:
+        heading()
+        for name, icon in (
+            (_("Table"), "table"),
+            (_("Model"), "tune"),
+            (_("Case"), "search"),
+            (_("Losses"), "balance"),
+            (_("Workspace"), "save"),
+        ):
+            st.popover(f"**{name}**", icon=f":material/{icon}:", width="stretch", disabled=True)
+        menu(run)
+        st.segmented_control(
+            _("Language"),
+            list(LANGUAGES.values()),
+            default=LANGUAGES[current_language()],
+            label_visibility="collapsed",
+            disabled=True,
+        )
+
+
+def title(here: str, state: State) -> str:
+    """What a page asks; its script says the same (`tests/unit/test_loading.py`)."""
+    model = {
+        "conditionals": _("What does the model believe of each class?"),
+        "ways": _("When is the counting done?"),
+        "compare": _("Which model decides best, and is it really better?"),
+    }
+    network = {
+        "learn": _("Which arcs do the data support?"),
+        "ask": _("What does a finding change elsewhere?"),
+        "gibbs": _("How near does a random walk come to the exact answer?"),
+    }
+    laboratory = {
+        "densities": _("How far from the best possible?"),
+        "rates": _("A test is positive. How likely is it true?"),
+        "likelihood": _("Which parameters make these rows most likely?"),
+        "underflow": _("Why are logarithms added?"),
+    }
+    titles = {
+        "start": _question(state) or _("What should be decided here?"),
+        "data": _("Which table?"),
+        "model": model[state.seen(keys.MODEL_VIEW)],
+        "decisions": _("What should we decide when errors cost differently?"),
+        "case": _question(state) or _("Why this decision?"),
+        "classify": _("What does the model say of other rows?"),
+        "dependence": _("Are the attributes independent, given the class, and does it matter?"),
+        "network": network[state.seen(keys.NET_TAB)],
+        "projection": _("Which line separates the classes best?"),
+        "hidden": _("What if the labels are hidden?"),
+        "laboratory": laboratory[state.seen(keys.LAB_TAB)],
+    }
+    return titles[here]
+
+
+def _question(state: State) -> str:
+    """The question of an embedded data set, "" for another table; also where a role was changed, for it speaks of the
+    target."""
+    if any(role for _position, role, *_rest in state.columns):
+        return ""
+    try:
+        return md(dataset_info(state.table).text("question", current_language()), 120)
+    except BayesEngineError:
+        return ""
+
+
+def menu(run: Run) -> None:
+    """The list of pages."""
+    group = ""
+    for place in places():  # in the language that the address has set
+        if place.group != group:
+            group = place.group
+            st.caption(group)
+        with st.container(key="menu_here") if Path(place.file).stem == run.here else nullcontext():
+            st.page_link(
+                run.listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=query_params()
+            )

@@ -1,0 +1,57 @@
+"""A run of the script once the engine is there: the frame around the page, the page, the state to the address."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import streamlit as st
+
+import bayes_engine.decision.evaluate
+import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
+from pages.runtime import addresses, cache, jobs, logs, private, sessions
+from pages.runtime.state import PageEnded, current, query_params, write_url
+from pages.shell import chips, classroom, frame, workspace
+
+
+@st.cache_resource(show_spinner=False)
+def _process_start() -> None:
+    """Once: keep the collector off what is loaded (a full collection costs more than a whole run), keep the log clean,
+    and free the sessions that were left."""
+    if (runtime := private.running()) is not None:
+        logs.install()
+        sessions.start()
+        private.share_widget_states()
+        private.at_each_step(runtime, addresses.note_step)
+        jobs.share_the_machine()
+    gc.freeze()
+
+
+def run(begun: frame.Run) -> None:
+    """Draw the sidebar and the page."""
+    _process_start()
+    pages = {Path(file).stem: there for file, there in begun.listed.items()}
+    try:
+        with jobs.showing_progress(), cache.drawing():
+            under_way = jobs.run_callback_job()
+            if (asked := st.session_state.pop("workspace_page", begun.here)) != begun.here:  # a workspace was opened
+                st.switch_page(pages[asked], query_params=query_params())
+            with st.sidebar:
+                frame.heading(chips.of_streamlit())
+                workspace.begin()
+                place = next(place for place in frame.places() if Path(place.file).stem == begun.here)
+                chips.state_chips(place.uses(current()))
+                workspace.chip(frozenset(pages))
+                frame.menu(begun)
+                chips.language()
+                classroom.share()
+            if under_way is not None:
+                jobs.progress_box(under_way)
+            workspace.notice(begun.here, frozenset(pages))
+            chips.warnings()
+            begun.page.run()
+    except PageEnded:
+        pass
+    finally:
+        write_url()
+        workspace.save_if_changed()

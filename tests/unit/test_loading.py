@@ -1,0 +1,151 @@
+"""What stands on a page before the engine is there, and how the engine is loaded: once, in one thread."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from inspect import getsource
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.workbench import loading
+from pages.runtime.state import Spec, State, encode
+from pages.shell import frame
+from tests.conftest import ROOT
+
+MODULE = """
+import threading, time
+time.sleep(0.1)
+threads = [*globals().get("threads", []), threading.current_thread().name]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where modules may be put that are loaded."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    turn = sys.getswitchinterval()
+    yield tmp_path
+    sys.setswitchinterval(turn)
+    loading.imported.cache_clear()
+
+
+def test_whoever_asks_waits_for_the_same_import(folder: Path) -> None:
+    (folder / "slow_to_load.py").write_text(MODULE)
+    together = threading.Barrier(8)
+
+    def ask(_: int) -> list[str]:
+        together.wait()
+        found: list[str] = loading.imported("slow_to_load").result().threads
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        seen = [*pool.map(ask, range(8))]
+    assert seen == [["import_0"]] * 8
+
+
+def test_an_import_that_fails_says_so_to_everybody(folder: Path) -> None:
+    (folder / "broken_module.py").write_text("raise RuntimeError('a library is missing')")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="a library is missing"):
+            loading.imported("broken_module").result()
+
+
+def test_the_frame_needs_no_engine() -> None:
+    """While one thread loads it no other may import a part of it: each could wait for the other for ever."""
+    code = (
+        "import sys; from pages.shell import router, frame; from pages.runtime.state import State\n"
+        "print(frame.title('start', State())); print(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert {"numpy", "pandas", "scipy", "sklearn", "pyarrow", "pages.shell.run"}.isdisjoint(loaded)
+    ours = {module.split(".")[1] for module in loaded if module.startswith("bayes_engine.")}
+    assert {"factors", "models", "exchange", "stats", "decision"}.isdisjoint(ours)
+    assert "Is this melon good?" in ran.stdout
+
+
+class Coming(Future[object]):
+    """An engine that is there as soon as somebody waits for it."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.error, self.waited = error, 0
+
+    def result(self, timeout: float | None = None) -> object:
+        self.waited += 1
+        if self.error is not None:
+            raise self.error
+        self.set_result(None)
+        return None
+
+
+def opened(state: State, coming: Coming, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The app as a server runs it whose engine is coming."""
+    monkeypatch.setattr("pages.shell.router.private", SimpleNamespace(running=object))
+    monkeypatch.setattr(loading, "imported", lambda name: coming)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    if token := encode(state):
+        app.query_params["s"] = token
+    return app.run()
+
+
+@pytest.mark.parametrize(
+    ("state", "asks", "sentence", "menu"),
+    [
+        (State(language="en"), "Is this melon good?", "Opening the page …", "Start"),
+        (State(language="zh", table="loan"), "这位申请人会不会违约？", "正在打开页面……", "开始"),
+        (State(language="en", table="upload:1234"), "What should be decided here?", "Opening the page …", "Start"),
+        (State(language="en", table="../datasets/iris"), "What should be decided here?", "Opening the page …", "Start"),
+        (State(language="en", columns=((0, "target", "", ()),)), "What should be decided here?", "Opening", "Start"),
+    ],
+)
+def test_the_frame_stands_before_the_engine_does(
+    state: State, asks: str, sentence: str, menu: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(state, Coming(ImportError("stopped here")), monkeypatch)
+    assert app.title[0].value.strip("\u2060") == asks and app.main.caption[0].value.startswith(sentence)
+    assert app.get("page_link")[0].proto.label == menu and len(app.get("page_link")) == 11
+    assert len(app.exception) == 1
+
+
+def test_the_page_follows_in_the_same_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    coming, drawn = Coming(), []
+    draw = frame.draw
+    monkeypatch.setattr(frame, "draw", lambda run: (drawn.append(run.here), draw(run)))
+    app = opened(State(language="en", shelf=(Spec("laplace"),)), coming, monkeypatch)
+    assert drawn == ["start"] and coming.waited == 1 and not app.exception
+    assert app.title[0].value.strip("\u2060") == "Is this melon good?" and len(app.get("page_link")) > 11
+    assert "Opening the page …" not in [caption.value for caption in app.caption]
+    app.run()
+    assert drawn == ["start"]
+
+
+def test_the_frame_asks_what_the_page_does() -> None:
+    """Every sentence stands in the page's own script too, and none that the script has as its title is missing."""
+    [function] = ast.parse(getsource(frame.title)).body
+    assert isinstance(function, ast.FunctionDef)
+    tables = {line.targets[0].id: line.value for line in function.body
+              if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)}  # fmt: skip
+    titles = tables["titles"]
+    assert isinstance(titles, ast.Dict)
+    assert [ast.literal_eval(key) for key in titles.keys if key] == [Path(p.file).stem for p in frame.places()]
+    for key, value in zip(titles.keys, titles.values, strict=True):
+        assert key is not None
+        page = ast.literal_eval(key)
+        own = {ast.unparse(node) for node in ast.walk(tables.get(page, value)) if _is_sentence(node)}
+        script = ast.parse((ROOT / "pages" / f"{page}.py").read_text(encoding="utf-8"))
+        said = {ast.unparse(node) for node in ast.walk(script) if _is_sentence(node)}
+        asked = {sentence for sentence in said if sentence.endswith("?')")}
+        assert own and own <= said and (page not in tables or own == asked), page
+
+
+def _is_sentence(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_"
