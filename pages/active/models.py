@@ -14,6 +14,7 @@ from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.language import Listing, Message, _
+from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
@@ -34,6 +35,7 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.incoming.classified_file import free_names
+from pages.active.case_and_losses import case_codes, case_frame, case_values
 from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.cache import cached, content_key
 from pages.runtime.state import Spec, current
@@ -396,6 +398,21 @@ def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> Generat
     rest = {k: v for k, v in parameters.items() if k not in (*own, "terms", "counting")}
     naive = NaiveBayes(schema=_read_as(schema, parameters["terms"], parameters["counting"]), **rest)
     return naive if family == "naive-bayes" else FAMILIES[family](naive, **own)
+
+
+def explained(table: FittableTable, fitted: Fitted) -> Ledger:
+    """The case explained by what judges whole rows, at its own prior; a loss or a prior of use never explains it again.
+
+    Raises what the model raises, which may refuse missing cells."""
+    values = case_values(table)
+    return _explained(table.key, fitted.spec, case_codes(table, values), table, fitted, values)
+
+
+@cached(max_entries=64)
+def _explained(
+    key: str, spec: Spec, codes: tuple[Any, ...], _table: FittableTable, _fitted: Fitted, _values: Mapping[str, Any]
+) -> Ledger:
+    return _fitted.judging.explain(case_frame(_table, _values))
 
 
 def held_out_rows(table: FittableTable, fitted: Fitted, *, refit: bool = True) -> HeldOut:

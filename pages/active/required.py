@@ -48,7 +48,7 @@ def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
         end_page()
     try:
         if asked:
-            fitted.judging.explain(active.case_frame(table, active.case_values(table)))
+            active.explained(table, fitted)
     except BayesEngineError as error:
         st.error(error.message.local(md))
         page_link("pages/case.py", _("Change the case"), ":material/search:")

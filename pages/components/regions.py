@@ -170,8 +170,7 @@ def region_plane(
 
 def explain_case(table: active.FittableTable, fitted: active.Fitted) -> Ledger:
     """The whole case at the prior of use: what the headline, the handle and the working speak of."""
-    case = active.case_frame(table, active.case_values(table))
-    return fitted.judging.explain(case).at_prior(fitted.prior, active.prior_of_use(table))
+    return active.explained(table, fitted).at_prior(fitted.prior, active.prior_of_use(table))
 
 
 def _others(table: active.FittableTable, model: Any, axes: Axes) -> Others:

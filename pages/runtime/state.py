@@ -312,10 +312,18 @@ def write_url() -> None:
 
 
 def link_token() -> str:
-    """The token of the present state, as links carry it; without the losses where it would grow too long."""
-    state = current()
+    """The token of the present state, as links carry it; without the losses where it would grow too long. It is made
+    once for a state, however many links a page has."""
+    session, state, secret = st.session_state, current(), st.session_state.get("from_files")
+    made: tuple[State, frozenset[str] | None, str] | None = session.get("link_made")
+    if made is None or made[0] is not state or made[1] is not secret:
+        made = session["link_made"] = (state, secret, _link_token(state, secret or frozenset()))
+    return made[2]
+
+
+def _link_token(state: State, secret: frozenset[str]) -> str:
     texts = [v for v in state.case if isinstance(v, str) and v]
-    if state.table.startswith("upload:") or not st.session_state.get("from_files", frozenset()).isdisjoint(texts):
+    if state.table.startswith("upload:") or not secret.isdisjoint(texts):
         state = replace(state, case=(), row=-1) if texts else state  # a text may be a cell of a file
         texts = []
     token = encode(state)

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.models.naive_bayes import PRESETS
+from pages.runtime import state
 from pages.runtime.state import State
 from tests.apptest.opened import edited, opened, sent_to, uploaded
 
@@ -65,3 +66,25 @@ def test_of_many_levels_decisions_draws_the_most_frequent_and_says_so() -> None:
         )
         assert drawn in captions
     assert [len(sent_to(app, "bayes_plane")[side]["levels"]) for side in "xy"] == [100, 100]
+
+
+@pytest.mark.parametrize("page", ["start", "decisions"])
+def test_a_run_makes_one_token_and_explains_its_case_once(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def noted(owner: object, name: str) -> None:
+        original = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given, **more: (made.append(name), original(*given, **more))[1])
+
+    app = opened(page, replace(MELONS, case=(0.5, 0.311)))
+    noted(state, "_link_token")
+    noted(NaiveBayes, "explain")
+    edited(app, ((0.0, 7.25), (1.0, 0.0)))
+    assert not app.exception and made == ["_link_token"]
+    app.session_state["state"] = replace(app.session_state["state"], case=(0.5, 0.312))
+    made.clear()
+    app.run()
+    assert not app.exception and sorted(made) == ["_link_token", "explain"]
+    made.clear()
+    app.run()
+    assert not app.exception and not made
