@@ -35,6 +35,8 @@ TINY = 60
 KEPT = Message("leave-one-out, structure and cut points kept")
 """How rows were left out where each had its say in the structure or the cut points that judge it."""
 
+ANEW = Message("leave-one-out, everything learnt anew")
+
 
 @dataclass(frozen=True)
 class HeldOut:
@@ -151,10 +153,14 @@ def held_out(
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         scheme = KEPT if chosen else Message("leave-one-out, exact")
         return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
+    if alone and _has_schema_of_its_own(model):
+        rows = list(model._log_posteriors_learnt_anew(X, y, sample_weight))
+        log_posterior, prior = (np.stack(part) for part in zip(*rows, strict=True))
+        return HeldOut(classes, log_posterior, prior, truth, weight, ANEW)
     if alone:
         every = np.arange(len(labels))
         parts: Any = [(np.delete(every, i), every[i : i + 1]) for i in every]
-        scheme = Message("leave-one-out, everything learnt anew")
+        scheme = ANEW
     else:
         parts, scheme = splits(truth, together, folds, seed)
     parts = list(parts)
@@ -173,6 +179,12 @@ def held_out(
         prior[i] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
         of[test] = i
     return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together, of)
+
+
+def _has_schema_of_its_own(model: Any) -> bool:
+    """Whether rows held out are read as all rows were: a text's terms are those of the rows learnt from."""
+    known = hasattr(model, "_log_posteriors_learnt_anew") and "schema" in model.get_params(deep=False)
+    return known and not any(v.textual for v in model.schema_)
 
 
 def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDArray[Any]]:

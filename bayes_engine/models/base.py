@@ -7,7 +7,7 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -48,8 +48,8 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;
-    - what is read off: `_joint`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is known;
-      `_prior_without`, the class prior without each row.
+    - what is read off: `_joint_of`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is
+      known; `_prior_without`, the class prior without each row.
     """
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset()
@@ -281,6 +281,21 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
             joint[i] = self._estimated(self._stats_without(left, i)).log(X.take(slice(i, i + 1)))[0]
         return joint
 
+    def _log_posteriors_learnt_anew(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Array, Array]]:
+        """Of each row (C,) log P(c|x) and (C,) P(c) of a model learnt from the others alone, its structure too, under
+        the schema that there is: the rows are encoded once."""
+        frame, labels, _ = self._read(X, y, sample_weight, self.target_, reset=False)
+        target = replace(self.target_, name="class")  # as in folds: their labels come without a name
+        table = self._table(frame, self.schema_, unseen="error", missing=self.missing)
+        for i in steps(range(table.n)):
+            rest = np.arange(table.n) != i
+            others, theirs = table.take(rest), labels.take(rest)
+            fold = self._copy({})
+            for name in self.structural:
+                fold.__dict__.pop(name, None)
+            fold._settle(fold._choose(others, theirs, fold._count(others, theirs, target)))
+            yield log_normalize(fold._joint_of(table.take(slice(i, i + 1))))[0], fold.class_prior_
+
     def _counted_alone(self, X: Any, y: Any, sample_weight: Any) -> SufficientStatistics:
         """The statistics of these rows alone, under the schema and the structure that there are."""
         frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
@@ -469,7 +484,11 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _joint(self, X: Any) -> tuple[Table, Array]:
         table = self._encode(X)
-        return table, self.factor_.log(table)
+        return table, self._joint_of(table)
+
+    def _joint_of(self, X: Table) -> Array:
+        """(n, C) log p(c, x) of encoded rows, up to what all classes share."""
+        return self.factor_.log(X)
 
     def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
         status = np.zeros(X.n, dtype=np.int8)

@@ -232,10 +232,9 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     # plumbing ---------------------------------------------------------------------------------------------------
 
-    def _joint(self, X: Any) -> tuple[Table, Array]:
-        table = self._encode(X)
+    def _joint_of(self, X: Table) -> Array:
         with one_thread():
-            return table, self.factor_.scores(table)
+            return self.factor_.scores(X)
 
     def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
         return self.factor_.rows(X if given is None else X.hiding(given))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,27 +251,26 @@ class BayesianNetworkClassifier(SemiNaive):
 
     # predicting ---------------------------------------------------------------------------------------------------
 
-    def _joint(self, X: Any) -> tuple[Table, Array]:
+    def _joint_of(self, X: Table) -> Array:
         """For the posterior alone: the families that the class takes part in, where all their cells are known; the
         others' terms are the same in every class. Where an unsmoothed zero could be among them, all are asked. Of many
         rows with other cells the junction tree knows the joint sooner than the ledger."""
-        table = self._encode(X)
         zeros = any(dirichlet(self.alpha, name).may_be_zero for name in (*self.schema_.names, None))
         of_class = tuple(f for f in self.factor_.families if f.of_class)
         near = self.factor_ if zeros else replace(self.factor_, families=of_class)
         columns = {d.variable.name for f in near.all_families for d in f.parents} | set(near.names)
-        known = np.ones(table.n, dtype=bool)
+        known = np.ones(X.n, dtype=bool)
         for f in self.factor_.families:
             if f.variable.name in columns:
-                known &= f.known(table)
-        plain = ~known & self._in_network(table)
+                known &= f.known(X)
+        plain = ~known & self._in_network(X)
         if plain.sum() < MANY:
             plain[:] = False
-        joint = np.empty((table.n, len(self.classes_)))
+        joint = np.empty((X.n, len(self.classes_)))
         for which, log_joint in ((known, near.log), (plain, self._inferred), (~known & ~plain, self.factor_.log)):
             if len(rows := np.flatnonzero(which)):
-                joint[rows] = log_joint(table if len(rows) == table.n else table.take(rows))
-        return table, joint
+                joint[rows] = log_joint(X if len(rows) == X.n else X.take(rows))
+        return joint
 
     def _in_network(self, X: Table) -> NDArray[np.bool_]:
         """(n,) the rows that `network_` can hold: without a smoothed unseen value, and where leaves of numbers have no

@@ -12,7 +12,8 @@ import pytest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import DescriptionLength, compare, compare_risk, mdl, reliability, score
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
+from bayes_engine.decision.decision_boundaries import log_proba
+from bayes_engine.decision.evaluate import HeldOut, _learnt, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message
@@ -130,6 +131,19 @@ def test_leave_one_out_with_everything_learnt_anew() -> None:
             anew.log_posterior[i], TAN(schema=tree.schema_).fit(X[rest], y[rest]).predict_log_proba(X.iloc[[i]])[0]
         )
     assert np.abs(anew.log_posterior - kept.log_posterior).max() > 0.1
+
+
+@pytest.mark.parametrize("model", [SPODE(), KDependence(2), NaiveBayes(discretize="mdlp"), AODE(discretize=None)])
+def test_rows_encoded_once_are_learnt_from_as_if_read_anew(model: Any) -> None:
+    table = load_dataset("watermelon3a")
+    X, y = table.frame[list(table.schema.features.names)], table.frame[table.schema.target.name].to_numpy()
+    weight = np.arange(len(y)) % 3 + 0.5
+    fitted = model.set_params(schema=table.schema.features).fit(X, y, weight)
+    for i, (log_posterior, prior) in enumerate(fitted._log_posteriors_learnt_anew(X, y, weight)):
+        rest = np.arange(len(y)) != i
+        fold, _ = _learnt(fitted, X[rest], y[rest], weight[rest])
+        np.testing.assert_allclose(log_posterior, log_proba(fold, X[~rest])[0], rtol=1e-12)
+        np.testing.assert_allclose(prior, fold.class_prior_)
 
 
 # to write down --------------------------------------------------------------------------------------------------------
