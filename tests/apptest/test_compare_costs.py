@@ -24,8 +24,8 @@ from tests.apptest.opened import listed, opened, seen, showing
 from tests.conftest import PATIENCE
 from tests.kept import forget
 
-TUMOURS = showing(State(table="breast-cancer", language="en", shelf=(Spec("laplace"),)), model_view="compare")
-ALL = 569
+IRIS = showing(State(table="iris", language="en", shelf=(Spec("laplace"),)), model_view="compare")
+ALL = 150
 
 
 def said(app: AppTest) -> str:
@@ -36,27 +36,27 @@ def said(app: AppTest) -> str:
 def long(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table counts as one of many rows."""
     monkeypatch.setattr(expected, "ASKED", 0.01)
-    monkeypatch.setattr(expected, "SAMPLES", (300, 100))
+    monkeypatch.setattr(expected, "SAMPLES", (120, 60))
     forget()
 
 
 def test_what_takes_long_is_asked_for_before_anything_is_computed(long: None, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     monkeypatch.setattr(models, "held_out", lambda *a, **k: calls.append(a) or held_out(*a, **k))
-    app = opened("model", TUMOURS)
-    assert "Fitting and judging 2 models on all 569 rows is expected to take about 1 s of computing." in said(app)
+    app = opened("model", IRIS)
+    assert "Fitting and judging 2 models on all 150 rows is expected to take about 1 s of computing." in said(app)
     assert not calls and not app.get("plotly_chart")
     assert [b.label for b in app.button if str(b.key).startswith("compare_on")] == [
-        "100 rows at random, about 1 s",
-        "all 569 rows, about 1 s",
+        "60 rows at random, about 1 s",
+        "all 150 rows, about 1 s",
     ]
     app.button(key="compare_on_sample").click().run()
-    assert "Judged on **100 of 569 rows**, drawn at random: of each class its share" in said(app)
-    assert {len(X) for _model, X, *_others in calls} == {100}
+    assert "Judged on **60 of 150 rows**, drawn at random: of each class its share" in said(app)
+    assert {len(X) for _model, X, *_others in calls} == {60}
     calls.clear()
-    assert seen(app.session_state["state"], "compare_rows") == 100, "the link says it"
-    data = load_dataset("breast-cancer")
-    parts = sample(take_apart(data.frame, data.schema), 100)
+    assert seen(app.session_state["state"], "compare_rows") == 60, "the link says it"
+    data = load_dataset("iris")
+    parts = sample(take_apart(data.frame, data.schema), 60)
     model = NaiveBayes(**PRESETS["laplace"], schema=data.schema.features).fit(parts.X, parts.y)
     held = held_out(model, parts.X, parts.y).in_order(data.schema.target.levels)
     accuracy = float((held.posterior()[0].argmax(axis=1) == held.truth).mean())
@@ -67,20 +67,20 @@ def test_what_takes_long_is_asked_for_before_anything_is_computed(long: None, mo
 
 
 def test_what_takes_a_moment_begins_unasked() -> None:
-    app = opened("model", TUMOURS)
+    app = opened("model", IRIS)
     assert "expected to take" not in said(app) and len(listed(app, "compare_numbers")) == 2
 
 
 def test_rows_that_would_take_too_much_memory_are_not_offered(long: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "MOST_BYTES", 60_000)
-    app = opened("model", showing(TUMOURS, compare_rows=ALL))  # nor does a link get them
+    monkeypatch.setattr(expected, "MOST_BYTES", 40_000)
+    app = opened("model", showing(IRIS, compare_rows=ALL))  # nor does a link get them
     assert "It would take too much memory" in said(app) and not app.get("plotly_chart")
     assert [b.key for b in app.button if str(b.key).startswith("compare_on")] == ["compare_on_sample"]
 
 
 def test_the_bar_of_the_whole_page_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = (Spec("laplace"), Spec(family="lda"), Spec(family="tan"))
-    state = showing(TUMOURS, compare_by="brier", calibrator="temperature")
+    shelf = (Spec("laplace"), Spec(family="lda"))
+    state = showing(IRIS, compare_by="brier", calibrator="temperature")
     shown: list[float] = []
     bar = jobs.st.progress
     monkeypatch.setattr(jobs.st, "progress", lambda share, words: shown.append(share) or bar(share, words))

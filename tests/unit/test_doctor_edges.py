@@ -28,6 +28,7 @@ from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, AddMod
 from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within_correlations
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest
+from tests.conftest import slowly
 from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
 
 
@@ -229,12 +230,14 @@ def test_rows_that_meet_by_chance_are_counted_class_by_class() -> None:
     assert {str(a): b for a, b in finding.evidence}["pairs expected by chance"] == round(expected, 2)
 
 
-def test_thousands_of_columns_are_examined_column_by_column() -> None:
-    n, d = 40, 1001
+@pytest.mark.parametrize("most", [100, slowly(1000)])
+def test_thousands_of_columns_are_examined_column_by_column(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "WIDE", most)
+    n, d = 40, most + 1
     wide = pd.DataFrame(rng().normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
     frame, schema = of(wide.assign(y=np.array(["a", "b"], dtype=object)[np.arange(n) % 2]))
     seen = examined_table(frame, schema)
-    assert not discriminable(seen)  # a covariance of 1,001 columns
+    assert not discriminable(seen)  # a covariance of more columns than that
     assert {s.model.family for s in suggest(seen)} == {"naive-bayes"}
     assert looked(frame, schema) > 8 * d
 
