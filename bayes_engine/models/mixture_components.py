@@ -15,7 +15,6 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from bayes_engine.covariance import pivots
 from bayes_engine.em import Collapse, ExpectedStatistics, responsibilities
@@ -295,6 +294,8 @@ def starting_parameters(work: EMSteps[Any], start: Any, k: int, rng: np.random.G
     if isinstance(start, str):
         if start == "random":
             return Components(even, rows.z.T[_distinct(rows, rng, k)], _spread(work, everywhere, k))
+        from sklearn.cluster import KMeans  # a seventh of a second, which no other start needs
+
         clusters = KMeans(k, n_init=1, random_state=int(rng.integers(2**31))).fit(rows.z.T, sample_weight=rows.weight)
         share = rows.weighted(np.eye(k)[clusters.labels_])
         return Components(share.sum(axis=0) / rows.total, _means(rows, share), _spread(work, share, k))
