@@ -218,7 +218,7 @@ def test_the_model_of_the_shelf_is_offered_as_a_file():
 
 @pytest.mark.parametrize(("family", "calibration"), crossed(FAMILIES, CALIBRATIONS))
 def test_every_model_of_the_shelf_is_loaded_as_it_was_saved(family: str, calibration: str):
-    table = active.in_use(State(table="iris"))
+    table = active.in_use(State(table="sms-spam-zh" if family == "complement" else "iris"))
     fitted = active.fit(table, Spec("laplace", (("calibration", calibration),), family))
     assert table.parts is not None
     loaded = load_model(save_model(fitted.judging) or b"")
