@@ -51,11 +51,11 @@ class CleanTable(NamedTuple):
 
 
 class _Form(NamedTuple):
-    """The names of the columns, the delimiter, and which columns hold words as far as is seen."""
+    """The names of the columns, the delimiter, and as what those are read that hold words as far as is seen."""
 
     names: tuple[str, ...]
     delimiter: str
-    words: frozenset[str]
+    words: dict[str, str]
 
 
 def read_clean(data: bytes) -> CleanTable | None:
@@ -103,7 +103,8 @@ def _form(data: bytes) -> _Form | None:
     if (grid.widths != layout.width).any() or _repeated(data):
         return None
     cells = rows.cells.head(_TOP)
-    words = frozenset(name for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist()))
+    words = {name: "category" if 2 * cells[j].nunique() <= len(cells) else "str"
+             for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip
     return _Form(layout.names, dialect.delimiter, words)
 
 
@@ -174,23 +175,26 @@ def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Se
         try:
             frame = pd.read_csv(
                 source, sep=form.delimiter, quoting=3, header=0, names=form.names, index_col=False,
-                dtype=dict.fromkeys(words, str), na_filter=empty > 0, keep_default_na=False, na_values=missing,
+                dtype=words, na_filter=empty > 0, keep_default_na=False, na_values=missing,
                 skip_blank_lines=False, engine="c", float_precision=None if _EXACT else "round_trip",
             )  # fmt: skip
-        except pd.errors.ParserError:
+        except (pd.errors.ParserError, TypeError):  # the second of categories that are truth values in places
             return None
         others = {name for name in missing if frame[name].dtype.kind not in "if" or frame[name].isna().all()}
+        few = [name for name, kind in words.items() if kind == "category"]
+        others |= {name for name in few if not all(isinstance(c, str) for c in frame[name].cat.categories)}
         if not others:
             break
-        words |= others  # a word far below: once more, with all cells as they are written
+        words = words | dict.fromkeys(others, "str")  # a word far below: once more, with all cells as they are written
         del frame
     if len(frame) != rows or any(frame[name].min() <= -_MOST or frame[name].max() >= _MOST for name in missing):
         return None
     absent = sum(int((frame[name].eq("") if name in words else frame[name].isna()).sum()) for name in form.names)
     if absent != empty:
         return None
+    zeros = {name for name in missing if frame[name].dtype.kind == "f" and (frame[name] == 0).any()}
     # -0.0 becomes 0.0: one value, not two
-    return {str(name): column + 0.0 if column.dtype.kind == "f" else column for name, column in frame.items()}
+    return {str(name): column + 0.0 if name in zeros else column for name, column in frame.items()}
 
 
 class _Source:

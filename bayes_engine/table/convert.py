@@ -171,7 +171,8 @@ def convert_column(
         numbers = plain_numbers(rest) if decimal != "," else None
         numbers = numbers or dressed_numbers(rest, decimal)
     if numbers is None:
-        when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", _spread(codes, known))
+        rows = _spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
+        when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", rows)
         if isinstance(when, Dates):
             times = pd.Series(_per_row(when.values, known, codes), index=column.index)
             return ConvertedColumn(times, tuple(date_notes(name, when, position)), absent)
@@ -203,7 +204,7 @@ _SEEN = 100
 def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
     """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
     (tested equal), without a look at every spelling. None where they must decide."""
-    if not all(map(_SHAPE.fullmatch, column.iloc[:_SEEN])):
+    if isinstance(column.dtype, pd.CategoricalDtype) or not all(map(_SHAPE.fullmatch, column.iloc[:_SEEN])):
         return None
     try:
         arrow, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
@@ -315,7 +316,10 @@ def _text(
         return ConvertedColumn(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
-    values = as_strings(pd.Series(lookup[codes], index=column.index) if absent else column)
+    values = column
+    if absent or isinstance(column.dtype, pd.CategoricalDtype):
+        values = as_strings(pd.Series(lookup)).take(codes).set_axis(column.index)
+    values = as_strings(values)
     doubtful = [t for t in kept if t in _DOUBTFUL]
     if len(doubtful) > 1 and missing is None:
         notes.append(note("column '{column}': {tokens} are kept as values; if they mean missing, add them to the "

@@ -1,5 +1,5 @@
-"""Reading beside pandas: files of the Pollock kind (score of 10, nobody is told the dialect), and 50 MB of plain CSV
-(CPU time): `python -m tests.bench.bench_read`.
+"""Reading beside pandas: files of the Pollock kind (score of 10, nobody is told the dialect), and plain CSV of 50 MB
+(or as many as are said; CPU time and memory, each in a process of its own): `python -m tests.bench.bench_read [MB]`.
 
 On the benchmark itself pandas' default reaches 5.5 (simple) and 6.7 (weighted), and with `sep=None` and bad lines
 skipped 9.90 and 9.40: the table below shows that this polluter is as hard.
@@ -8,8 +8,12 @@ skipped 9.90 and 9.40: the table below shows that this polluter is as hard.
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,9 +23,9 @@ from bayes_engine.table.read import read_table
 from tests.pollock import Result, files, run
 from tests.unit.test_pollock import lines as ours
 
-ROWS = 1_000_000
-MOST = 1.5
-"""How many times the CPU time of pandas' `sep=None` reading may take: the one that finds the delimiter, too."""
+BYTES_A_ROW = 50
+MOST, MOST_MEMORY = 4.0, 2.0
+"""How many times the CPU time and the memory of pandas' typed reader, which finds nothing out, a clean file takes."""
 
 
 def frame_lines(frame: pd.DataFrame) -> list[list[str]]:
@@ -45,29 +49,47 @@ def scores() -> dict[str, Result]:
     return {name: run(load, polluted) for name, load in LOADERS.items()}
 
 
-def plain_csv() -> bytes:
-    """50 MB: four numbers, two categories, a class."""
+def plain_csv(rows: int, quoted: bool = False) -> bytes:
+    """Four numbers, two categories, a class; where `quoted` one cell is, so that the file is not plainly clean."""
     rng = np.random.default_rng(0)
-    numbers = {f"x{j}": rng.normal(size=ROWS).round(6) for j in range(4)}
-    words = {"city": rng.choice(["Oslo", "Rome", "Lima"], ROWS), "kind": rng.choice(list("abcdefgh"), ROWS)}
-    return pd.DataFrame({**numbers, **words, "y": rng.choice(["yes", "no"], ROWS)}).to_csv(index=False).encode()
+    numbers = {f"x{j}": rng.normal(size=rows).round(6) for j in range(4)}
+    words = {"city": rng.choice(["Oslo", "Rome", "Lima"], rows), "kind": rng.choice(list("abcdefgh"), rows)}
+    frame = pd.DataFrame({**numbers, **words, "y": rng.choice(["yes", "no"], rows)})
+    data = frame.to_csv(index=False).encode()
+    return data.replace(b",yes\n", b',"yes"\n', 1) if quoted else data
 
 
-def cpu(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+READERS: dict[str, Callable[[bytes], object]] = {
+    "pandas": lambda data: pd.read_csv(io.BytesIO(data)),
+    "pandas, dtype=str": lambda data: pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False),
+    "read_table": lambda data: read_table(data, max_bytes=1 << 31),
+}
 
 
-def speed() -> tuple[int, dict[str, float]]:
-    """Bytes, and CPU seconds of each reader; the sniffing one of pandas reads a tenth, which is scaled up."""
-    data = plain_csv()
-    tenth = data[: data.index(b"\n", len(data) // 10) + 1]
-    return len(data), {
-        "pandas": cpu(lambda: pd.read_csv(io.BytesIO(data))),
-        "pandas, sep=None": 10 * cpu(lambda: pd.read_csv(io.BytesIO(tenth), sep=None, engine="python")),
-        "read_table": cpu(lambda: read_table(data, max_bytes=100_000_000)),
-    }
+def peak() -> float:
+    """MiB that this process has held at most."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def measured(name: str, path: str) -> tuple[float, float]:
+    """CPU seconds and MiB that a reader takes beyond those of the process with the bytes."""
+    data = Path(path).read_bytes()
+    READERS[name](data[: data.index(b"\n", 20_000) + 1])  # what is imported at the first reading
+    held, start = peak(), time.process_time()
+    READERS[name](data)
+    return time.process_time() - start, peak() - held
+
+
+def speed(rows: int, quoted: bool) -> dict[str, tuple[float, float]]:
+    """CPU seconds and MiB of each reader, the least of two runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plain.csv"
+        path.write_bytes(plain_csv(rows, quoted))
+        runs = {name: [subprocess.run([sys.executable, "-m", "tests.bench.bench_read", name, str(path)], check=True,
+                                      capture_output=True, text=True).stdout.split() for _ in range(2)]
+                for name in READERS}  # fmt: skip
+    return {name: (min(float(r[0]) for r in some), min(float(r[1]) for r in some)) for name, some in runs.items()}
 
 
 @pytest.mark.bench
@@ -78,14 +100,26 @@ def test_reading_is_right_more_often_than_pandas_and_not_much_slower() -> None:
     assert found["read_table"].weighted >= 9.80
     assert found["pandas"].simple < 6.5
     assert found["pandas, sep=None, bad lines skipped"].weighted < 9.6
-    _, seconds = speed()
-    assert seconds["read_table"] <= MOST * seconds["pandas, sep=None"]
+    taken = speed(1_000_000, quoted=False)
+    assert taken["read_table"][0] <= MOST * taken["pandas"][0]
+    assert taken["read_table"][1] <= MOST_MEMORY * taken["pandas"][1]
 
 
-if __name__ == "__main__":
+def main(megabytes: float) -> None:
     for name, result in scores().items():
         told = f"simple {result.simple:6.3f}  weighted {result.weighted:6.3f}  raised {len(result.raised)}"
         print(f"{name:40s} {told}")  # noqa: T201
-    size, seconds = speed()
-    for name, taken in seconds.items():
-        print(f"{name:40s} {taken:6.2f} s for {size / 1e6:.0f} MB, {taken / seconds['pandas']:.2f} × pandas")  # noqa: T201
+    for quoted in (False, True):
+        print(f"{megabytes:.0f} MB, {'one cell quoted' if quoted else 'clean'}")  # noqa: T201
+        taken = speed(int(megabytes * 1e6 / BYTES_A_ROW), quoted)
+        for name, (seconds, memory) in taken.items():
+            beside = [x / y for x, y in zip((seconds, memory), taken["pandas"], strict=True)]
+            times = f"{seconds:6.2f} s, {beside[0]:5.2f} × pandas; {memory:6.0f} MiB, {beside[1]:5.2f} ×"
+            print(f"{name:40s} {times}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print(*measured(sys.argv[1], sys.argv[2]))  # noqa: T201
+    else:
+        main(float(sys.argv[1]) if sys.argv[1:] else 50.0)

@@ -94,6 +94,14 @@ def test_a_clean_file_is_proved_clean(delimiter: str, end: str) -> None:
     assert assert_equal(joined(written(delimiter, end), delimiter, end))
 
 
+@pytest.mark.parametrize("others", ["maybe", "False", ""])
+def test_truth_values_are_read_alike(others: str) -> None:
+    rows = written(",", "\n", 20_000)
+    for place in range(1, 20_001):
+        rows[place][3] = ["True", "False"][place % 2] if 300 < place < 19_900 else others
+    assert_equal(joined(rows, ",", "\n"))
+
+
 @examples(500, usually=5)
 @given(
     st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1]),
