@@ -2,10 +2,10 @@
 Streamlit runs a script to its end: it knows no work that goes on beside it.
 
 A job is only what is under way (`cache.cached` keeps its result), and who asks for the same joins it. A run of the
-script waits for `GRACE` seconds; then the page ends with how far it is. No page asks again: it is sent how far the job
-is (`following`), and is drawn anew once the job is done. A job belongs to the sessions that wait for it, also while
-they look at another page: then what is waited for on screen comes first. Where the last of them cancels, asks for
-something else on that page, changes the table or the models, or is gone, it stops at its next `tick`.
+script waits for `GRACE` seconds in all; then the page ends with how far it is. No page asks again: it is sent how far
+the job is (`following`), and is drawn anew once the job is done. A job belongs to the sessions that wait for it, also
+while they look at another page: then what is waited for on screen comes first. Where the last of them cancels, asks
+for something else on that page, changes the table or the models, or is gone, it stops at its next `tick`.
 
 What a job has worked is the processor's time of its thread: what waits does not grow old. One that is `YOUNG` is part
 of the page that asked for it. Beyond that `AT_ONCE` go on at a time, and as many of those that have worked longer than
@@ -46,7 +46,7 @@ from pages.runtime.private import connected, running, session_id
 from pages.runtime.state import PageEnded, current, made_from
 
 GRACE = 1.0
-"""Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
+"""Seconds that a run of the script waits for all its jobs, and that a job works among the short ones."""
 LIGHT, WAITED = 4_000_000, 10.0
 """Bytes up to which reading a file takes a moment, and seconds that a run of the script waits for it at most: the page
 would only flicker."""
@@ -212,11 +212,13 @@ class Following:
 
 @dataclass
 class PageRun:
-    """What a run of the script has asked for, the keys of what it shows, and what it has drawn that follows a job."""
+    """What a run of the script has asked for, the keys of what it shows, what it has drawn that follows a job, and the
+    seconds that it has waited for jobs."""
 
     asked: dict[Hashable, Job] = field(default_factory=dict)
     shown: set[Hashable] = field(default_factory=set)
     following: list[Following] = field(default_factory=list)
+    waited: float = 0.0
 
 
 class UnderWay(Exception):
@@ -256,11 +258,12 @@ def run(
     could be shown how far it is (in a callback, a fragment, another job) it is simply computed. `work` must not use
     Streamlit, nor call another function that is `cached` and slow: it might wait for one that waits for it.
     """
-    if watched() or _run.get() is None:
+    if watched() or (page := _run.get()) is None:
         return work()
     while True:
         job = begin(key, work, activity, kept=kept)
-        if not wait(job, job.begun + (GRACE if grace is None else grace)):
+        left = time.monotonic() + max(GRACE - page.waited, YOUNG)
+        if not wait(job, min(job.begun + GRACE, left) if grace is None else job.begun + grace):
             raise UnderWay(key, activity, job)
         forget(job)
         if job.error is None:
@@ -275,8 +278,12 @@ def run(
 
 def wait(job: Job, until: float) -> bool:
     """Whether the job is done at that moment; it does not give way to the page that waits for it."""
+    began = time.monotonic()
     with _computing(-1):
-        return job.done.wait(max(until - time.monotonic(), 0.0))
+        done = job.done.wait(max(until - began, 0.0))
+    if (page := _run.get()) is not None:
+        page.waited += time.monotonic() - began
+    return done
 
 
 @contextmanager
@@ -515,6 +522,8 @@ def run_callback_job() -> UnderWay | None:
             wanted.found = (run(wanted.key, wanted.work, wanted.activity, WAITED if wanted.light else None),)
         wanted.then(*wanted.found)
     except UnderWay as there:
+        if (page := _run.get()) is not None:
+            page.waited = 0.0  # what the page itself asks for is waited for all the same
         return there
     except BayesEngineError as error:
         wanted.refused(error)

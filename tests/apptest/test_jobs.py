@@ -323,6 +323,24 @@ def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch
     finished(first)
 
 
+def test_a_page_waits_a_moment_for_all_its_jobs_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
+    go, ended = threading.Event(), []
+    page = jobs.PageRun()
+    token = jobs._run.set(page)
+    try:
+        assert jobs.run("a first", lambda: time.sleep(0.05) or 1, Message("computing")) == 1 and page.waited > 0
+        page.waited = jobs.GRACE
+        with pytest.raises(jobs.UnderWay):
+            jobs.run("a second", go.wait, Message("computing"))
+        ended = [job for job in jobs._jobs.values() if job.key == "a second"]
+    finally:
+        jobs._run.reset(token)
+        go.set()
+    until(lambda: all(job.done.is_set() for job in ended))
+    jobs.forget(*ended)
+
+
 def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "GRACE", 60.0)  # on a machine that is busy a moment is long
     app = opened("decisions", state())

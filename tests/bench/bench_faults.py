@@ -297,9 +297,11 @@ async def large_tables(server: Server) -> str:
         await one.open("data")
         said = await one.upload("upload_file", f"{seed}.csv", content)
         expect(not said.errors, f"the table was refused: {said.errors}")
+        await one.whole(30)
         query = dict([one.query.split("=", 1)])
         for page in ("model", "decisions", "case"):
             await one.go(page, **query)
+            await one.whole(30)
         return one, len(content)
 
     warm = [await use(seed, 100_000) for seed in range(11, 14)]  # the process itself grows with its first large tables
