@@ -27,7 +27,7 @@ from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
-from bayes_engine.table.schema import sort_levels
+from bayes_engine.table.schema import Schema, sort_levels
 
 TINY = 60
 """Tables of at most this many rows are evaluated by leaving out one row at a time."""
@@ -153,7 +153,7 @@ def held_out(
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         scheme = KEPT if chosen else Message("leave-one-out, exact")
         return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
-    if alone and _has_schema_of_its_own(model):
+    if alone and _is_encoded_once(model):
         rows = list(model._log_posteriors_learnt_anew(X, y, sample_weight))
         log_posterior, prior = (np.stack(part) for part in zip(*rows, strict=True))
         return HeldOut(classes, log_posterior, prior, truth, weight, ANEW)
@@ -181,10 +181,23 @@ def held_out(
     return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together, of)
 
 
-def _has_schema_of_its_own(model: Any) -> bool:
-    """Whether rows held out are read as all rows were: a text's terms are those of the rows learnt from."""
-    known = hasattr(model, "_log_posteriors_learnt_anew") and "schema" in model.get_params(deep=False)
-    return known and not any(v.textual for v in model.schema_)
+def _is_encoded_once(model: Any) -> bool:
+    """Whether rows held out are read as all rows were. A text's terms and a number's cut points are those of the rows
+    learnt from."""
+    if not hasattr(model, "_log_posteriors_learnt_anew") or "schema" not in model.get_params(deep=False):
+        return False
+    return _schema_of_folds(model) is model.schema_ and not any(v.textual for v in model.schema_)
+
+
+def _schema_of_folds(model: Any) -> Schema:
+    """The model's schema without the cut points that its fit has found; those that it was given stay."""
+    given = {v.name for v in model.schema or () if v.cuts is not None}
+    if all(v.cuts is None or v.name in given for v in model.schema_):
+        return model.schema_  # type: ignore[no-any-return]
+    return Schema(tuple(
+        v if v.cuts is None or v.name in given else replace(v, cuts=None, levels=(), declared=False)
+        for v in model.schema_
+    ))  # fmt: skip
 
 
 def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDArray[Any]]:
@@ -192,7 +205,7 @@ def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDAr
     fold = clone(model)
     if hasattr(model, "partial_fit") and hasattr(model, "stats_"):
         if "schema" in fold.get_params(deep=False):
-            fold.set_params(schema=model.schema_)
+            fold.set_params(schema=_schema_of_folds(model))
         fold.partial_fit(X, y, model.classes_, weight)
     else:
         step = f"{fold.steps[-1][0]}__" if hasattr(fold, "steps") else ""

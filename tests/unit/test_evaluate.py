@@ -369,3 +369,30 @@ def test_alike_rows_are_counted_as_numpy_does(columns: int) -> None:
     for found, expected in zip(_alike(rows), np.unique(rows, axis=0, return_counts=True), strict=True):
         np.testing.assert_array_equal(found, expected)
     assert [part.tolist() for part in _alike(rows[:1])] == [rows[:1].tolist(), [1]]
+
+
+@pytest.fixture
+def irises() -> tuple[pd.DataFrame, np.ndarray]:
+    """Every third row: without the rows 22, 25, 28, 38 or 43 MDLP cuts elsewhere."""
+    frame = load_dataset("iris").frame.iloc[::3]
+    return frame.iloc[:, :-1], frame.iloc[:, -1].to_numpy()
+
+
+@pytest.mark.parametrize("in_folds", [False, True])
+def test_cut_points_are_those_of_the_rows_learnt_from(irises: tuple[pd.DataFrame, np.ndarray], in_folds: bool) -> None:
+    """The rows held out had a say in them before: every fold had the same."""
+    X, y = irises
+    held = held_out(NaiveBayes(discretize="mdlp").fit(X, y), X, y, in_folds=in_folds)
+    for i in (22, 25, 38, 43):
+        rest = held.fold != held.fold[i] if in_folds else np.arange(len(y)) != i
+        alone = NaiveBayes(discretize="mdlp").fit(X[rest], y[rest])
+        np.testing.assert_allclose(held.posterior()[0][i], alone.predict_proba(X.iloc[[i]])[0], rtol=1e-12)
+
+
+def test_cut_points_that_were_given_stay(irises: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = irises
+    given = NaiveBayes(discretize="mdlp").fit(X, y).schema_
+    held = held_out(NaiveBayes(discretize="mdlp", schema=given).fit(X, y), X, y, in_folds=True)
+    rest = held.fold != held.fold[22]
+    alone = NaiveBayes(schema=given).fit(X[rest], y[rest])
+    np.testing.assert_allclose(held.posterior()[0][22], alone.predict_proba(X.iloc[[22]])[0], rtol=1e-12)
