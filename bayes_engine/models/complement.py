@@ -85,7 +85,7 @@ class ComplementNaiveBayes(GenerativeClassifier):
     >>> model = ComplementNaiveBayes().fit(mails, ["spam", "ham", "spam", "ham"])
     >>> ledger = model.explain(pd.DataFrame({"text": ["a prize"]}))
     >>> [(row.name, row.kind, term.round(3).tolist()) for row, term in ledger.rows]
-    [('class', 'prior', [[-0.693, -0.693]]), ('text', 'score', [[3.466, 5.416]])]
+    [('class', 'prior', [[-0.693, -0.693]]), ('text', 'score', [[3.348, 5.278]])]
     """
 
     takes_text: ClassVar[bool] = True
@@ -104,8 +104,10 @@ class ComplementNaiveBayes(GenerativeClassifier):
         return NaiveBayes(likelihoods=dict.fromkeys(names, "multinomial"), text=self.text, schema=self.schema)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
-        for variable in () if self.schema is None else given_schema(self.schema).features:
-            if variable.kind != "text" or variable.likelihood == "bernoulli":
+        known = self._kinds(frame) if self.schema is None else given_schema(self.schema).features
+        for variable in known:
+            is_text = not variable.numeric if self.schema is None else variable.kind == "text"
+            if not is_text or variable.likelihood == "bernoulli":
                 raise TableError(
                     "column '{column}' is no text whose terms are counted, and complement naive Bayes takes no other; "
                     "take naive Bayes, or set it aside",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import DescriptionLength, compare, compare_risk, mdl, reliability, score
@@ -138,7 +139,8 @@ def test_rows_encoded_once_are_learnt_from_as_if_read_anew(model: Any) -> None:
     table = load_dataset("watermelon3a")
     X, y = table.frame[list(table.schema.features.names)], table.frame[table.schema.target.name].to_numpy()
     weight = np.arange(len(y)) % 3 + 0.5
-    fitted = model.set_params(schema=table.schema.features).fit(X, y, weight)
+    cut = clone(model).set_params(schema=table.schema.features).fit(X, y, weight).schema_
+    fitted = model.set_params(schema=cut).fit(X, y, weight)  # cut points that were not given are learnt anew
     for i, (log_posterior, prior) in enumerate(fitted._log_posteriors_learnt_anew(X, y, weight)):
         rest = np.arange(len(y)) != i
         fold, _ = _learnt(fitted, X[rest], y[rest], weight[rest])

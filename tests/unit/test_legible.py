@@ -114,7 +114,7 @@ def test_no_text_has_a_class_s_colour() -> None:
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_captions_and_chips_that_are_not_used_can_be_read(mode: str) -> None:
-    theme, style = THEME[mode], (ROOT / "pages" / "shell" / "chips.py").read_text(encoding="utf-8")
+    theme, style = THEME[mode], (ROOT / "pages" / "shell" / "frame.py").read_text(encoding="utf-8")
     shares = [float(share) for share in re.findall(r"(?<![\w-])opacity: ([\d.]+)", style)]
     assert len(shares) == 3
     for ground in (theme["backgroundColor"], theme["secondaryBackgroundColor"]):
