@@ -4,8 +4,6 @@ boot()
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import estimated_risk
-from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
@@ -16,7 +14,7 @@ from pages.components.regions import axes_in_use, explain_case, no_axes, region_
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
 from pages.runtime.state import page_link
-from pages.views.decisions.consequences import choose_three, consequences
+from pages.views.decisions.consequences import choose_three, consequences, reports
 from pages.views.decisions.refusal import refuse_by_error
 from pages.views.decisions.stories import stories
 
@@ -27,7 +25,6 @@ st.title(_("What should we decide when errors cost differently?"))
 stories(opened)
 table = required.fittable(opened)
 fitted, axes = required.model(table, asked=True), axes_in_use(table)
-loss, use, amount = active.losses(table), active.prior_of_use(table), table.parts.amount
 ledger = explain_case(table, fitted)
 decision = verdict(table, ledger)
 
@@ -45,8 +42,7 @@ with knobs:
 held = ours = naive = None
 try:
     held = active.held_out_rows(table, fitted)
-    ours = estimated_risk(held, loss, prior_of_use=use, amount=amount)
-    naive = estimated_risk(held, loss, prior_of_use=use, amount=amount, decide_by=LossMatrix.zero_one(held.classes))
+    ours, naive = reports(table, fitted, held)
 except BayesEngineError as error:
     st.warning(error.message.local(md))
 consequences(table, fitted, ledger, held, ours, naive, bus=PLANE)
@@ -56,5 +52,5 @@ if decision.position[0] >= 0:
     nearest_flips(table, fitted, ledger)
 with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
     if held is not None and ours is not None:
-        refuse_by_error(table, held)
+        refuse_by_error(table, fitted, held)
     page_link("pages/case.py", _("See the working"), ":material/search:")

@@ -8,12 +8,14 @@ engine says, the bootstrap interval included, takes the same places once the edi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import HeldOut, RiskReport
-from bayes_engine.language import _
+from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.workbench.figures.decisions import packed_rows
 from pages import active
@@ -21,8 +23,9 @@ from pages.active import words
 from pages.components.component import component, follower, packed
 from pages.components.losses import decisions, last_edit, truths, unit_of
 from pages.runtime import view_keys as keys
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, current
+from pages.runtime.state import Spec, bound_to, current
 
 _rows = component(__file__, "bayes_consequences_rows", uses=("decide", "stage"))
 _live = follower(
@@ -47,13 +50,37 @@ def consequences(
     """Draw them: of the `case` (one row, under the prior of use), and of the rows `held` out, whose reports under the
     losses in use are `ours`, with 0-1 decisions `naive` (None: there is none). `bus` is the key of the page's drawings.
     """
-    digest, body = rows_bytes(held, table.parts.amount, bus)
+    digest, body = _kept_rows(table.key, fitted.spec, bus, held, table.parts.amount)
     with st.container(gap=None):
         _live(
             key=f"{bus}_consequences",
             data={**live_part(table, fitted, case, bus), "scene": digest, **report_part(held, ours, naive)},
         )
         _rows(key=f"{bus}_consequences_rows", data=body, height=1)
+
+
+def reports(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> tuple[RiskReport, RiskReport]:
+    """What the rows `held` out cost under the losses in use, by decisions under these and by 0-1 decisions."""
+    use = active.prior_of_use(table)
+    shares = tuple(use.values()) if use else ()
+    return _reports(table.key, fitted.spec, active.losses(table), shares, held, use, table.parts.amount)
+
+
+@cached(max_entries=16, activity=Message("judging the model on rows held out"))
+def _reports(
+    key: str,
+    spec: Spec,
+    loss: LossMatrix,
+    shares: tuple[float, ...],
+    _held: HeldOut,
+    _use: Mapping[Any, float] | None,
+    _amount: Any,
+) -> tuple[RiskReport, RiskReport]:
+    plain = LossMatrix.zero_one(_held.classes)
+    return (
+        estimated_risk(_held, loss, prior_of_use=_use, amount=_amount),
+        estimated_risk(_held, loss, prior_of_use=_use, amount=_amount, decide_by=plain),
+    )
 
 
 def three_shown(table: active.FittableTable, case: Ledger) -> tuple[int, ...]:
@@ -96,6 +123,11 @@ def choose_three(table: active.FittableTable, case: Ledger) -> None:
             "A triangle has three corners: {n} of 3 are chosen. Until then it shows the case's likeliest: {names}."
         )
         st.caption(says.format(n=len(chosen), names=names))
+
+
+@cached(max_entries=16)
+def _kept_rows(key: str, spec: Spec, bus: str, _held: HeldOut | None, _amount: Any) -> tuple[str, bytes]:
+    return rows_bytes(_held, _amount, bus)
 
 
 def rows_bytes(held: HeldOut | None, amount: Any, key: str) -> tuple[str, bytes]:

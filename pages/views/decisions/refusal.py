@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from bayes_engine.decision.evaluate import HeldOut, weights_in_use
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.margins import FlipMargin, refusal_for_error
-from bayes_engine.language import _
+from bayes_engine.decision.margins import FlipMargin, Refusal, refusal_for_error
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
 from bayes_engine.numerals import plain
 from pages import active
 from pages.components.losses import refusing
 from pages.runtime import view_keys as keys
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import on_click, within_limits
+from pages.runtime.state import Spec, on_click, within_limits
 
 
-def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
+def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> None:
     """A target error rate, what it costs in rows decided, and the refusal row that reaches it."""
     loss, k = active.losses(table), len(table.classes)
     marked = None if loss.by_amount is None else loss.by_amount[:k]
@@ -31,13 +35,8 @@ def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
             format="%g",
             **within_limits(keys.TARGET),
         )
-        posterior, status = held.posterior(use)
-        weight = held.weight.copy()
-        fine = status == Status.OK
-        weight[fine] = weights_in_use(held, fine, use)
-        refusal = refusal_for_error(
-            posterior, held.truth, plain_loss, target / 100, weight=weight, status=status, amount=amount
-        )
+        shares = tuple(use.values()) if use else ()
+        refusal = _refusal(table.key, fitted.spec, plain_loss, shares, target / 100, held, use, amount)
         if not refusal.reached:
             st.markdown(
                 _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
@@ -58,3 +57,20 @@ def refuse_by_error(table: active.FittableTable, held: HeldOut) -> None:
             key="refuse_target",
             **on_click(lambda s: refusing(s, table, cost)),
         )
+
+
+@cached(max_entries=16, activity=Message("judging the model on rows held out"))
+def _refusal(
+    key: str,
+    spec: Spec,
+    loss: LossMatrix,
+    shares: tuple[float, ...],
+    target: float,
+    _held: HeldOut,
+    _use: Mapping[Any, float] | None,
+    _amount: Any,
+) -> Refusal:
+    posterior, status = _held.posterior(_use)
+    weight, fine = _held.weight.copy(), status == Status.OK
+    weight[fine] = weights_in_use(_held, fine, _use)
+    return refusal_for_error(posterior, _held.truth, loss, target, weight=weight, status=status, amount=_amount)
