@@ -28,7 +28,7 @@ from bayes_engine.workbench.skeleton import with_skeleton
 
 _PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
-_WORD = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]")
+_WORD, _ICON = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]"), re.compile(r":material/([a-z0-9_]+):")
 
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
@@ -178,13 +178,13 @@ class Front:
     async def _look_for_icons(self) -> None:
         """Those that an earlier start has kept, or else cut out `LATER`: it takes seconds, which the first page needs.
         Until then the whole font is sent."""
-        code = [self.streamlit, Path(__file__).parents[1], *([self.pages] if self.pages else [])]
+        own = [Path(__file__).parents[1], *([self.pages] if self.pages else [])]
         for name, font in self.fonts.items():
-            key = await asyncio.to_thread(_name_of_icons, font, code)
+            key = await asyncio.to_thread(_name_of_icons, font, [self.streamlit, *own])
             part = await asyncio.to_thread(kept_files.find, key)
             if part is None:
                 await asyncio.sleep(LATER if self.address is None else 0.0)
-                part = await asyncio.to_thread(icons_in_use, font, code)
+                part = await asyncio.to_thread(icons_in_use, font, self.streamlit, own)
                 if part:
                     await asyncio.to_thread(kept_files.keep, key, part)
             self.icons[name] = part
@@ -259,14 +259,16 @@ def _name_of_icons(font: Path, folders: Iterable[Path]) -> str:
     return kept_files.name_of(chain(versions, [Path(__file__).read_bytes(), font.read_bytes()], _code(folders)))
 
 
-def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:
-    """Of a font whose icons are ligatures of their names, the part whose names are words in the code of the folders:
-    in quotes, or as `:material/name:`. Empty where it cannot be had; then the whole font is sent."""
+def icons_in_use(font: Path, streamlit: Path, own: Iterable[Path]) -> bytes:
+    """Of a font whose icons are ligatures of their names, the part that is in use: what the code of Streamlit names as
+    `:material/name:`, and every word in quotes of our `own`. Empty where it cannot be had; then the whole
+    font is sent."""
     try:
         subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
         words = set(string.ascii_lowercase)
-        for code in _code(folders):
-            words.update(_WORD.findall(code.decode(errors="replace")))
+        for pattern, folders in ((_ICON, [streamlit]), (_WORD, own)):
+            for code in _code(folders):
+                words.update(pattern.findall(code.decode(errors="replace")))
         options = subset.Options(layout_features=["*"], layout_closure=False)
         with fonts.TTFont(font) as whole:
             names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}

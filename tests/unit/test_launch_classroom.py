@@ -350,7 +350,7 @@ def test_the_icons_are_asked_about_at_every_visit(room: App, icons: str) -> None
 def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
     broken = tmp_path / "MaterialSymbols-Rounded.0.woff2"
     broken.write_bytes(b"no font")
-    assert front.icons_in_use(broken, (tmp_path,)) == b""
+    assert front.icons_in_use(broken, tmp_path, []) == b""
     answered, asked = _Answered(), "static/media/MaterialSymbols-Rounded.0.woff2"
     before = front.Front(answered)
     before.fonts = {asked: broken}
