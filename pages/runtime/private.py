@@ -98,10 +98,17 @@ def words_of(key: str, value: Any) -> Any:
 
 def is_offered(key: str, value: Any) -> bool:
     """Whether a value, or each of a list of them, is among the options of the widget that was drawn last under a key.
-    True where it has none."""
-    options = getattr(getattr(getattr(_drawn(key), "deserializer", None), "__self__", None), "options", None)
-    if options is None or value is None or value in options:
+    True where it has none.
+
+    None, nothing chosen, is an answer to a list that opens, but none of a row of buttons: there a browser says it while
+    it puts one row in the place of another.
+    """
+    serde = getattr(getattr(_drawn(key), "deserializer", None), "__self__", None)
+    options = getattr(serde, "options", None)
+    if options is None or value in options:
         return True
+    if value is None:
+        return "ButtonGroup" not in type(serde).__name__
     return isinstance(value, list | tuple) and all(one in options for one in value)
 
 

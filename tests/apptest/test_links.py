@@ -199,6 +199,13 @@ def test_an_edit_taken_back_before_the_browser_heard_of_it_is_written(
     assert address.written == ([{"s": encode(before)}] if writes else []) and addresses.due == encode(before)
 
 
+def test_a_row_of_buttons_that_says_nothing_while_it_is_drawn_anew_is_no_edit() -> None:
+    app = opened("start", State(language="zh"))
+    app.segmented_control(key="language").set_value(None).run()
+    assert app.session_state["state"].language == "zh"
+    assert app.segmented_control(key="language").value == "zh"
+
+
 def test_no_run_with_the_old_address_undoes_an_upload() -> None:
     app = opened("data", State(table="iris", language="en"))
     old = app.query_params["s"]

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from pages.runtime.state import State, encode
-from tests.browser.looking import settled
+from tests.browser.looking import settled, still
 
 FILM = """
 window.film = []
@@ -43,6 +43,8 @@ def test_a_visit_begins_with_one_skeleton_and_no_stranger_s_menu(
     page.goto(f"{app.url}/decisions?s={encode(state)}", wait_until="commit")
     page.wait_for_selector("h1")
     settled(page)
+    page.wait_for_selector("#skeleton", state="hidden")
+    still(page, lambda: page.evaluate("film.at(-1)"))
     film: list[dict[str, Any]] = page.evaluate("film")
     assert words in film[0]["skeleton"], "the first frame is empty, or speaks another language"
     covered = [bool(frame["skeleton"]) for frame in film]
