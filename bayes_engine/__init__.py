@@ -57,18 +57,22 @@ if TYPE_CHECKING:
     from bayes_engine.decision.ask import Inquiry, ask, interview
     from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
     from bayes_engine.decision.loss import Decision, LossMatrix
-    from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses, Refusal
+    from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses
+    from bayes_engine.decision.refusal import Refusal
     from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, UndefinedPosterior
     from bayes_engine.factors.network import CPT, Network
     from bayes_engine.ledger import Ledger, Status
+    from bayes_engine.models.aode import AODE
     from bayes_engine.models.base import GenerativeClassifier
     from bayes_engine.models.calibrated import CalibratedClassifier
-    from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from bayes_engine.models.complement import ComplementNaiveBayes
     from bayes_engine.models.costs import costs
+    from bayes_engine.models.counted_naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
     from bayes_engine.models.discretizer import MDLPDiscretizer
     from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from bayes_engine.models.fisher import FisherDiscriminant
+    from bayes_engine.models.gaussian_naive_bayes import GaussianNB
+    from bayes_engine.models.k_dependence import KDependence
     from bayes_engine.models.lazy import LazyNaiveBayes
     from bayes_engine.models.look_up import LookUp
     from bayes_engine.models.minimum_risk import MinimumRiskClassifier
@@ -77,9 +81,10 @@ if TYPE_CHECKING:
     from bayes_engine.models.naive_bayes import NaiveBayes
     from bayes_engine.models.network import BayesianNetwork
     from bayes_engine.models.network_classifier import BayesianNetworkClassifier
-    from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
     from bayes_engine.models.selective import SelectiveNaiveBayes, select_features
     from bayes_engine.models.semi_supervised import SemiSupervisedNB
+    from bayes_engine.models.spode import SPODE
+    from bayes_engine.models.tan import TAN
     from bayes_engine.models.weighted import WeightedNaiveBayes
     from bayes_engine.priors import Dirichlet
     from bayes_engine.store import load_model, save_model
@@ -161,18 +166,22 @@ _HOMES = {
     "decision.ask": "Inquiry ask interview",
     "decision.evaluate": "estimated_risk held_out risk_scorer",
     "decision.loss": "Decision LossMatrix",
-    "decision.margins": "FlipMargin FlipMargins ImpliedLosses Refusal",
+    "decision.margins": "FlipMargin FlipMargins ImpliedLosses",
+    "decision.refusal": "Refusal",
     "errors": "BayesEngineError EstimationWarning StoreError UndefinedPosterior",
     "factors.network": "CPT Network",
     "ledger": "Ledger Status",
+    "models.aode": "AODE",
     "models.base": "GenerativeClassifier",
     "models.calibrated": "CalibratedClassifier",
-    "models.classic": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
     "models.complement": "ComplementNaiveBayes",
     "models.costs": "costs",
+    "models.counted_naive_bayes": "BernoulliNB CategoricalNB ComplementNB MultinomialNB",
     "models.discretizer": "MDLPDiscretizer",
     "models.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
     "models.fisher": "FisherDiscriminant",
+    "models.gaussian_naive_bayes": "GaussianNB",
+    "models.k_dependence": "KDependence",
     "models.lazy": "LazyNaiveBayes",
     "models.look_up": "LookUp",
     "models.minimum_risk": "MinimumRiskClassifier",
@@ -181,9 +190,10 @@ _HOMES = {
     "models.naive_bayes": "NaiveBayes",
     "models.network": "BayesianNetwork",
     "models.network_classifier": "BayesianNetworkClassifier",
-    "models.one_dependence": "AODE SPODE TAN KDependence",
     "models.selective": "SelectiveNaiveBayes select_features",
     "models.semi_supervised": "SemiSupervisedNB",
+    "models.spode": "SPODE",
+    "models.tan": "TAN",
     "models.weighted": "WeightedNaiveBayes",
     "priors": "Dirichlet",
     "store": "load_model save_model",

@@ -27,7 +27,8 @@ from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
-from bayes_engine.table.schema import Schema, sort_levels
+from bayes_engine.table.levels import sort_levels
+from bayes_engine.table.schema import Schema
 
 TINY = 60
 """Tables of at most this many rows are evaluated by leaving out one row at a time."""

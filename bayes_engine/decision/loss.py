@@ -15,8 +15,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from bayes_engine.decision import margins
-from bayes_engine.decision.margins import FlipMargins, ImpliedLosses, Refusal
+from bayes_engine.decision import margins, refusal
+from bayes_engine.decision.margins import FlipMargins, ImpliedLosses
+from bayes_engine.decision.refusal import Refusal
 from bayes_engine.decision.risk import TIE, Decision, LossTable, decide
 from bayes_engine.errors import LossError
 from bayes_engine.ledger import Ledger
@@ -166,8 +167,8 @@ class LossMatrix(LossTable):
         self, posterior: Array, truth: NDArray[np.intp], target: float, *, weight: Array | None = None
     ) -> Refusal:
         """The threshold on the risk that decides most held-out rows with at most so many of the decided wrong; to be
-        put to use by `with_refusal(refusal.cost)`. See `margins.refusal_for_error`."""
-        return margins.refusal_for_error(posterior, truth, self, target, weight=weight)
+        put to use by `with_refusal(refusal.cost)`. See `refusal.refusal_for_error`."""
+        return refusal.refusal_for_error(posterior, truth, self, target, weight=weight)
 
     def most_saved(self, action: Any) -> float:
         """The most that `action` saves over the best of the others, at any posterior: max_P min_i R(i|P) − R(action|P)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import LossError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array
-from bayes_engine.table.schema import sort_levels
+from bayes_engine.table.levels import sort_levels
 
 TIE = 1e-12
 """Two risks R_i and R_k closer than this times Σ_j (|λ_ij| + |λ_kj|) P(c_j|x) are tied."""

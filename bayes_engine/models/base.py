@@ -7,7 +7,7 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayes_engine.em import Collapse, EMTrace
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, PrecisionLost, TableError, report
+from bayes_engine.errors import NotASubset, ParameterError, PrecisionLost, TableError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain, LeftOutRows
-from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.decision_mixin import DecisionMixin
+from bayes_engine.models.fit_warnings import warn_of_classes, warn_of_guesses
 from bayes_engine.models.target import class_array, encode_target, lone_class
 from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
@@ -34,7 +33,8 @@ from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
 from bayes_engine.table.encode import MISSING, Table, encode, observe, refuse_infinite
-from bayes_engine.table.schema import Schema, Variable, middle, numbers, sort_levels
+from bayes_engine.table.levels import sort_levels
+from bayes_engine.table.schema import Schema, Variable, middle, numbers
 
 
 class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -544,62 +544,3 @@ def refuse_unknown_columns(parameter: str, named: Iterable[Any], known: Collecti
                 column=str(name),
                 columns=", ".join(f"'{column}'" for column in known),
             )
-
-
-def warn(template: str, **params: object) -> None:
-    """Warn whoever called `fit` of what the estimate does that they might not expect."""
-    report(EstimationWarning(template, **params), stacklevel=5)
-
-
-def warn_of_guesses(schema: Schema, frame: pd.DataFrame, stated: Collection[str] = ()) -> None:
-    """Warn of columns of strings, read as levels by their dtype, that `Schema.infer` would read otherwise; not of those
-    of which it is `stated` how they are read."""
-    otherwise = [v for v in schema.otherwise(frame) if v.name not in stated]
-    if names := [v.name for v in otherwise if v.numeric]:
-        warn(
-            "column(s) {names} hold numbers written as strings, and are read as levels; turn them into numbers "
-            "(pandas.to_numeric), or give schema=, such as Schema.infer(X, target=False)",
-            names=Listing(names),
-        )
-    if names := [v.name for v in otherwise if not v.numeric]:
-        warn(
-            "column(s) {names} look like identifiers or texts, and their hundreds of values are read as levels; leave "
-            "them out, or give schema=, such as Schema.infer(X, target=False)",
-            names=Listing(names),
-        )
-
-
-def warn_of_constant(names: Iterable[str]) -> None:
-    """Warn of columns that say nothing of the class."""
-    if names := tuple(names):
-        warn(
-            "column(s) {names} have the same value in every row: they carry no information about the class and are "
-            "set aside",
-            names=Listing(names),
-        )
-
-
-def warn_of_collapses(collapsed: Sequence[Collapse]) -> None:
-    """Warn of runs of EM that came to no end."""
-    if collapsed:
-        warn("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=collapsed[0].message)
-
-
-def warn_unless_converged(trace: EMTrace[Any]) -> None:
-    """Warn where EM's iterations ran out."""
-    if not trace.converged:
-        warn(
-            "EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
-            n=str(trace.n_iter),
-            change=f"{trace.last.change or 0.0:.3g}",
-        )
-
-
-def warn_of_classes(prior: Array, weight: Array, levels: tuple[Any, ...]) -> None:
-    """Warn of classes with a `prior` (C,) of 0, or with no `weight` (C,) of rows."""
-    never = [str(c) for c, p in zip(levels, prior, strict=True) if p == 0]
-    if never:
-        warn("class(es) {names} have the prior 0: they are never predicted", names=Listing(never))
-    empty = [str(c) for c, p, w in zip(levels, prior, weight, strict=True) if p > 0 == w]
-    if empty:
-        warn("class(es) {names} have no row: they rest on their prior alone", names=Listing(empty))

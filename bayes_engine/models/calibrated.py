@@ -27,7 +27,7 @@ from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import CALIBRATION, Ledger
 from bayes_engine.logspace import Array, log, log_normalize, log_sum
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.classic import ComplementNB
+from bayes_engine.models.counted_naive_bayes import ComplementNB
 from bayes_engine.models.decision_mixin import DecisionMixin
 from bayes_engine.models.estimator_around import EstimatorAround, take_columns
 from bayes_engine.priors import checked_whole, checked_word, smoothed

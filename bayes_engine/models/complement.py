@@ -4,7 +4,7 @@ Bayes Text Classifiers, ICML 2003): each class is judged by the terms of all oth
     s(c, x) = log P(c) − Σ_v x_v log θ_c̃v,   θ_c̃v = (N_c̃v + α)/(N_c̃ + αV)
 
 N_c̃v is how often the term v stands in the texts that are *not* of class c: more rows than c's own, and more alike in
-number from class to class. `classic.ComplementNB` is the same of a matrix of terms, by scikit-learn's name.
+number from class to class. `counted_naive_bayes.ComplementNB` is the same of a matrix of terms, by scikit-learn's name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bayes_engine.factors.sources import Complement, Source
 from bayes_engine.factors.text import TextLeaf, Words
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier, given_schema
-from bayes_engine.models.classic import refuse_infinite_weights, refuse_scores
+from bayes_engine.models.counted_naive_bayes import refuse_infinite_weights, refuse_scores
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import Alpha, ClassPriors, checked_alphas, dirichlet, pseudo_counts
 from bayes_engine.stats.collect import SufficientStatistics

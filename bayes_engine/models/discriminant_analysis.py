@@ -40,9 +40,10 @@ from bayes_engine.language import Word
 from bayes_engine.ledger import Ledger, Status, class_position
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import discriminant_left_out as left_out
-from bayes_engine.models.base import GenerativeClassifier, warn_of_constant
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.discriminant_covariance import check_covariance, floored_covariance, rounding_variance
 from bayes_engine.models.discriminant_directions import checked_components, discriminant_directions
+from bayes_engine.models.fit_warnings import warn_of_constant
 from bayes_engine.priors import ClassPriors, checked_word
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts

@@ -9,7 +9,7 @@ import numpy as np
 from bayes_engine.covariance import ILL_CONDITIONED, collinear, inverse_root, listed
 from bayes_engine.errors import TableError
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import warn
+from bayes_engine.models.fit_warnings import warn
 from bayes_engine.stats.scatter import Scatter
 
 FLOOR = 1e-9

@@ -18,9 +18,10 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.progress import steps, tick, ticking
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema, numbers

@@ -23,8 +23,8 @@ from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.leaf import Leaf
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
-from bayes_engine.models.classic import GaussianNB
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.models.mixture_components import Components, MixtureParameters, standardized, to_standard
 from bayes_engine.models.naive_bayes import NaiveBayes

@@ -20,8 +20,8 @@ from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, report
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
-from bayes_engine.models.classic import ComplementNB, refuse_scores
 from bayes_engine.models.complement import ComplementNaiveBayes
+from bayes_engine.models.counted_naive_bayes import ComplementNB, refuse_scores
 from bayes_engine.models.estimator_around import EstimatorAround, take_columns
 
 

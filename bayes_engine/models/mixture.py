@@ -21,7 +21,7 @@ from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, 
 from bayes_engine.errors import TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
-from bayes_engine.models.base import warn, warn_of_collapses, warn_unless_converged
+from bayes_engine.models.fit_warnings import warn, warn_of_collapses, warn_unless_converged
 from bayes_engine.models.mixture_components import (
     FORMS,
     Components,

@@ -23,12 +23,8 @@ from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import (
-    GenerativeClassifier,
-    given_schema,
-    warn,
-    warn_of_constant,
-)
+from bayes_engine.models.base import GenerativeClassifier, given_schema
+from bayes_engine.models.fit_warnings import warn, warn_of_constant
 from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
 from bayes_engine.priors import (
     SMOOTHING,

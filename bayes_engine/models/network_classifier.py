@@ -22,8 +22,9 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
-from bayes_engine.models.base import warn, warn_of_classes
-from bayes_engine.models.one_dependence import TAN, SemiNaive
+from bayes_engine.models.fit_warnings import warn, warn_of_classes
+from bayes_engine.models.semi_naive import SemiNaive
+from bayes_engine.models.tan import TAN
 from bayes_engine.priors import checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name, in_order

@@ -12,7 +12,8 @@ from sklearn.utils.validation import validate_data
 from bayes_engine.errors import TableError
 from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.encode import infinity
-from bayes_engine.table.schema import Variable, numbers, sort_of_objects
+from bayes_engine.table.levels import sort_of_objects
+from bayes_engine.table.schema import Variable, numbers
 
 
 def numeric_input(

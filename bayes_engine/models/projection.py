@@ -18,10 +18,10 @@ from bayes_engine.decision.evaluate import TINY, held_out, splits
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
-from bayes_engine.models.classic import GaussianNB
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.discriminant_directions import principal_axes
 from bayes_engine.models.fisher import FisherDiscriminant
+from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia, box_m, mardia
 from bayes_engine.table.roles import Parts

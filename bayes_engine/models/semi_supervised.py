@@ -39,10 +39,11 @@ from bayes_engine.factors.leaf import Leaf
 from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier, warn_of_collapses, warn_unless_converged
-from bayes_engine.models.classic import BernoulliNB, MultinomialNB, alpha_of
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.counted_naive_bayes import BernoulliNB, MultinomialNB, alpha_of
 from bayes_engine.models.decision_mixin import DecisionMixin
 from bayes_engine.models.estimator_around import EstimatorAround, take_columns
+from bayes_engine.models.fit_warnings import warn_of_collapses, warn_unless_converged
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.target import encode_target, lone_class
 from bayes_engine.priors import added_to_class, checked_number, checked_whole, checked_word, dirichlet
@@ -50,8 +51,9 @@ from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table
+from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.schema import Variable, sort_levels
+from bayes_engine.table.schema import Variable
 
 RESTARTS = 5
 """Random starts tried where every run collapsed."""

@@ -16,7 +16,8 @@ from sklearn.utils.validation import column_or_1d
 from bayes_engine.errors import CellTypeError, TableError
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
-from bayes_engine.table.schema import Variable, observed, sort_levels, written
+from bayes_engine.table.levels import observed, sort_levels, written
+from bayes_engine.table.schema import Variable
 
 
 def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDArray[np.intp]]:

@@ -20,7 +20,8 @@ from bayes_engine.stats.scatter import Scatter
 from bayes_engine.stats.terms import TermCounts, TextTerms, text_terms
 from bayes_engine.stats.values import Values, values
 from bayes_engine.table.encode import Table
-from bayes_engine.table.schema import Schema, Variable, sort_levels
+from bayes_engine.table.levels import sort_levels
+from bayes_engine.table.schema import Schema, Variable
 
 Operation = Callable[[Any, Any], Any]
 PARTS = ("counts", "moments", "families", "scatter", "terms", "values", "texts")

@@ -21,23 +21,27 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.em import EMTrace, Runs
 from bayes_engine.errors import StoreError
 from bayes_engine.factors.network import Network
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier, Isotonic, Platt, Temperature
-from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.complement import ComplementNaiveBayes
+from bayes_engine.models.counted_naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.estimator_around import take_columns
 from bayes_engine.models.fisher import FisherDiscriminant
+from bayes_engine.models.gaussian_naive_bayes import GaussianNB
+from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.lazy import LazyNaiveBayes, StoredRows
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.network import BayesianNetwork
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
-from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
 from bayes_engine.models.selective import Selection, SelectiveNaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.store.validation import (

@@ -47,7 +47,8 @@ from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyS
 from bayes_engine.structure.search_trace import Candidate, SearchResult, SearchStep, SearchTrace
 from bayes_engine.table.discretize import Split
 from bayes_engine.table.encode import Table
-from bayes_engine.table.schema import Level, Schema, Variable, written
+from bayes_engine.table.levels import written
+from bayes_engine.table.schema import Level, Schema, Variable
 from bayes_engine.table.text import TextRule
 
 RECORDS: Mapping[str, type] = {

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.progress import steps
+from bayes_engine.table.levels import observed
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.schema import Schema, Variable, numbers, observed
+from bayes_engine.table.schema import Schema, Variable, numbers
 from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
 MISSING = 0

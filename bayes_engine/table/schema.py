@@ -7,24 +7,23 @@ two folds of one table cannot disagree. Guessing from values is `Schema.infer`, 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
-from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import CellTypeError, SchemaMismatch, TableError
+from bayes_engine.errors import SchemaMismatch, TableError
 from bayes_engine.language import Word
 from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.kinds import Kind as Kind  # noqa: PLC0414
 from bayes_engine.table.kinds import Level as Level  # noqa: PLC0414
 from bayes_engine.table.kinds import Role as Role  # noqa: PLC0414
+from bayes_engine.table.levels import SORTS, Sort, distinct_as_written, observed, sort_levels, sort_of_objects, written
+from bayes_engine.table.target_names import target_strength
 from bayes_engine.table.text import HAN, TextRule
 
 DISCRETE: tuple[Kind, ...] = ("categorical", "binary")
@@ -176,7 +175,7 @@ class Schema:
         if not target:
             return schema
         labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
-        called = [(v, _calls(v.name)) for v in schema]
+        called = [(v, target_strength(v.name)) for v in schema]
         named = [(v, how) for v, how in called if how and (v in labels or _coded(v, frame))]
         hollow = [(v, how) for v, how in called if how > 1 and v.kind in ("constant", "empty")]  # a fit refuses it
         for likely in (
@@ -207,49 +206,7 @@ MANY_LEVELS = 100
 """A discrete column with more levels than this is never guessed to be the target."""
 
 _HAN = re.compile(f"[{HAN}]")
-_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
-_REMARK = re.compile(r"\(.*\)|\[.*\]|（.*）")
-_TARGET = re.compile(
-    r"""class(es)?|labels?|target|outcome|y|klasse|zielvariable|zielgro(ß|ss)e|etikett|classe|etiquette|cible|clase|etiqueta|
-    objetivo|类别?|类标|标签|目标|分类""",
-    re.VERBOSE,
-)
-"""What the column to foretell is called as such, without accents and in small letters."""
-_FORETOLD = re.compile(
-    r"""churn(ed)?|exited|attrition|default(ed)?|delinquent|diagnos(is|e|tic|tico)|surviv(ed|al)|fraud(ulent)?|spam|
-    approv(ed|al)|subscribed|converted|purchased|readmitted|recurrence|relapse|deceased|mortality|species|sentiment|
-    befund|ergebnis|\w*ausfall|abwanderung|(ge)?kundig(ung|t)|betrug|uberlebt|genehmigt|bewilligt|
-    resulta[td]o?|defaut|resiliation|desabonnement|fraude|surv(ie|ecu)|approuve|accorde|espece|
-    impago|incumplimiento|abandono|sobrevivio|aprobado|especie|
-    .*(违约|流失|诊断|诊断结果|好瓜|欺诈|患病|逾期|离职|生还|存活|幸存|复发)""",
-    re.VERBOSE,
-)
-"""What a table is usually made to foretell, as the last word of a name besides one that only says that it is a fact."""
-_FACT = re.compile("flag|indicator|ind|status|yn|value")
-_FORETOLD_ALONE = re.compile(
-    "category|results?|response|decision|status|sorte|[ck]ategorie|categoria|(loan|application|vital) status|结果"
-)
-"""The same, where it is the whole name: a marital status is none."""
 _IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
-
-
-def _calls(name: str) -> int:
-    """How plainly a name says that its column is the one to foretell: 3 as such, 2 as what is usually foretold, 1 as a
-    question (是否…), 0 not at all.
-
-    >>> [_calls(name) for name in ("Class", "isFraud", "churn_flag", "Diagnóstico", "是否违约", "是否已婚", "违约次数")]
-    [3, 2, 2, 2, 2, 1, 0]
-    """
-    plain = "".join(c for c in unicodedata.normalize("NFKD", _REMARK.sub("", name)) if not unicodedata.combining(c))
-    words = [word.lower() for word in _WORDS.split(plain) if word]
-    if not words:
-        return 0
-    if _TARGET.fullmatch(words[-1]):
-        return 3
-    fact = words[-2] if _FACT.fullmatch(words[-1]) and len(words) > 1 else words[-1]
-    if _FORETOLD.fullmatch(fact) or _FORETOLD_ALONE.fullmatch(" ".join(words)):
-        return 2
-    return int(words[0].startswith("是否"))
 
 
 def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
@@ -275,140 +232,8 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
             )
         pivot = middle(numbers.to_numpy(dtype=float, na_value=np.nan))
         return replace(variable, kind=kind, levels=(), declared=False, pivot=pivot)
-    levels = variable.levels or sort_levels(_as_written(column), variable.name) if kind in DISCRETE else ()
+    levels = variable.levels or sort_levels(distinct_as_written(column), variable.name) if kind in DISCRETE else ()
     return replace(variable, kind=kind, levels=levels)
-
-
-def sort_levels(values: Iterable[Any], column: str = "class") -> tuple[Level, ...]:
-    """Distinct levels in an order that does not depend on the order of rows: by type (numbers first), then value.
-
-    Raises CellTypeError, naming the column, where two of them have no order (a date and a number).
-    """
-    levels = set(values)
-    try:
-        return tuple(sorted(levels, key=lambda v: (isinstance(v, str), v if not isinstance(v, str) else 0, str(v))))
-    except TypeError:
-        one, *others = (v for v in levels if not isinstance(v, str))
-        other = next((v for v in others if type(v) is not type(one)), others[0])
-        raise CellTypeError(
-            "column '{column}' holds {value} ({kind}) and {other} ({different}), which have no order; make all of "
-            "them strings or all of them numbers",
-            column=column,
-            value=written(one),
-            kind=type(one).__name__,
-            other=written(other),
-            different=type(other).__name__,
-        ) from None
-
-
-def observed(column: pd.Series) -> list[Any]:
-    """The distinct, non-missing values of a column, as plain Python scalars.
-
-    Raises CellTypeError where a cell is no scalar.
-    """
-    try:
-        values = (column.dropna() if column.hasnans else column).unique()
-    except TypeError:
-        raise _strange(column, lambda cell: not pd.api.types.is_hashable(cell)) from None
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
-        return list(values.tolist())  # ten times as fast, and the same
-    return [v.item() if isinstance(v, np.generic) else v for v in values]
-
-
-def _as_written(column: pd.Series) -> list[Any]:
-    """The distinct values of a column, whole numbers as such that are floats for the missing cells beside them alone.
-
-    >>> _as_written(pd.Series([2.0, None, 1.0])), _as_written(pd.Series([0.5, None, 1.0]))
-    ([2, 1], [0.5, 1.0])
-    """
-    values = observed(column)
-    if column.dtype.kind != "f" or not column.hasnans or not all(v.is_integer() and abs(v) < 2.0**53 for v in values):
-        return values
-    return [int(v) for v in values]
-
-
-Sort = Literal["string", "number", "truth value"]
-
-
-def sort_of(cell: object) -> Sort | None:
-    """What a cell is as a level; None for what is none of these (a date, bytes, a list, a complex number).
-
-    >>> [sort_of(cell) for cell in ("a", 1, Decimal("2.5"), np.True_, b"a", 1j)]
-    ['string', 'number', 'number', 'truth value', None, None]
-    """
-    if isinstance(cell, str):
-        return "string"
-    if isinstance(cell, bool | np.bool_):
-        return "truth value"
-    return "number" if isinstance(cell, Real | Decimal) else None
-
-
-def sort_of_objects(column: pd.Series) -> Sort:
-    """What the known cells of a column of objects are; "string" of none.
-
-    Raises CellTypeError or TableError, naming column and cells, where one is of no sort or two are of different sorts.
-    """
-    holds = pd.api.types.infer_dtype(column, skipna=True)
-    if holds in _SORTS:
-        return _SORTS[holds]
-    first: dict[Sort, int] = {}
-    for row, cell in enumerate(column):
-        if pd.api.types.is_scalar(cell) and pd.isna(cell):
-            continue
-        sort = sort_of(cell)
-        if sort is None:
-            raise _strange(column, lambda cell: sort_of(cell) is None)
-        first.setdefault(sort, row)
-        if len(first) > 1:
-            one, other = first.values()
-            raise TableError(
-                "column '{column}' mixes strings, numbers or truth values: row {row} holds {value}, row {at} holds "
-                "{other}; make them all one, or say by schema= what the column holds",
-                column=str(column.name),
-                value=written(column.iat[one], quoted=True),
-                row=one + 1,
-                other=written(column.iat[other], quoted=True),
-                at=other + 1,
-            )
-    return next(iter(first), "string")
-
-
-_SORTS: dict[str, Sort] = {
-    "string": "string",
-    "empty": "string",
-    "boolean": "truth value",
-    "integer": "number",
-    "floating": "number",
-    "mixed-integer-float": "number",
-    "decimal": "number",
-}
-
-
-def written(cell: object, *, quoted: bool = False) -> str:
-    """A cell as an error tells it: short, without the half characters that nothing can write; `quoted` if a string.
-
-    >>> written(10**400), written("long " * 20), written("1", quoted=True)
-    ('a whole number near 1e400', 'long long long long long long long long…', "'1'")
-    """
-    if isinstance(cell, int) and cell.bit_length() > 1024:
-        return f"a whole number near {'-' if cell < 0 else ''}1e{round(cell.bit_length() * np.log10(2))}"
-    text = str(cell).encode("utf-8", "backslashreplace").decode()
-    text = text if len(text) <= 40 else text[:39].rstrip() + "…"
-    return f"'{text}'" if quoted and isinstance(cell, str) else text
-
-
-def _strange(column: pd.Series, is_strange: Callable[[Any], bool]) -> CellTypeError:
-    """The error of the first cell that is neither a string nor a number."""
-    row = next((r for r in np.flatnonzero(column.notna().to_numpy()).tolist() if is_strange(column.iat[r])), 0)
-    cell = column.iat[row]
-    return CellTypeError(
-        "column '{column}' holds {value}, a {kind}, in row {row}: argument must be a string or a number; turn it into "
-        "one of them",
-        column=str(column.name),
-        value=written(cell),
-        kind=type(cell).__name__,
-        row=row + 1,
-    )
 
 
 def _from_dtype(name: str, column: pd.Series) -> Variable:
@@ -516,14 +341,14 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     values = column.dropna() if column.hasnans else column
     distinct, all_of_them = _distinct(values)
     of_objects = pd.api.types.is_object_dtype(column.dtype)
-    if (of_objects and _SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):
+    if (of_objects and SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):
         column = pd.Series(numbers(column, Variable(name, "continuous")), column.index, name=column.name)
         values = column.dropna()
     n = len(values)
     if not distinct:
         return Variable(name, "empty", role="ignore")
     if len(distinct) == 1:
-        return Variable(name, "constant", sort_levels(_as_written(column), name), role="ignore")
+        return Variable(name, "constant", sort_levels(distinct_as_written(column), name), role="ignore")
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return Variable(name, "date", role="ignore")
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -533,7 +358,7 @@ def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         x = values.to_numpy(dtype=float)
         if len(distinct) == 2:
-            return Variable(name, "binary", sort_levels(_as_written(column), name))
+            return Variable(name, "binary", sort_levels(distinct_as_written(column), name))
         whole = all(bool((part == np.round(part)).all()) for part in (x[:_FEW], x[_FEW:]))
         likely = whole and n >= 5 and (named_like_id or x.max() - x.min() == n - 1)
         if likely and n == len(distinct if all_of_them else observed(values)):

@@ -15,16 +15,19 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.language import Listing, Message, _
 from bayes_engine.ledger import Ledger
+from bayes_engine.models.aode import AODE, AVERAGING
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
 from bayes_engine.models.network_classifier import FIXED, SEARCHED, BayesianNetworkClassifier
-from bayes_engine.models.one_dependence import AODE, AVERAGING, SPODE, TAN, KDependence
 from bayes_engine.models.selective import DIRECTIONS, SelectiveNaiveBayes
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.models.weighted import OBJECTIVES, WeightedNaiveBayes
 from bayes_engine.priors import OTHERS, PRIORS, Dirichlet
 from bayes_engine.progress import steps

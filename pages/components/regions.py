@@ -12,9 +12,9 @@ from bayes_engine.decision.regions import Axis, Plane, axis_of, differing, poste
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status, prior_shift
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
-from bayes_engine.models.one_dependence import AODE
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import summed
 from pages import active

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import compare
-from bayes_engine.models.one_dependence import SPODE, TAN
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.progress import watched
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State

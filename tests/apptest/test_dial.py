@@ -15,8 +15,9 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import compare, differences, mdl, score
 from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import TAN, KDependence
+from bayes_engine.models.tan import TAN
 from bayes_engine.numerals import number
 from pages.active import models
 from pages.runtime import jobs

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn import naive_bayes as peers
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayes_engine.models import classic
+import bayes_engine
 from tests.bench.bench_naive_bayes import CLASSES, COLUMNS, LEVELS, ROWS, Ratio, cpu
 
 GAUSSIAN_COLUMNS = 30
@@ -59,7 +59,7 @@ MEMORY = 0.5
 def speed(name: str, repeats: int = 5) -> list[Ratio]:
     make, bounds = CASES[name]
     X, y = make()
-    ours, peer = getattr(classic, name)().fit(X, y), getattr(peers, name)().fit(X, y)
+    ours, peer = getattr(bayes_engine, name)().fit(X, y), getattr(peers, name)().fit(X, y)
     found = []
     for verb, bound in bounds.items():
         arguments = (X, y) if verb == "fit" else (X,)
@@ -77,7 +77,7 @@ def memory(name: str) -> list[tuple[str, float]]:
     make, bounds = CASES[name]
     X, y = make()
     given = sum(a.nbytes for a in ((X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)))
-    model = getattr(classic, name)().fit(X, y)
+    model = getattr(bayes_engine, name)().fit(X, y)
     found = []
     for verb in bounds:
         tracemalloc.start()

@@ -21,10 +21,14 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from bayes_engine import Schema, Variable
+from bayes_engine.models.aode import AODE
+from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence, dependences
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.stats.families import all_pairs, count_families
 from bayes_engine.stats.labels import Labels
+from bayes_engine.structure.dependence import dependences
 from bayes_engine.table.encode import encode
 from tests.bench.bench_naive_bayes import Ratio, cpu
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import AODE, SPODE, TAN, KDependence
-from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.models.semi_naive import SemiNaive
 from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

@@ -22,7 +22,7 @@ from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode, observe
-from bayes_engine.table.schema import sort_levels
+from bayes_engine.table.levels import sort_levels
 from tests.conftest import examples, left_out, refusable
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

@@ -16,8 +16,8 @@ from sklearn.base import clone
 
 from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, Schema, Status
 from bayes_engine.logspace import log_normalize
-from bayes_engine.models import one_dependence
-from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.models import k_dependence
+from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from tests.conftest import examples, left_out, refusable
@@ -80,7 +80,7 @@ def refit(model: Any, X: pd.DataFrame, y: pd.Series, weight: Any = None, schema:
     if isinstance(model, SPODE):
         fresh.set_params(super_parent=model.super_parent_)
     fixed = patch.object(type(model), "_structure", lambda *_: graph)
-    with fixed, patch.object(one_dependence, "k_parents", lambda *_: graph):
+    with fixed, patch.object(k_dependence, "k_parents", lambda *_: graph):
         return fresh.partial_fit(X, y, CLASSES, weight)
 
 

@@ -16,8 +16,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import bayes_engine
 from bayes_engine.errors import EstimationWarning
-from bayes_engine.models import classic
 
 NAMES = ("GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB", "ComplementNB")
 OF_TERMS = NAMES[2:]
@@ -26,7 +26,7 @@ MORE = {"CategoricalNB": {"unseen"}}
 VERBS = ("predict_joint_log_proba", "predict_log_proba", "predict_proba", "predict")
 
 
-@parametrize_with_checks([getattr(classic, name)() for name in NAMES])
+@parametrize_with_checks([getattr(bayes_engine, name)() for name in NAMES])
 def test_check_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
 
 def pair(name: str, **parameters: Any) -> Pair:
-    return Pair(getattr(classic, name)(**parameters), getattr(peers, name)(**parameters))
+    return Pair(getattr(bayes_engine, name)(**parameters), getattr(peers, name)(**parameters))
 
 
 def same(models: Pair, X: Any) -> None:
@@ -65,7 +65,7 @@ def terms() -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
 
 def test_parameters_are_the_same() -> None:
     for name in NAMES:
-        ours, theirs = (inspect.signature(getattr(module, name)).parameters for module in (classic, peers))
+        ours, theirs = (inspect.signature(getattr(module, name)).parameters for module in (bayes_engine, peers))
         assert {k: p.default for k, p in theirs.items()} == {
             k: p.default for k, p in ours.items() if k not in MORE.get(name, ())
         }
@@ -190,7 +190,7 @@ def test_counts_do_not_wrap() -> None:
 def test_negative_weights_are_refused(name: str) -> None:
     X, y = np.eye(4, dtype=int), [0, 1, 0, 1]
     with pytest.raises(ValueError, match=r"sample_weight is -1.0 in row 2"):
-        getattr(classic, name)().fit(X, y, [1, -1, 1, 1])
+        getattr(bayes_engine, name)().fit(X, y, [1, -1, 1, 1])
 
 
 def test_far_points_have_no_nan() -> None:
@@ -209,8 +209,8 @@ def test_a_category_never_seen() -> None:
     with pytest.raises(IndexError):
         peers.CategoricalNB().fit(X, y).predict([[2]])
     with pytest.raises(ValueError, match="column 'x0' holds 2, not seen in training"):
-        classic.CategoricalNB().fit(X, y).predict([[2]])
-    assert classic.CategoricalNB(unseen="ignore").fit(X, y).predict_proba([[2]]).tolist() == [[0.5, 0.5]]
+        bayes_engine.CategoricalNB().fit(X, y).predict([[2]])
+    assert bayes_engine.CategoricalNB(unseen="ignore").fit(X, y).predict_proba([[2]]).tolist() == [[0.5, 0.5]]
 
 
 # conventions --------------------------------------------------------------------------------------------------------
@@ -230,6 +230,6 @@ def test_texts_in_a_pipeline(name: str, vectorizer: Any) -> None:
 
 def test_grid_search_and_feature_names(terms: Any) -> None:
     X = pd.DataFrame(terms[0].toarray()).add_prefix("word ")
-    grid = GridSearchCV(classic.MultinomialNB(), {"alpha": [0.01, 1.0]}, error_score="raise").fit(X, terms[1])
+    grid = GridSearchCV(bayes_engine.MultinomialNB(), {"alpha": [0.01, 1.0]}, error_score="raise").fit(X, terms[1])
     assert grid.best_estimator_.feature_names_in_[0] == "word 0"
-    assert cross_val_score(classic.ComplementNB(), X, terms[1], error_score="raise").mean() > 0.8
+    assert cross_val_score(bayes_engine.ComplementNB(), X, terms[1], error_score="raise").mean() > 0.8

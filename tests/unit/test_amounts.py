@@ -25,7 +25,7 @@ from bayes_engine import (
 from bayes_engine.decision.ask import decision_now, outcomes, value_of_everything
 from bayes_engine.decision.compare import differences
 from bayes_engine.decision.curves import cost_weights, error_costs, one_against_rest, risk_by_threshold, threshold_sweep
-from bayes_engine.decision.margins import refusal_for_error
+from bayes_engine.decision.refusal import refusal_for_error
 from bayes_engine.errors import LossError, TableError
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import decision_counts

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bayes_engine.factors.leaf import Domain, LeftOutRows
 from bayes_engine.inference import averaged
 from bayes_engine.logspace import log
-from bayes_engine.models.one_dependence import AODE, SPODE
+from bayes_engine.models.aode import AODE
+from bayes_engine.models.spode import SPODE
 from bayes_engine.stats.labels import Labels
 from bayes_engine.structure.chow_liu import TIE, conditional_information, conditional_informations, ranked
 from bayes_engine.table.encode import Table, encode

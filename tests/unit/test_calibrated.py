@@ -33,11 +33,11 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import log, log_normalize, normalize
 from bayes_engine.models import calibrated
 from bayes_engine.models.calibrated import METHODS, CalibratedClassifier, calibrate, calibrator
-from bayes_engine.models.classic import ComplementNB, MultinomialNB
+from bayes_engine.models.counted_naive_bayes import ComplementNB, MultinomialNB
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.discriminative import as_numbers, discriminative_counterpart
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.progress import watching
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.incoming.classified_file import reasons

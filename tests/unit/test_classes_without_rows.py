@@ -24,7 +24,8 @@ from bayes_engine import (
     WeightedNaiveBayes,
 )
 from bayes_engine.errors import ParameterError, listen
-from bayes_engine.models.classic import CategoricalNB, GaussianNB
+from bayes_engine.models.counted_naive_bayes import CategoricalNB
+from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 
 RNG = np.random.default_rng(0)
 LEVELS = pd.DataFrame({"x": list("aabb") * 6, "y": list("abab") * 6, "z": RNG.choice(list("ab"), 24)})

@@ -18,9 +18,12 @@ from bayes_engine.decision.evaluate import HeldOut, _learnt, estimated_risk, hel
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
+from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.workbench.derivation.conditionals import model_size
 
 LOSS = LossMatrix(("a", "b"), ("a", "b"), [[0, 5], [1, 0]])

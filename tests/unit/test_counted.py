@@ -13,10 +13,11 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 
+import bayes_engine
 from bayes_engine import BayesEngineError, Dirichlet, EstimationWarning, MinimumRiskClassifier
 from bayes_engine.factors import columns
 from bayes_engine.factors.columns import ABSENT
-from bayes_engine.models import classic
+from bayes_engine.models import matrix_classifier
 from bayes_engine.stats.collect import collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import matrix_moments, moments
@@ -35,7 +36,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several blocks even for a few rows, the last one short."""
     monkeypatch.setattr(matrix, "DENSE_CELLS", 70)
     monkeypatch.setattr(matrix, "SPARSE_CELLS", 50)
-    monkeypatch.setattr(classic, "ROWS_AT_ONCE", 17)
+    monkeypatch.setattr(matrix_classifier, "ROWS_AT_ONCE", 17)
     monkeypatch.setattr(columns, "WORTH_JOINING", 4)
 
 
@@ -49,7 +50,7 @@ def data(seed: int = 0, n: int = 60, d: int = 7) -> tuple[np.ndarray, np.ndarray
 
 
 def fitted(name: str, **parameters: Any) -> Any:
-    return getattr(classic, name)(**parameters).fit(*data())
+    return getattr(bayes_engine, name)(**parameters).fit(*data())
 
 
 def encoded(model: Any, X: Any) -> Any:
@@ -118,7 +119,7 @@ def test_moments_of_a_matrix_are_those_of_its_columns(offset: float, apart: floa
 def test_moments_name_a_cell_too_large_to_be_squared() -> None:
     X, y = data()
     with pytest.raises(BayesEngineError, match=r"column 'x2' holds infinity or a value too large to be .* in row 5:"):
-        classic.GaussianNB().fit(np.where(np.arange(60)[:, None] * 7 + np.arange(7) == 30, 1e200, X), y)
+        bayes_engine.GaussianNB().fit(np.where(np.arange(60)[:, None] * 7 + np.arange(7) == 30, 1e200, X), y)
 
 
 # fast = sum of rows -------------------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ def test_the_fast_path_is_the_sum_of_the_rows(name: str, alpha: float) -> None:
     X, y = data()
     X[y == 1, 3], X[y == 0, 5] = 0, np.maximum(X[y == 0, 5], 1)  # a term never, and one always, in a class
     parameters = {"alpha": alpha} if name not in ("GaussianNB", "ComplementNB") else {}
-    model = getattr(classic, name)(**parameters).fit(X, y)
+    model = getattr(bayes_engine, name)(**parameters).fit(X, y)
     assert_fast_is_sum(model, X)
     assert_fast_is_sum(model, X[:1])
     if name in OF_TERMS:
@@ -151,19 +152,19 @@ def test_the_fast_path_is_the_sum_of_the_rows(name: str, alpha: float) -> None:
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 def test_gaussian_rows_far_out_and_means_far_apart() -> None:
     X, y = data()
-    model = classic.GaussianNB().fit(X, y)
+    model = bayes_engine.GaussianNB().fit(X, y)
     assert_fast_is_sum(model, np.vstack([X, X[:3] + 1e7, X[:3]]))
     np.testing.assert_array_equal(model.predict_joint_log_proba(np.full((1, 7), 1e200)), -np.inf)
     apart = X * 1.0
     apart[:, 0] += 1e8 * y
-    assert_fast_is_sum(classic.GaussianNB(var_smoothing=0.0).fit(apart + np.eye(60, 7), y), apart)
+    assert_fast_is_sum(bayes_engine.GaussianNB(var_smoothing=0.0).fit(apart + np.eye(60, 7), y), apart)
 
 
 def test_categorical_columns_of_every_width() -> None:
     rng = np.random.default_rng(4)
     X = np.stack([rng.integers(0, s, 500) for s in (2, 300, 9, 20_000, 3, 70_000)], axis=1)
     y = rng.integers(0, 3, 500)
-    model = classic.CategoricalNB(unseen="smooth").fit(X, y)
+    model = bayes_engine.CategoricalNB(unseen="smooth").fit(X, y)
     assert_fast_is_sum(model, X)
     assert_fast_is_sum(model, X + rng.integers(0, 2, X.shape) * 70_000)
 
@@ -171,14 +172,14 @@ def test_categorical_columns_of_every_width() -> None:
 def test_the_ledger_of_a_text() -> None:
     words = pd.DataFrame([[2, 0, 1], [0, 3, 0], [1, 0, 2]], columns=["dog", "cat", "fish"])
     y = ["pets", "law", "pets"]
-    counted = classic.MultinomialNB().fit(words, y).explain(words[:1])
+    counted = bayes_engine.MultinomialNB().fit(words, y).explain(words[:1])
     assert [row.name for row, _ in counted.rows] == ["class", "dog", "fish"]
-    present = classic.BernoulliNB().fit(words, y)
+    present = bayes_engine.BernoulliNB().fit(words, y)
     ledger = present.explain(words[:1])
     assert [row.name for row, _ in ledger.rows] == ["class", "dog", "fish", ABSENT]
     np.testing.assert_allclose(ledger.rows[-1][1], np.log([[1 / 3, 3 / 4]]))  # no cat
     np.testing.assert_allclose(ledger.posterior(), present.predict_proba(words[:1]))
-    scores = classic.ComplementNB().fit(words, y).explain(words[:1])
+    scores = bayes_engine.ComplementNB().fit(words, y).explain(words[:1])
     assert {row.kind for row, _ in scores.rows} == {"score"}
 
 
@@ -201,7 +202,7 @@ def test_terms_that_are_integrated_out_have_no_row(name: str) -> None:
 def test_merge_forget_with_params_and_leave_one_out(name: str) -> None:
     X, y = data()
     whole = fitted(name)
-    first, rest = (getattr(classic, name)().fit(X[rows], y[rows]) for rows in (slice(30), slice(30, None)))
+    first, rest = (getattr(bayes_engine, name)().fit(X[rows], y[rows]) for rows in (slice(30), slice(30, None)))
     wanted = whole.predict_joint_log_proba(X)
     parts = clone(whole).partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
     for model in (first.merge(rest), rest.merge(first), parts):
@@ -219,7 +220,7 @@ def test_merge_forget_with_params_and_leave_one_out(name: str) -> None:
     least = {"min_categories": whole.n_categories_} if name == "CategoricalNB" else {}
     for i in (0, 7, 59):
         others = np.arange(60) != i
-        refit = getattr(classic, name)(**least).fit(X[others], y[others])
+        refit = getattr(bayes_engine, name)(**least).fit(X[others], y[others])
         np.testing.assert_allclose(left_out[i], refit.predict_log_proba(X[[i]])[0], rtol=1e-8, atol=1e-9)
 
 
@@ -233,13 +234,13 @@ def test_predict_is_the_decision_under_0_1_loss(name: str) -> None:
 
 def test_complement_has_scores_until_it_is_calibrated() -> None:
     X, y = data()
-    for ask in (classic.ComplementNB().fit(X, y).risk, classic.ComplementNB().fit(X, y).decide):
+    for ask in (bayes_engine.ComplementNB().fit(X, y).risk, bayes_engine.ComplementNB().fit(X, y).decide):
         with pytest.raises(BayesEngineError, match="ComplementNB gives scores, and a risk needs probabilities; calib"):
             ask(X)
-    for estimator in (classic.ComplementNB(), make_pipeline(Binarizer(), classic.ComplementNB())):
+    for estimator in (bayes_engine.ComplementNB(), make_pipeline(Binarizer(), bayes_engine.ComplementNB())):
         with pytest.raises(BayesEngineError, match="ComplementNB gives scores, and a risk needs probabilities; calib"):
             MinimumRiskClassifier(estimator).fit(X, y)
-    calibrated = CalibratedClassifierCV(classic.ComplementNB(), cv=3)
+    calibrated = CalibratedClassifierCV(bayes_engine.ComplementNB(), cv=3)
     assert MinimumRiskClassifier(calibrated).fit(X, y).decide(X).action.shape == (60,)
 
 
@@ -249,38 +250,38 @@ def test_complement_has_scores_until_it_is_calibrated() -> None:
 def test_zero_probabilities_without_smoothing() -> None:
     words, y = np.array([[2, 0, 0], [0, 1, 0]]), ["a", "b"]
     for form in (np.asarray, sparse.csr_array):
-        model = classic.MultinomialNB(alpha=0).fit(form(words), y)
+        model = bayes_engine.MultinomialNB(alpha=0).fit(form(words), y)
         assert model.predict_proba(form(np.array([[3, 0, 0]]))).tolist() == [[1.0, 0.0]]
         with pytest.raises(ValueError, match=r"no posterior for 1 row: 1"):
             model.predict(form(np.array([[3, 0, 0], [1, 1, 0]])))
-        present = classic.BernoulliNB(alpha=0).fit(form(words), y)
+        present = bayes_engine.BernoulliNB(alpha=0).fit(form(words), y)
         assert present.predict_proba(form(np.array([[3, 0, 0]]))).tolist() == [[1.0, 0.0]]
         with pytest.raises(BayesEngineError, match=r"3 terms occur in one class only, or in none"):
-            classic.ComplementNB(alpha=0).fit(form(words), y)
+            bayes_engine.ComplementNB(alpha=0).fit(form(words), y)
 
 
 def test_a_class_without_a_word_is_uniform() -> None:
-    model = classic.MultinomialNB(alpha=0).fit([[0, 0], [1, 3]], ["empty", "full"])
+    model = bayes_engine.MultinomialNB(alpha=0).fit([[0, 0], [1, 3]], ["empty", "full"])
     np.testing.assert_allclose(model.predict_joint_log_proba([[1, 1]]), np.log([[0.5 / 4, 0.5 * 3 / 16]]))
 
 
 def test_duplicates_of_a_sparse_cell_are_one_presence() -> None:
     twice = sparse.csr_array((np.array([1, 1, 1]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
-    assert classic.BernoulliNB().fit(twice, [0, 1]).feature_count_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert classic.MultinomialNB().fit(twice, [0, 1]).feature_count_.tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    assert bayes_engine.BernoulliNB().fit(twice, [0, 1]).feature_count_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert bayes_engine.MultinomialNB().fit(twice, [0, 1]).feature_count_.tolist() == [[2.0, 0.0], [0.0, 1.0]]
     assert twice.nnz == 3
 
 
 def test_duplicates_of_a_small_integer_do_not_wrap() -> None:
     twice = sparse.csr_array((np.array([127, 127, 1], np.int8), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
-    assert classic.BernoulliNB().fit(twice, [0, 1]).feature_count_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert classic.MultinomialNB().fit(twice, [0, 1]).feature_count_.tolist() == [[254.0, 0.0], [0.0, 1.0]]
+    assert bayes_engine.BernoulliNB().fit(twice, [0, 1]).feature_count_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert bayes_engine.MultinomialNB().fit(twice, [0, 1]).feature_count_.tolist() == [[254.0, 0.0], [0.0, 1.0]]
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-300, 1e-12])
 def test_a_term_in_every_row_is_absent_as_often_as_alpha_says(alpha: float) -> None:
     weight = np.array([0.1, 0.2, 0.3, 0.7])  # 0.1 + 0.2 + 0.3 is not 0.6
-    model = classic.BernoulliNB(alpha=alpha).fit([[1, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 0, 1], weight)
+    model = bayes_engine.BernoulliNB(alpha=alpha).fit([[1, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 0, 1], weight)
     joint = model.predict_joint_log_proba([[0, 0]])[0, 0]
     present = weight[:3].sum()
     expected = (present / weight.sum()) * (alpha / (present + 2 * alpha)) * (0.3 + alpha) / (present + 2 * alpha)
@@ -291,14 +292,14 @@ def test_a_term_in_every_row_is_absent_as_often_as_alpha_says(alpha: float) -> N
 
 def test_a_small_alpha_is_not_lost_beside_large_counts() -> None:
     """1e6 + 1e-18 − 1e6 is 0."""
-    model = classic.ComplementNB(alpha=1e-18).fit([[10**6, 0], [0, 1]], [0, 1])
+    model = bayes_engine.ComplementNB(alpha=1e-18).fit([[10**6, 0], [0, 1]], [0, 1])
     np.testing.assert_allclose(model.feature_log_prob_, [[-np.log(1e-18), 0.0], [0.0, np.log(1e24)]], atol=1e-12)
 
 
 def test_a_class_without_spread_and_a_constant_column() -> None:
     X, y = np.array([[1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), [0, 0, 1, 1]
     with pytest.warns(EstimationWarning, match=r"column\(s\) x0: a class has no spread there"):
-        model = classic.GaussianNB(var_smoothing=0.0).fit(X, y)
+        model = bayes_engine.GaussianNB(var_smoothing=0.0).fit(X, y)
     assert model.predict(X).tolist() == y
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
@@ -308,10 +309,10 @@ def test_priors_by_label() -> None:
     labels = np.array(["c", "a", "b"])[y]
     for name in NAMES[:4]:
         word = "priors" if name == "GaussianNB" else "class_prior"
-        by_label = getattr(classic, name)(**{word: {"c": 0.5, "a": 0.2, "b": 0.3}}).fit(X, labels)
-        by_place = getattr(classic, name)(**{word: [0.2, 0.3, 0.5]}).fit(X, labels)
+        by_label = getattr(bayes_engine, name)(**{word: {"c": 0.5, "a": 0.2, "b": 0.3}}).fit(X, labels)
+        by_place = getattr(bayes_engine, name)(**{word: [0.2, 0.3, 0.5]}).fit(X, labels)
         np.testing.assert_array_equal(by_label.predict_proba(X), by_place.predict_proba(X))
-        imagined = getattr(classic, name)(**{word: Dirichlet(2.0)}).fit(X, labels)
+        imagined = getattr(bayes_engine, name)(**{word: Dirichlet(2.0)}).fit(X, labels)
         assert list(imagined.prior_by_class.values()) == pytest.approx((np.bincount(y)[[1, 2, 0]] + 2) / (len(y) + 6))
 
 
@@ -342,12 +343,12 @@ def test_refusals(name: str, parameters: dict[str, Any], words: str) -> None:
 
 def test_numbers_that_are_no_categories() -> None:
     with pytest.raises(BayesEngineError, match=r"column 'x1' holds 1000000000, and categories are numbered 0, 1, 2"):
-        classic.CategoricalNB().fit([[0, 1], [1, 10**9]], [0, 1])
-    strict = classic.CategoricalNB().fit([[0, 1], [1, 0]], [0, 1])
+        bayes_engine.CategoricalNB().fit([[0, 1], [1, 10**9]], [0, 1])
+    strict = bayes_engine.CategoricalNB().fit([[0, 1], [1, 0]], [0, 1])
     for far in (10**9, 1e200):
         with pytest.raises(BayesEngineError, match=rf"column 'x1' holds {far:.12g}, not seen".replace("+", r"\+")):
             strict.predict([[0, far]])
-        ignoring = classic.CategoricalNB(unseen="ignore").fit([[0, 1], [1, 0]], [0, 1])
+        ignoring = bayes_engine.CategoricalNB(unseen="ignore").fit([[0, 1], [1, 0]], [0, 1])
         np.testing.assert_allclose(ignoring.predict_proba([[0, far]]), [[2 / 3, 1 / 3]])
 
 
@@ -356,7 +357,7 @@ def test_negative_counts_are_refused(name: str) -> None:
     X, y = data()
     X[4, 2] = -1
     with pytest.raises(BayesEngineError, match=f"Negative values in data passed to {name}"):
-        getattr(classic, name)().fit(X, y)
+        getattr(bayes_engine, name)().fit(X, y)
 
 
 def test_with_params_names_what_acts_in_counting() -> None:
@@ -371,7 +372,7 @@ def test_statistics_of_two_kinds_of_models_do_not_merge() -> None:
     with pytest.raises(BayesEngineError, match="two kinds of models do not merge"):
         fitted("MultinomialNB").stats_ + plain
     with pytest.raises(BayesEngineError, match="hold no sums of terms"):
-        classic.MultinomialNB().fit_stats(plain)
+        bayes_engine.MultinomialNB().fit_stats(plain)
 
 
 # one matrix ---------------------------------------------------------------------------------------------------------
@@ -393,14 +394,14 @@ def test_a_matrix_of_numbers_hides_columns_and_knows_its_infinite_rows() -> None
 
 def test_a_prior_by_class_has_labels_where_class_prior_has_places() -> None:
     X, y = data()
-    model = classic.GaussianNB(priors=[0.5, 0.25, 0.25]).fit(X, np.array(["u", "v", "w"])[y])
+    model = bayes_engine.GaussianNB(priors=[0.5, 0.25, 0.25]).fit(X, np.array(["u", "v", "w"])[y])
     assert model.class_prior_.tolist() == [0.5, 0.25, 0.25]
     assert model.prior_by_class == {"u": 0.5, "v": 0.25, "w": 0.25}
-    assert classic.GaussianNB(priors="laplace").fit(X, y).factor_.parts[0].added == 1.0
+    assert bayes_engine.GaussianNB(priors="laplace").fit(X, y).factor_.parts[0].added == 1.0
 
 
 def test_the_prior_density_of_a_bernoulli_has_both_sides_of_each_term() -> None:
-    model = classic.BernoulliNB().fit(np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1]]), [0, 0, 1, 1])
+    model = bayes_engine.BernoulliNB().fit(np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1]]), [0, 0, 1, 1])
     present = model.feature_log_prob_
     both = (present + np.log1p(-np.exp(present))).sum()
     assert model.factor_.parts[-1].log_prior_density(1.0) == pytest.approx(both, rel=1e-12)

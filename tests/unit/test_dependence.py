@@ -12,7 +12,8 @@ import pytest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning
-from bayes_engine.models.one_dependence import SPODE, TAN
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.structure.chow_liu import Dependence, conditional_information, spanning_tree
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation.dependence import (

@@ -16,7 +16,7 @@ from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
-from bayes_engine.workbench.doctor import classes, columns, pairs
+from bayes_engine.workbench.doctor import cells, classes, columns, pairs
 from bayes_engine.workbench.doctor.classes import _shape, covariances, errors_alone, levels_of_numbers
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
@@ -655,18 +655,18 @@ def test_texts_are_read_by_naive_bayes_alone() -> None:
 
 X50, ANGLES = np.sin(np.arange(50.0)), np.arange(60.0)
 SMALL: tuple[tuple[Any, dict[str, Any], str, tuple[str, ...]], ...] = (
-    (columns.infinite, {"x": [1.0, np.inf, 3.0]}, "infinite", ("x",)),
+    (cells.infinite, {"x": [1.0, np.inf, 3.0]}, "infinite", ("x",)),
     (columns.identifiers, {"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}, "identifier", ("case",)),
     (columns.constants, {"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}, "constant", ("unit",)),
-    (columns.spellings, {"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}, "spellings", ("city",)),
-    (columns.mixed_types, {"x": [*map(str, range(30)), "about 7"]}, "mixed-types", ("x",)),
-    (columns.dates, {"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}, "date", ("day",)),
+    (cells.spellings, {"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}, "spellings", ("city",)),
+    (cells.mixed_types, {"x": [*map(str, range(30)), "about 7"]}, "mixed-types", ("x",)),
+    (cells.dates, {"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}, "date", ("day",)),
     (columns.texts, {"note": [f"this is the long note number {i}" for i in range(30)]}, "text", ("note",)),
     (columns.cardinality, {"shop": [f"s{i % 12}" for i in range(40)]}, "high-cardinality", ("shop",)),
     (columns.codes, {"x": [1.0, 2.0, 3.0] * 40, "y": ["b", "a", "b"] * 40}, "codes", ("x",)),
     (columns.missing, {"x": [1.0, None, None, None]}, "missing", ("x",)),
-    (columns.sentinels, {"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}, "sentinel", ("age",)),
-    (columns.outliers, {"size": [*np.arange(160.0, 190.0), 1750.0]}, "outliers", ("size",)),
+    (cells.sentinels, {"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}, "sentinel", ("age",)),
+    (cells.outliers, {"size": [*np.arange(160.0, 190.0), 1750.0]}, "outliers", ("size",)),
     (classes.sizes, {"x": np.arange(100.0), "y": ["no"] * 97 + ["yes"] * 3}, "rare-class", ("y",)),
     (classes.sizes, {"x": np.arange(100.0), "y": ["no"] * 97 + ["yes"] * 3}, "imbalance", ("y",)),
     (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.doctor import classes, columns, pairs
+from bayes_engine.workbench.doctor import cells, classes, pairs
 from bayes_engine.workbench.doctor.changes import LISTED, changes
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
@@ -20,15 +20,15 @@ from bayes_engine.workbench.doctor.finding import Finding, Repair
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from tests.conftest import examples
 
-CHECKS = (columns.infinite, columns.spellings, columns.look_alikes, columns.mixed_types, columns.dates,
-          columns.sentinels, columns.outliers, classes.sizes, pairs.duplicate_rows)  # fmt: skip
+CHECKS = (cells.infinite, cells.spellings, cells.look_alikes, cells.mixed_types, cells.dates,
+          cells.sentinels, cells.outliers, classes.sizes, pairs.duplicate_rows)  # fmt: skip
 SPOKEN: dict[str, Callable[[Finding, pd.DataFrame], int]] = {
     "infinite-missing": lambda f, table: int(f.message.params["n"]),
     "value-missing": lambda f, table: int(f.message.params["n"]),
     "outliers-missing": lambda f, table: int(f.message.params["n"]),
     "text-missing": lambda f, table: int(f.message.params["n"]),
-    "merge-spellings": lambda f, table: sum(n for _level, n in f.evidence) - _most(f, columns.same_spelling),
-    "merge-look-alikes": lambda f, table: sum(n for _level, n in f.evidence) - _most(f, columns.same_look),
+    "merge-spellings": lambda f, table: sum(n for _level, n in f.evidence) - _most(f, cells.same_spelling),
+    "merge-look-alikes": lambda f, table: sum(n for _level, n in f.evidence) - _most(f, cells.same_look),
     "days": lambda f, table: int(table[f.columns[0]].notna().sum()),  # every date becomes a number
     "drop-rare": lambda f, table: sum(n for _label, n in f.evidence[1:]),
     "drop-duplicates": lambda f, table: int(f.message.params["n"]),

@@ -16,7 +16,7 @@ from scipy import stats
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message
-from bayes_engine.models.one_dependence import AODE
+from bayes_engine.models.aode import AODE
 from bayes_engine.progress import watching
 from bayes_engine.table.dates import Dates, dates, read_each
 from bayes_engine.table.schema import Schema

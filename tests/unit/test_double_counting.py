@@ -15,8 +15,9 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.ledger import Status
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.derivation.double_counting import (
     DoubleCounting,

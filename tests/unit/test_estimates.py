@@ -9,9 +9,10 @@ from scipy import stats
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
-from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.priors import Dirichlet
 from bayes_engine.workbench.derivation.conditionals import LevelConditionals, conditional
 from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates, plausible_gaussians

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn import naive_bayes as peers
 
+import bayes_engine
 from bayes_engine.factors.fixed_point import argmax_in_fixed_point
-from bayes_engine.models import classic
 from bayes_engine.table.matrix import Matrix
 
 
@@ -97,7 +97,7 @@ def test_predictions_are_scikit_learns(name: str, classes: int) -> None:
     X, y = words(600), np.random.default_rng(1).integers(0, classes, 600)
     X = sparse.vstack([X, sparse.csr_array((5, 300), dtype=X.dtype)]).tocsr()
     y = np.append(y, np.zeros(5, dtype=int))
-    ours, peer = getattr(classic, name)().fit(X, y), getattr(peers, name)().fit(X, y)
+    ours, peer = getattr(bayes_engine, name)().fit(X, y), getattr(peers, name)().fit(X, y)
     assert (ours.predict(X) == peer.predict(X)).all()
     joint = ours.predict_joint_log_proba(X)
     assert (ours.predict(X) == ours.classes_[joint.argmax(axis=1)]).all()

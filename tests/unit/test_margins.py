@@ -10,14 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.decision.margins import (
-    FlipMargin,
-    FlipMargins,
-    decision_intervals,
-    flip_margins,
-    implied_losses,
-    refusal_for_error,
-)
+from bayes_engine.decision.margins import FlipMargin, FlipMargins, decision_intervals, flip_margins, implied_losses
+from bayes_engine.decision.refusal import refusal_for_error
 from bayes_engine.errors import LossError, ParameterError, UndefinedPosterior
 from bayes_engine.priors import with_share
 from tests.conftest import examples

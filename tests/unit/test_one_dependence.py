@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_predict
 
 from bayes_engine import AODE, SPODE, TAN, EstimationWarning, KDependence, NaiveBayes, Schema, Status, load_dataset
 from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, TableError
-from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.stats.families import refuse_beyond
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import cuts_for
@@ -346,7 +346,7 @@ def levels(n: int, size: int, columns: int) -> pd.DataFrame:
 def test_what_would_cost_too_much_is_refused_before_anything_is_counted(
     model: SemiNaive, size: int, columns: int, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayes_engine.models.one_dependence.collect", lambda *_: pytest.fail("it was counted"))
+    monkeypatch.setattr("bayes_engine.models.semi_naive.collect", lambda *_: pytest.fail("it was counted"))
     with pytest.raises(ParameterError, match=text):
         model.fit(levels(6, size, columns), list("ababab"))
 
@@ -365,7 +365,7 @@ def test_moments_of_numbers_in_every_level_are_part_of_the_cost() -> None:
 def test_super_parents_are_scored_a_few_at_a_time_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = levels(60, 3, 7), np.tile(["a", "b", "b"], 20)
     whole = SPODE().fit(X, y).candidate_scores_
-    monkeypatch.setattr("bayes_engine.models.one_dependence.STARS", 2)
+    monkeypatch.setattr("bayes_engine.models.spode.STARS", 2)
     pd.testing.assert_frame_equal(SPODE().fit(X, y).candidate_scores_, whole)
 
 

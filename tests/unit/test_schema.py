@@ -12,8 +12,9 @@ import pytest
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError
+from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.roles import take_apart
-from bayes_engine.table.schema import recast, sort_levels
+from bayes_engine.table.schema import recast
 
 
 @pytest.mark.parametrize(

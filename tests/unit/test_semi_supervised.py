@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from bayes_engine import EstimationWarning, LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.em import Collapse
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.models.classic import BernoulliNB, MultinomialNB
+from bayes_engine.models.counted_naive_bayes import BernoulliNB, MultinomialNB
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import MixtureParameters
 from bayes_engine.models.semi_supervised import SemiSupervisedNB, expected_log_likelihood

@@ -17,8 +17,8 @@ from bayes_engine.decision.decision_boundaries import boundary_segments, decisio
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.two_gaussians import TwoGaussians, boundaries
 from bayes_engine.errors import LossError, ParameterError
-from bayes_engine.models.classic import GaussianNB
 from bayes_engine.models.discriminative import of_levels, of_numbers
+from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.workbench.laboratory.excess_risk import fitted_to_population, learning_curve
 from bayes_engine.workbench.laboratory.truth import (
     SIZE,

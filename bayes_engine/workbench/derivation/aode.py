@@ -20,7 +20,7 @@ from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.inference.averaged import AveragedFactor, Member
 from bayes_engine.ledger import Ledger, prior_shift
 from bayes_engine.logspace import Array, exp, log, log_sum
-from bayes_engine.models.one_dependence import AODE
+from bayes_engine.models.aode import AODE
 from bayes_engine.table.encode import Table
 from bayes_engine.workbench.derivation.derive import Cell, Working, class_order, derive_from, in_order
 

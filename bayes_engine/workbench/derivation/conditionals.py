@@ -29,8 +29,8 @@ from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
-from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.stats import families
 from bayes_engine.stats.collect import SufficientStatistics

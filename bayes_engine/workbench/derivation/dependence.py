@@ -17,7 +17,8 @@ from scipy.spatial.distance import squareform
 
 from bayes_engine.errors import listen
 from bayes_engine.logspace import Array
-from bayes_engine.models.one_dependence import TAN, SemiNaive
+from bayes_engine.models.semi_naive import SemiNaive
+from bayes_engine.models.tan import TAN
 from bayes_engine.progress import steps
 from bayes_engine.stats.families import in_order
 from bayes_engine.stats.multiple_tests import holm

@@ -21,9 +21,10 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log, log_normalize, normalize
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.structure.chow_liu import TIE, conditional_information
 from bayes_engine.structure.permutation import grown_trees, informations, is_whole, shuffled_tables
 from bayes_engine.table.schema import Schema

@@ -12,27 +12,27 @@ from bayes_engine.errors import EstimationWarning
 from bayes_engine.progress import steps
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.doctor import classes, columns, pairs
+from bayes_engine.workbench.doctor import cells, classes, columns, pairs
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable, examined_table
 from bayes_engine.workbench.doctor.finding import SEVERITIES, Code, Finding, Mend, Report, SetLikelihood
 from bayes_engine.workbench.doctor.suggest import suggest
 
 CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
-    columns.infinite,
+    cells.infinite,
     columns.identifiers,
     classes.leaks,
     classes.sizes,
-    columns.mixed_types,
-    columns.spellings,
-    columns.look_alikes,
-    columns.dates,
+    cells.mixed_types,
+    cells.spellings,
+    cells.look_alikes,
+    cells.dates,
     columns.texts,
     columns.constants,
     pairs.duplicate_columns,
     columns.cardinality,
     columns.missing,
-    columns.sentinels,
-    columns.outliers,
+    cells.sentinels,
+    cells.outliers,
     classes.zero_cells,
     classes.forms,
     pairs.collinear,

@@ -11,10 +11,12 @@ import numpy as np
 from bayes_engine.decision.evaluate import TINY
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
-from bayes_engine.models.one_dependence import AODE, SPODE, TAN
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.progress import tick
 from bayes_engine.stats.families import MOST_BYTES
 from bayes_engine.table.encode import positions

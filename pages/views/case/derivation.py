@@ -18,8 +18,8 @@ from bayes_engine.factors.sources import Complement, Fraction, Given, Linear, Pa
 from bayes_engine.factors.text import Words
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import CALIBRATION
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.calibrated import Temperature
-from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import certain, count, number, plain, signed
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.calibration_map import map_steps

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.ledger import CALIBRATION
-from bayes_engine.models.one_dependence import AODE
+from bayes_engine.models.aode import AODE
 from bayes_engine.numerals import count, number, number_of_log
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.aode import Mean, SuperParent, as_misprinted, average, derive_member

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.language import _
-from bayes_engine.models.one_dependence import AODE
+from bayes_engine.models.aode import AODE
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.log_odds import LogOddsTerms, log_odds_terms, odds_needed
 from bayes_engine.workbench.derivation.render import title_of

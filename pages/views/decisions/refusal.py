@@ -9,7 +9,8 @@ import streamlit as st
 
 from bayes_engine.decision.evaluate import HeldOut, weights_in_use
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.margins import FlipMargin, Refusal, refusal_for_error
+from bayes_engine.decision.margins import FlipMargin
+from bayes_engine.decision.refusal import Refusal, refusal_for_error
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
 from bayes_engine.numerals import plain

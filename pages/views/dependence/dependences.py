@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bayes_engine.language import Message, _
-from bayes_engine.models.one_dependence import TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.workbench.derivation.dependence import Growth, Pair, all_tested, grow, varying
 from pages import active
 from pages.active import shelf

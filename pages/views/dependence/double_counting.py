@@ -18,7 +18,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.one_dependence import TAN
+from bayes_engine.models.tan import TAN
 from bayes_engine.numerals import certain, p_value, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from bayes_engine.workbench.derivation.double_counting import (

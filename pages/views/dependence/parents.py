@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.models.one_dependence import SPODE
+from bayes_engine.models.spode import SPODE
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.dependence import super_parent_scores
 from pages import active

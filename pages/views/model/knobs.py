@@ -11,9 +11,9 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
+from bayes_engine.models.aode import AVERAGING
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.models.network_classifier import SEARCHED
-from bayes_engine.models.one_dependence import AVERAGING
 from bayes_engine.models.selective import DIRECTIONS
 from bayes_engine.models.weighted import OBJECTIVES
 from bayes_engine.priors import PRIORS, with_share

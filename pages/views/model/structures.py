@@ -10,8 +10,9 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
-from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.numerals import number, plain
 from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars

@@ -13,7 +13,8 @@ import streamlit as st
 
 from bayes_engine.decision.evaluate import DRAWS
 from bayes_engine.language import _
-from bayes_engine.models.one_dependence import TAN, SemiNaive
+from bayes_engine.models.semi_naive import SemiNaive
+from bayes_engine.models.tan import TAN
 from pages import active
 from pages.active.models import FAMILIES
 from pages.active.tables import sample_of

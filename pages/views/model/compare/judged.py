@@ -32,8 +32,8 @@ from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
+from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.roles import Parts
-from bayes_engine.table.schema import sort_levels
 from bayes_engine.workbench.figures.curves import CurveStyle
 from pages import active
 from pages.active import shelf, words

@@ -1,17 +1,16 @@
-"""The five naive Bayes classifiers of scikit-learn, by its names, parameters and fitted attributes, on statistics that
-merge.
+"""scikit-learn's four naive Bayes classifiers of counts, by its names, parameters and fitted attributes, on statistics
+that merge: CategoricalNB, MultinomialNB, BernoulliNB and ComplementNB.
 
 Numbers are scikit-learn's to 1e-9, except where that yields NaN, wraps counts or takes negative weights. What is
 derived from the statistics is derived when read, so `fit` and `partial_fit` cannot disagree; weights count as repeated
-rows everywhere (scikit-learn's `epsilon_` passes over them). Two classes at least; a prior may also be a mapping from
+rows everywhere. Two classes at least; a prior may also be a mapping from
 class label to probability, and must sum to 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -20,216 +19,24 @@ from scipy import sparse
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor
-from bayes_engine.factors.columns import GaussianColumns, PriorAndColumns, TableColumns, TermColumns
-from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.columns import PriorAndColumns, TableColumns, TermColumns
 from bayes_engine.factors.leaf import Domain
 from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.language import Listing
-from bayes_engine.logspace import Array, log, log_normalize, normalize
-from bayes_engine.models.base import GenerativeClassifier, warn
-from bayes_engine.models.numeric_input import numeric_input
-from bayes_engine.priors import checked_alpha, checked_number, checked_word, log_normalized, log_smoothed
+from bayes_engine.logspace import Array, log
+from bayes_engine.models.fit_warnings import warn
+from bayes_engine.models.matrix_classifier import MatrixClassifier, numbered_names
+from bayes_engine.priors import checked_alpha, checked_word, log_normalized, log_smoothed
 from bayes_engine.stats.collect import SufficientStatistics, collect
-from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import SMALLEST, matrix_moments
 from bayes_engine.stats.terms import term_counts
 from bayes_engine.table.encode import Table, code_dtype
-from bayes_engine.table.matrix import UNNAMED, Matrix, slices
+from bayes_engine.table.matrix import Matrix
 from bayes_engine.table.schema import Schema, Variable
 
 LEAST_ALPHA = 1e-10
 """What a smaller alpha becomes with force_alpha=False."""
-ROWS_AT_ONCE = 2**15
-"""Rows whose posteriors are computed together."""
 MOST_CATEGORIES = 2**24
 """Categories of a column: with more the numbers in it are no categories, and their table no table."""
-LEAST_SHARE = 1e-9
-"""The least variance, as a share of the column's, where var_smoothing is 0 and a class has no spread."""
-
-
-class MatrixClassifier(GenerativeClassifier):
-    """A classifier of numeric matrices in scikit-learn's manner: one dtype, no missing cell, columns by position.
-
-    Hooks beside those of `GenerativeClassifier`: `takes_sparse`, `not_negative`, and `_largest`, the most probable
-    class of every row, which need not go over all classes.
-    """
-
-    missing = "error"
-    unseen = "error"
-    schema = None
-    factor_: Any
-    numeric: ClassVar[bool] = True
-    takes_sparse: ClassVar[bool] = False
-    """Whether CSR matrices are taken too."""
-    not_negative: ClassVar[bool] = False
-
-    # rows: from a matrix, not from a frame ------------------------------------------------------------------------
-
-    def _frame(self, X: Any, *, reset: bool) -> Any:
-        values = self._validated(X, reset=reset)
-        cells = values.data if sparse.issparse(values) else values
-        if reset and self.not_negative and cells.size:
-            self._refuse_negative(cells.min())
-        return Matrix.of(values)
-
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        return numeric_input(self, X, reset=reset, accept_sparse="csr" if self.takes_sparse else False)
-
-    def _refuse_negative(self, least: float) -> None:
-        if least < 0:
-            raise TableError(
-                "Negative values in data passed to {model}: it counts, and counts are 0 and more",
-                model=type(self).__name__,
-            )
-
-    def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
-        return UNNAMED  # a model of terms keeps their names itself
-
-    def _table(self, frame: Matrix, schema: Schema, *, unseen: str, missing: str = "error") -> Table:
-        return replace(frame, schema=schema)
-
-    # predicting: a block of rows at a time ------------------------------------------------------------------------
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        return self._by_block(self._encode(X), lambda joint, top, out: np.copyto(out, joint), defined=False)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        return self._by_block(self._encode(X), lambda joint, top, out: np.copyto(out, log_normalize(joint)))
-
-    def predict_proba(self, X: Any) -> Array:
-        return self._by_block(self._encode(X), normalize)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        best = self._largest(self._encode(X))
-        return np.asarray(self.classes_[best])
-
-    def _largest(self, table: Table) -> NDArray[np.intp]:
-        """(n,) the position of the class with the largest joint, the first of several."""
-        return self._by_block(
-            table, lambda joint, top, out: joint.argmax(axis=1, out=out[:, 0]), columns=1, kind=np.intp
-        )[:, 0]
-
-    def _by_block(
-        self,
-        table: Table,
-        write: Callable[[Array, Array, NDArray[Any]], object],
-        *,
-        columns: int | None = None,
-        kind: type = float,
-        defined: bool = True,
-    ) -> NDArray[Any]:
-        """(n, columns) what `write` puts in its place, given the joint of a block and its largest (n, 1). Beyond input
-        and output, no more than a block is held."""
-        written: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
-        for rows in slices(table.n, ROWS_AT_ONCE):
-            joint = self.factor_.log(table.take(rows))
-            top = joint.max(axis=1, keepdims=True)
-            if defined and np.isneginf(top).any():
-                self._defined(table, self.factor_.log(table))  # which names the rows
-            write(joint, top, written[:, rows].T)
-        return written.T
-
-    def _names(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", None)
-        return _numbered(self.n_features_in_) if names is None else tuple(names.tolist())
-
-    @property
-    def class_count_(self) -> Array:
-        """(C,) the weight of each class."""
-        return self.stats_.class_weight
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.takes_sparse
-        tags.input_tags.positive_only = self.not_negative
-        tags.classifier_tags.poor_score = self.takes_sparse
-        return tags
-
-
-@cache
-def _numbered(d: int) -> tuple[str, ...]:
-    """The names of columns without names; a vocabulary of them is made once."""
-    return tuple(f"x{j}" for j in range(d))
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class GaussianNB(MatrixClassifier):
-    """p(x_j|c) = N(x_j; μ_cj, σ²_cj + ε), ε = `var_smoothing` times the largest variance of a column.
-
-    Parameters
-    ----------
-    priors : None (the frequencies) | one number for each class, in sorted order | {label: p}.
-    var_smoothing : the share of the largest column's variance that is added to every variance.
-
-    Attributes: `theta_`, `var_` (C, d), `epsilon_`, `class_count_`, `class_prior_` (C,), and those of every classifier.
-
-    >>> model = GaussianNB().fit([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]], [1, 1, 1, 2, 2, 2])
-    >>> model.predict([[-0.8, -1]]).tolist(), model.theta_.tolist()[1]
-    ([1], [2.0, 1.3333333333333333])
-    """
-
-    estimation_parameters: ClassVar[frozenset[str]] = frozenset({"priors", "var_smoothing"})
-
-    priors: Any = None
-    var_smoothing: float = 1e-9
-
-    def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
-        if known is not None:
-            return known
-        some = frame.values[:: max(1, frame.n // 1024)].astype(float)  # a pivot is a number near the others, no more
-        pivot = some[0] + (some - some[0]).mean(axis=0)
-        return Schema(
-            tuple(Variable(n, "continuous", pivot=p) for n, p in zip(self._names(), pivot.tolist(), strict=True))
-        )
-
-    def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
-        assert isinstance(X, Matrix)
-        return SufficientStatistics(X.schema, target, labels.total(np.ones(X.n)), Counts({}), matrix_moments(X, labels))
-
-    def _estimate(self, stats: SufficientStatistics) -> Factor:
-        epsilon = _epsilon(stats, checked_number("var_smoothing", self.var_smoothing))
-        parts, still = [], []
-        for variable in stats.schema:
-            moments = stats.moments.column(variable.name)
-            whole = moments.pooled()
-            column = whole.m2 / whole.weight
-            there = moments.weight > 0
-            variance = np.where(there, moments.m2 / np.where(there, moments.weight, 1.0), column) + epsilon
-            if column + epsilon <= SMALLEST**2:
-                variance = np.ones_like(variance)  # a constant column says the same of every class
-            elif (variance == 0).any():
-                still.append(variable.name)
-                variance = np.where(variance > 0, variance, LEAST_SHARE * column)
-            used = replace(moments, offset=np.where(there, moments.offset, whole.offset))
-            parts.append(GaussianLeaf(variable, stats.target.name, used, variance, ~there))
-        if still:
-            warn(
-                "column(s) {names}: a class has no spread there, and var_smoothing adds none; its variance is a "
-                "billionth of the column's",
-                names=Listing(still),
-            )
-        return PriorAndColumns((self._prior(stats), GaussianColumns(tuple(parts))))
-
-    @property
-    def theta_(self) -> Array:
-        """(C, d) the means."""
-        return self.stats_.moments.mean + self.stats_.moments.pivot
-
-    @property
-    def var_(self) -> Array:
-        """(C, d) the variances, `epsilon_` included."""
-        return np.array([part.variance for part in self.factor_.parts[1].parts]).T
-
-    @property
-    def epsilon_(self) -> float:
-        """What is added to every variance."""
-        return _epsilon(self.stats_, float(self.var_smoothing))
-
-
-def _epsilon(stats: SufficientStatistics, share: float) -> float:
-    whole = [stats.moments.column(name).pooled() for name in stats.moments.names]
-    return share * max(float(column.m2[0] / column.weight[0]) for column in whole)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -415,7 +222,7 @@ class _TermNB(SmoothingParameters, MatrixClassifier):
         if stats.terms is None:
             raise ParameterError("these statistics hold no sums of terms; count them with a model of terms")
         self.n_features_in_ = len(stats.terms.names)
-        if stats.terms.names != _numbered(self.n_features_in_):  # these stand for an array's columns
+        if stats.terms.names != numbered_names(self.n_features_in_):  # these stand for an array's columns
             self.feature_names_in_ = np.array(stats.terms.names, dtype=object)
         return self._settle(stats)
 
