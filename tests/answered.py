@@ -10,7 +10,8 @@ from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming.classified_file import ScoredRows, _gathered, _joints, answers
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
-from bayes_engine.workbench.incoming.second_table import CellRules, FileTally, Incoming, Reception
+from bayes_engine.workbench.incoming.file_tally import FileTally
+from bayes_engine.workbench.incoming.second_table import CellRules, Incoming, Reception
 
 
 def receive(

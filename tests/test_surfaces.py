@@ -38,8 +38,8 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
     ("pages/shell/frame.py", "heading", "_STYLE"): SHEET,
-    ("pages/views/case/derivation.py", "factor_table", "label"): LIKELIHOOD,
-    ("pages/views/case/derivation.py", "_behind", "formulas"): LIKELIHOOD,
+    ("pages/views/case/factor_table.py", "factor_table", "label"): LIKELIHOOD,
+    ("pages/views/case/factor_sources.py", "behind", "formulas"): LIKELIHOOD,
     ("pages/views/model/discriminating_words.py", "word_chart", "note.format("): LIKELIHOOD,
     ("pages/runtime/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
     ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
@@ -54,7 +54,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/model/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
     ("pages/active/shelf.py", "edit_shelf", "' '.join(about)"): "reasons made with md, and the app's own words",
     ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
-    ("pages/views/case/derivation.py", "_behind", "_origin("): "names go through md, the rest are numbers",
+    ("pages/views/case/factor_sources.py", "behind", "_origin("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
     ("pages/views/dependence/dial.py", "_trust", "[(readings.name_of(p)"): PLACE,

@@ -11,7 +11,7 @@ import pytest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.workbench.derivation.derive import derive
-from pages.views.case.derivation import _origin_of_term
+from pages.views.case.factor_sources import _origin_of_term
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 ONE: Any = SimpleNamespace(table=SimpleNamespace(column=str, level=lambda _column, value: str(value)))

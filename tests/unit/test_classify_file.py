@@ -23,6 +23,7 @@ from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
 from bayes_engine.table.notes import unit_left_out
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.incoming.bad_cells import BadCell
 from bayes_engine.workbench.incoming.classified_file import (
     SILENT,
     Wording,
@@ -33,7 +34,7 @@ from bayes_engine.workbench.incoming.classified_file import (
     results,
 )
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
-from bayes_engine.workbench.incoming.second_table import BadCell, CellRules, Reception, Treatment
+from bayes_engine.workbench.incoming.second_table import CellRules, Reception, Treatment
 from tests.answered import as_csv, receive, score
 
 TRAIN = pd.DataFrame({

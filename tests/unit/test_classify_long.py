@@ -17,10 +17,11 @@ from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.sheet import SheetWriter, typed, typed_columns
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming import classified_file, file_blocks
+from bayes_engine.workbench.incoming.bad_cells import LISTED
 from bayes_engine.workbench.incoming.classified_file import answers, decision_counts, results, score_file
 from bayes_engine.workbench.incoming.columns import names_alike
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
-from bayes_engine.workbench.incoming.second_table import LISTED, CellRules, IncomingFile, Reception
+from bayes_engine.workbench.incoming.second_table import CellRules, IncomingFile, Reception
 from tests.answered import as_csv, as_file, receive, score
 from tests.conftest import at_least
 

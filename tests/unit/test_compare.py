@@ -24,7 +24,7 @@ from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.spode import SPODE
 from bayes_engine.models.tan import TAN
-from bayes_engine.workbench.derivation.conditionals import model_size
+from bayes_engine.workbench.derivation.parameter_count import model_size
 
 LOSS = LossMatrix(("a", "b"), ("a", "b"), [[0, 5], [1, 0]])
 

@@ -16,25 +16,21 @@ from bayes_engine.factors.sources import Given
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.workbench.derivation.column_values import curve, histogram, rows_of, values_of
 from bayes_engine.workbench.derivation.conditionals import (
     GaussianConditionals,
     LevelConditionals,
     best_cut,
     class_entropy,
     conditional,
-    curve,
-    histogram,
     information,
     levels_of,
-    model_size,
     parents,
     prior_step,
-    rows_of,
-    size,
     super_parents,
-    values_of,
 )
 from bayes_engine.workbench.derivation.derive import derive
+from bayes_engine.workbench.derivation.parameter_count import model_size, size
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import cut_histogram
 

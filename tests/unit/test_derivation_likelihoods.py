@@ -12,10 +12,11 @@ from bayes_engine.factors.sources import Power
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.check import hint
-from bayes_engine.workbench.derivation.conditionals import conditional, information, model_size
+from bayes_engine.workbench.derivation.conditionals import conditional, information
 from bayes_engine.workbench.derivation.derive import bare, derive, rounded
 from bayes_engine.workbench.derivation.estimates import estimates
 from bayes_engine.workbench.derivation.likelihoods import Curves, Rates, WordTable, rows_of_class, suits
+from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.figures.conditionals import kernel_curves, magnified, rate_bars
 from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars
 

@@ -22,9 +22,9 @@ from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.workbench.derivation.check import hint
-from bayes_engine.workbench.derivation.conditionals import model_size
 from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.latex import to_latex
+from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.derivation.render import behind, most_discriminating, to_markdown, to_text
 from bayes_engine.workbench.incoming.classified_file import results
 from tests.answered import as_csv, receive, score

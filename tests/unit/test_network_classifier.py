@@ -27,11 +27,11 @@ from bayes_engine.workbench.derivation.conditionals import (
     class_steps,
     conditional,
     information,
-    model_size,
     prior_step,
 )
 from bayes_engine.workbench.derivation.derive import derive, rows_behind
 from bayes_engine.workbench.derivation.latex import to_latex
+from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.derivation.render import to_text
 from tests.conftest import crossed
 

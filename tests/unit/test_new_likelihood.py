@@ -16,10 +16,11 @@ from bayes_engine.decision.compare import mdl
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.uncertainty.plausible import log_odds
-from bayes_engine.workbench.derivation.conditionals import conditional, information, model_size
+from bayes_engine.workbench.derivation.conditionals import conditional, information
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.latex import latex_behind
 from bayes_engine.workbench.derivation.likelihoods import Distributions
+from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.derivation.render import to_text
 from tests.negative_binomial import NAME, BetaPosterior, R, registered
 

@@ -24,7 +24,8 @@ from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import Style, read_mixed
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
-from bayes_engine.workbench.incoming.second_table import FileTally, Reception
+from bayes_engine.workbench.incoming.file_tally import FileTally
+from bayes_engine.workbench.incoming.second_table import Reception
 from tests.unit.test_inferred_reading import offers, said, taken
 from tests.unit.test_read_hostile import book, packed
 

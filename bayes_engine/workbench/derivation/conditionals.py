@@ -1,4 +1,4 @@
-"""What a fitted model believes of one column: its class-conditionals, how much they say of the class, what they cost.
+"""What a fitted model believes of one column: its class-conditionals, and how much they say of the class.
 
 A column's belief is the working of every value it may take, so that a bar and a slip cannot disagree.
 """
@@ -6,10 +6,9 @@ A column's belief is the working of every value it may take, so that a bar and a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
-from math import prod
+from itertools import product
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,29 +16,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors import Product, Row, normal_log_density
-from bayes_engine.factors.class_prior import ClassPrior
-from bayes_engine.factors.discriminant import Discriminant
-from bayes_engine.factors.gaussian import Density, GaussianLeaf, GaussianRule
-from bayes_engine.factors.leaf import Domain, Leaf, Numbers
+from bayes_engine.factors import Row
+from bayes_engine.factors.gaussian import Density, GaussianLeaf
+from bayes_engine.factors.leaf import Domain, Leaf
 from bayes_engine.factors.sources import Fraction, Source, Summed
-from bayes_engine.factors.table import TableLeaf, TableRule
-from bayes_engine.inference.averaged import AveragedFactor, JointLeaf, Member
+from bayes_engine.inference.averaged import AveragedFactor, JointLeaf
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
-from bayes_engine.models.selective import SelectiveNaiveBayes
-from bayes_engine.models.semi_naive import SemiNaive
-from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.stats import families
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable, numbers
-from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, class_order, in_order, rows_behind
-from bayes_engine.workbench.derivation.likelihoods import ClassConditionals, Curves, Other, column_factors, likelihood
+from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, class_order, in_order
+from bayes_engine.workbench.derivation.likelihoods import ClassConditionals, Other, likelihood
+from bayes_engine.workbench.derivation.model_leaves import leaf_of, prior_and_leaves, prior_of
 
 
 @dataclass(frozen=True)
@@ -147,7 +140,7 @@ def conditional(
     """
     order = class_order(model.target_.levels, classes)
     named = tuple(model.target_.levels[k] for k in order)
-    leaf: Any = _leaf_of(model, column, super_parent)
+    leaf: Any = leaf_of(model, column, super_parent)
     if leaf.form not in ("table", "gaussian"):
         return likelihood(model, column, classes)
     held = tuple(Cell(d.variable, _standing(model.stats_, d, given or {})) for d in leaf.parents)
@@ -222,7 +215,7 @@ def parents(model: GenerativeClassifier, column: str, super_parent: str | None =
     ['a']
     """
     try:
-        return _leaf_of(model, column, super_parent).parents
+        return leaf_of(model, column, super_parent).parents
     except ParameterError:
         return ()
 
@@ -256,7 +249,7 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
     """The class prior as a step of the working, with the classes in the order wanted; where the class has parents in a
     network its marginal there, which is not counted but summed."""
     order = class_order(model.target_.levels, classes)
-    prior = _prior(model)
+    prior = prior_of(model)
     if isinstance(model.factor_, DirectedFactor) and model.factor_.above is not None:
         p = tuple(model.prior_by_class[model.target_.levels[k]] for k in order)
         return WorkingStep(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
@@ -275,7 +268,7 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
     class; 0 where the class-conditionals are alike, at most the entropy of the prior. A sum over levels, or an integral
     by the trapezoid rule. A text is left out: its terms say each their own (`likelihoods.WordTable`).
     """
-    prior, *leaves = _parts(model)
+    prior, *leaves = prior_and_leaves(model)
     log_prior = log(prior.p)
     informations = ((leaf.variable.name, leaf.information(log_prior)) for leaf in leaves)
     return {name: nats for name, nats in informations if nats is not None}
@@ -305,232 +298,8 @@ def class_entropy(model: GenerativeClassifier) -> float:
     >>> round(class_entropy(NaiveBayes().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])), 4)
     0.6931
     """
-    p = _prior(model).p
+    p = prior_of(model).p
     return float(-(p * np.where(p > 0, log(p), 0.0)).sum())
-
-
-# how many numbers -----------------------------------------------------------------------------------------------
-
-
-class Size(NamedTuple):
-    """How many numbers a model costs. Of the discrete columns, as one joint table, as factors of this model, as naive
-    Bayes: cells are what a table holds; free parameters are what is left to choose when each distribution must sum to 1
-    (the class prior included). AODE's tables share their pairs of columns: without smoothing and missing cells no more
-    than `distinct_free` of its parameters can be chosen; None of other models. Of the numeric columns, means, variances
-    and covariances: of this model and of naive Bayes. Of counts the `rates`; of texts the free probabilities of their
-    `terms`; of kernel densities the training `values` that they keep: as many as there are known rows; of the columns
-    the `weights`, where they have any. `vocabulary` counts the terms of the texts, `left_out` the columns that were
-    not selected, `parameters` those of registered likelihoods."""
-
-    joint_cells: int
-    factor_cells: int
-    joint_free: int
-    factor_free: int
-    naive_cells: int
-    naive_free: int
-    gaussian: int = 0
-    naive_gaussian: int = 0
-    rates: int = 0
-    terms: int = 0
-    values: int = 0
-    weights: int = 0
-    vocabulary: int = 0
-    left_out: int = 0
-    parameters: int = 0
-    distinct_free: int | None = None
-
-
-def size(levels: Sequence[int], classes: int) -> Size:
-    """K·ΠS_j and K·ΣS_j cells; K·ΠS_j − 1 and (K − 1) + K·Σ(S_j − 1) free parameters, of S_j `levels` and K `classes`.
-
-    Watermelon 2.0: five columns of three levels, one of two, two classes.
-
-    >>> size([3, 3, 3, 3, 3, 2], 2)[:4]
-    (972, 34, 971, 23)
-    """
-    joint, cells = classes * prod(levels), classes * sum(levels)
-    free = classes - 1 + cells - classes * len(levels)
-    return Size(joint, cells, joint - 1, free, cells, free)
-
-
-def model_size(model: GenerativeClassifier) -> Size:
-    """The size of a fitted model.
-
-    Under parents a discrete column has K·ΠS_parents·S_j cells and K·ΠS_parents·(S_j − 1) free parameters, a numeric one
-    a mean and a variance in each of K·ΠS_parents cells. A variance that the classes share is one; a full covariance of
-    d columns has d(d + 1)/2 entries. A count has K rates; a text of V terms has K·(V − 1) free probabilities as a
-    multinomial and K·V as a Bernoulli; a kernel density is the training rows themselves.
-    """
-    k, factor, stats = len(model.target_.levels), model.factor_, model.stats_
-    every = list(_parts(model)[1:])
-    kept = [f for f in every if f.variable.name in model.kept_] if isinstance(model, SelectiveNaiveBayes) else every
-
-    def total(numbers: Numbers) -> int:
-        held = (f.size(stats) for f in kept if f.numbers == numbers)
-        return round(float(sum(held)))
-
-    def cells(leaves: Sequence[Leaf]) -> Size:
-        return size([int(cast(TableLeaf, f).counts.shape[-1]) for f in leaves if f.variable.discrete], k)
-
-    n_gaussian = sum(f.numbers == "gaussian" for f in kept)
-    naive = cells(kept)._replace(
-        naive_gaussian=2 * k * n_gaussian,
-        rates=total("rates"),
-        terms=total("terms"),
-        values=total("values"),
-        parameters=total("parameters"),
-        weights=len(model.weights_) if isinstance(model, WeightedNaiveBayes) else 0,
-        vocabulary=sum(len(f.variable.levels) for f in kept if f.variable.textual),
-        left_out=len(model.schema_) - len(model.kept_) if isinstance(model, SelectiveNaiveBayes) else 0,
-    )
-    if isinstance(factor, Discriminant):
-        d, spreads = n_gaussian, factor.gaussian.covariance.size // n_gaussian**2
-        entries = d if getattr(model, "covariance", "full") == "diagonal" else d * (d + 1) // 2
-        return naive._replace(gaussian=k * d + spreads * entries)
-    if isinstance(factor, Product):
-        joint = cells(every)  # a selection leaves columns out, but the table has them
-        return naive._replace(joint_cells=joint.joint_cells, joint_free=joint.joint_free, gaussian=total("gaussian"))
-    members = factor.members if isinstance(factor, AveragedFactor) else ()
-    own: Sequence[Leaf] = factor.families if isinstance(factor, DirectedFactor) else every
-    above = factor.above if isinstance(factor, DirectedFactor) else None
-    own = [f for m in members for f in m.families] if members else own
-    tables = [cast(TableLeaf, f) for f in own if f.variable.discrete]
-    of_class = sum(m.counts.size - 1 for m in members) or (k - 1 if above is None else above.free)
-    return naive._replace(
-        factor_cells=k * sum(m.domain.size for m in members)
-        + sum(f.counts.size for f in tables)
-        + (above.counts.size if above is not None else 0),
-        factor_free=of_class + sum(f.free for f in tables),
-        gaussian=sum(f.free or 0 for f in own if f.numbers == "gaussian"),
-        distinct_free=_distinct_free(k, members) if members else None,
-    )
-
-
-def _distinct_free(k: int, members: Sequence[Member]) -> int:
-    """K − 1 + K·Σ_i (S_i − 1) + K·Σ_{i<j} (S_i − 1)(S_j − 1), over the discrete columns and over the pairs of which one
-    is a super-parent: free parameters of the joint tables of the class and a pair, which agree on what they share."""
-    more = {m.name: m.domain.size - 1 for m in members}
-    more |= {f.variable.name: cast(TableLeaf, f).counts.shape[-1] - 1
-             for m in members for f in m.families if f.variable.discrete}  # fmt: skip
-    above = {m.name for m in members}
-    pairs = sum(more[a] * more[b] for a, b in combinations(more, 2) if a in above or b in above)
-    return k - 1 + k * sum(more.values()) + k * pairs
-
-
-# the values behind ----------------------------------------------------------------------------------------------
-
-
-def rows_of(table: Conditional, frame: pd.DataFrame, step: WorkingStep, label: Any) -> pd.DataFrame:
-    """The rows of `frame` (features and target) that `step` of class `label` was counted from; for a Gaussian with the
-    deviations from the mean it uses, which is the weighted one where rows have weights."""
-    k = table.classes.index(label)
-    if isinstance(table, GaussianConditionals) and table.borrowed(k):
-        step = replace(step, given=())  # the whole class's
-    rows = rows_behind(frame, table.target, step, label)
-    if not isinstance(table, GaussianConditionals):
-        return rows
-    deviation = rows[step.row.child].astype(float) - table.means[k]
-    mark = "′" if "x − x̄" in rows or "(x − x̄)²" in rows else ""  # a table may have columns of that name
-    return rows.assign(**{f"x − x̄{mark}": deviation, f"(x − x̄)²{mark}": deviation**2})
-
-
-def values_of(table: Conditional | Curves, X: pd.DataFrame, y: pd.Series) -> tuple[Array, ...]:
-    """The known values behind each class's Gaussian, or behind the intervals of a column of numbers, sorted."""
-    x = X[table.variable.name].to_numpy(dtype=float, na_value=np.nan)
-    known, there = ~np.isnan(x), np.ones(len(x), dtype=bool)
-    for cell in table.given:
-        there &= cell.held_by(X[cell.variable.name]).to_numpy(dtype=bool)
-    labels, k_classes = y.to_numpy(), range(len(table.classes))
-    borrowed = [isinstance(table, GaussianConditionals) and table.borrowed(k) for k in k_classes]
-    return tuple(np.sort(x[(labels == table.classes[k]) & known & (there | borrowed[k])]) for k in k_classes)
-
-
-def curve(density: Density, low: float, high: float, points: int = 161) -> tuple[Array, Array]:
-    """x and p(x|class) of one Gaussian from `low` to `high`, with most points near its mean so that a narrow one keeps
-    its peak."""
-    near = density.mean + density.sd * np.linspace(-4.5, 4.5, points)
-    x = np.unique(np.concatenate([[low, high], near[(near > low) & (near < high)]]))
-    return x, exp(normal_log_density(x, np.array(density.mean), np.array(density.variance)))
-
-
-def histogram(values: Sequence[Array], low: float, high: float) -> tuple[Array, tuple[Array, ...]]:
-    """Edges of common bins from `low` to `high`, and each class's relative frequency per unit (its area is 1).
-
-    As many bins as the square root of the number of values, at most 40.
-    """
-    bins = min(max(int(np.sqrt(sum(map(len, values)))), 1), 40)
-    edges = np.linspace(low, high, bins + 1)
-    counts = [np.histogram(v, edges)[0] for v in values]
-    return edges, tuple(c / (max(c.sum(), 1) * np.diff(edges)) for c in counts)
-
-
-def thinned(values: Array, most: int) -> Array:
-    """At most `most` of sorted `values`, evenly by rank: the ends and the shape stay.
-
-    >>> thinned(np.arange(9.0), 3).tolist()
-    [0.0, 4.0, 8.0]
-    """
-    if len(values) <= most:
-        return values
-    return np.asarray(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
-
-
-# what the model believes of a column ----------------------------------------------------------------------------
-
-
-def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
-    """The class prior and a factor a column: the model's own; of a semi-naive one those of naive Bayes; of Gaussian
-    classes their marginals."""
-    factor = model.factor_
-    if isinstance(model, SemiNaive):
-        naive = factor.naive if isinstance(factor, AveragedFactor) else SemiNaive._directed(model, model.stats_, {})
-        return (naive.prior, *naive.families)
-    assert isinstance(factor, Product)
-    if isinstance(model, NaiveBayesWrapper):
-        return (factor.parts[0], *column_factors(model).values())
-    return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else tuple(factor.leaves())
-
-
-def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[GaussianLeaf]:
-    """N(x_j; μ_cj, Σ_jj) of every column that the discriminant uses."""
-    gaussian = factor.gaussian
-    tied = gaussian.covariance.ndim == 2
-    k, ddof = len(model.target_.levels), 1 if getattr(model, "variance", "mle") == "unbiased" else 0
-    variances = np.broadcast_to(np.diagonal(gaussian.covariance, axis1=-2, axis2=-1), (k, len(gaussian.names)))
-    for j, name in enumerate(gaussian.names):
-        m = model.stats_.moments.column(name)
-        offset = gaussian.centre[j] + gaussian.apart[:, j] - m.pivot
-        degrees = (m.weight - ddof).sum(keepdims=True) if tied else m.weight - ddof
-        own = (m.m2.sum(keepdims=True) if tied else m.m2) / np.where(degrees > 0, degrees, 1.0)
-        moments = ColumnMoments(m.weight, offset, m.m2, m.pivot)
-        replaced = ~np.isclose(variances[:, j], own, rtol=1e-9, atol=0.0)
-        rule, target = GaussianRule(ddof, tied), model.target_.name
-        yield GaussianLeaf(model.schema_[name], target, moments, variances[:, j], replaced, rule)
-
-
-def _prior(model: GenerativeClassifier) -> ClassPrior:
-    factor = model.factor_
-    return factor.prior if isinstance(factor, DirectedFactor | AveragedFactor) else cast(ClassPrior, _parts(model)[0])
-
-
-def _leaf_of(model: GenerativeClassifier, column: str, super_parent: str | None) -> Leaf:
-    """What the model believes of a column: a leaf of its factor; of a super-parent of AODE P(c, x_i)."""
-    for leaf in _leaves(model, super_parent):
-        if leaf.variable.name == column:
-            return leaf
-    raise ParameterError("the model has no factor for column '{column}': it is constant, or no feature", column=column)
-
-
-def _leaves(model: GenerativeClassifier, super_parent: str | None) -> tuple[Leaf, ...]:
-    factor = model.factor_
-    if isinstance(factor, DirectedFactor):
-        return factor.families
-    if not isinstance(factor, AveragedFactor) or not factor.members:
-        return _parts(model)[1:]
-    member = next((m for m in factor.members if m.name == super_parent), factor.members[0])
-    # under a class prior that is not the rows' own P(c, x_i) is P(c) P(x_i | c)
-    given = TableLeaf(member.domain, factor.prior.target, member.counts, TableRule(member.alpha))
-    return (given if member.given else JointLeaf(member, factor.prior), *member.families)
 
 
 def _standing(stats: SufficientStatistics, domain: Domain, given: Mapping[str, Any]) -> Any:

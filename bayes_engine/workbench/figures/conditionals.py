@@ -14,13 +14,8 @@ from bayes_engine.factors.sources import Fraction
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import near, number
-from bayes_engine.workbench.derivation.conditionals import (
-    GaussianConditionals,
-    LevelConditionals,
-    curve,
-    histogram,
-    thinned,
-)
+from bayes_engine.workbench.derivation.column_values import curve, histogram, thinned
+from bayes_engine.workbench.derivation.conditionals import GaussianConditionals, LevelConditionals
 from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction

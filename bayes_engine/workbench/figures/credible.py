@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import certain, number
 from bayes_engine.uncertainty.plausible import Plausible
-from bayes_engine.workbench.derivation.conditionals import thinned
+from bayes_engine.workbench.derivation.column_values import thinned
 from bayes_engine.workbench.derivation.demonstrations import log_gaussian
 from bayes_engine.workbench.derivation.estimates import Estimate, Estimates
 from bayes_engine.workbench.figures.conditionals import LEGEND, STRIP

@@ -25,7 +25,9 @@ from bayes_engine.table.encode import encode
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import write_csv
-from bayes_engine.workbench.incoming.second_table import LISTED, BadCell, FileTally, Incoming, IncomingFile, Reception
+from bayes_engine.workbench.incoming.bad_cells import LISTED, BadCell
+from bayes_engine.workbench.incoming.file_tally import FileTally
+from bayes_engine.workbench.incoming.second_table import Incoming, IncomingFile, Reception
 
 BLOCK = 50_000
 """Rows that are decided at once."""

@@ -8,8 +8,7 @@ text. A file is received a block of rows at a time, each row as if the whole fil
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -18,7 +17,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch
-from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.guard import unguarded
@@ -27,24 +25,10 @@ from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import NumberStyles, Style, read_numbers
+from bayes_engine.workbench.incoming.bad_cells import BadCell, BadCells, Why
 from bayes_engine.workbench.incoming.columns import match_columns
 from bayes_engine.workbench.incoming.file_blocks import BLOCK, CellBlocks
-
-LISTED = 1000
-"""How many bad cells of a file are named one by one; all are counted."""
-COUNTED = 10_000
-"""How many different values that training had not seen are counted one by one, a column."""
-
-Why = Literal["no number", "no count", "infinite", "not seen in training", "missing", "negative"]
-
-
-class BadCell(NamedTuple):
-    """A cell for which its row is not decided; `row` counts from 0."""
-
-    row: int
-    column: str
-    value: str
-    why: Why
+from bayes_engine.workbench.incoming.file_tally import ColumnTally, FileTally, most_frequent
 
 
 @dataclass(frozen=True)
@@ -206,7 +190,7 @@ class Reception:
         cells = self._named(block)
         if self.matched.ours:
             cells = cells.apply(lambda column: column.map(unguarded))
-        bad = _BadCells(len(cells))
+        bad = BadCells(len(cells))
         columns = {v.name: self._column(v, cells, bad, tally) for v in self.schema}
         amount = None
         if self.amount:
@@ -278,7 +262,7 @@ class Reception:
         values, unreadable, notes = read_numbers(self._bare(name, cells), self.styles[name], self.rules.tokens)
         return *self.rules.treated.get(name, Treatment()).numbers(values, unreadable), notes
 
-    def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, tally: FileTally) -> Any:
+    def _column(self, variable: Variable, cells: pd.DataFrame, bad: BadCells, tally: FileTally) -> Any:
         """One of the model's columns of a block."""
         name, n = variable.name, len(cells)
         if name not in self.called:
@@ -289,7 +273,7 @@ class Reception:
                 else pd.Series([None] * n, cells.index, dtype=object) if variable.textual
                 else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
-        given, own = cells[self.called[name]], tally.columns.setdefault(name, _ColumnTally())
+        given, own = cells[self.called[name]], tally.columns.setdefault(name, ColumnTally())
         column: Any
         if _of_numbers(variable):
             values, unreadable, notes = self._numbers(name, cells)
@@ -333,7 +317,7 @@ class Reception:
             return notes
         return [*notes, note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
                      "{classes}. These rows are classified, but not counted as right or wrong", "warning",
-                     column=self.target.name, values=_most_frequent(tally.truth.strange),
+                     column=self.target.name, values=most_frequent(tally.truth.strange),
                      classes=listed([str(v) for v in self.target.levels], 12))]  # fmt: skip
 
 
@@ -345,8 +329,6 @@ def no_amounts(column: str) -> SchemaMismatch:
         column=column,
     )
 
-
-# texts ------------------------------------------------------------------------------------------------------------
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -361,184 +343,13 @@ def _whole(column: pd.Series) -> pd.Series:
     return column.map(lambda cell: _HALF.sub("\ufffd", cell) if isinstance(cell, str) else cell).astype(column.dtype)
 
 
-# what is said of a file ----------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _BadCount:
-    """Cells of a column that are wrong in one way: how many, and the first."""
-
-    n: int = 0
-    row: int = 0
-    value: str = ""
-
-    def add(self, mask: NDArray[np.bool_], cells: pd.Series, above: int) -> None:
-        """Those of a block below so many rows."""
-        if not self.n:
-            first = int(mask.argmax())
-            self.row, self.value = above + first, str(cells.iloc[first])
-        self.n += int(mask.sum())
-
-    def facts(self, column: str) -> dict[str, Any]:
-        """What a note says of them."""
-        return {"column": column, "n": self.n, "row": self.row + 1, "value": self.value[:40]}
-
-
-@dataclass
-class _ColumnTally:
-    """What was found in a column, over the blocks."""
-
-    remarks: dict[str, Note] = field(default_factory=dict)
-    hollow: Note | None = None
-    missing: int = 0
-    unseen: int = 0
-    padded: int = 0
-    refused: int = 0
-    infinite: int = 0
-    unreadable: _BadCount = field(default_factory=_BadCount)
-    fractions: _BadCount = field(default_factory=_BadCount)
-    strange: Counter[str] = field(default_factory=Counter)
-    otherwise: Counter[str] = field(default_factory=Counter)
-
-    def add_notes(self, notes: Iterable[Note], above: int, *, hollow: bool) -> None:
-        """What reading the numbers of a block, below so many rows, had to say; of what is said twice the first, with
-        all cells counted."""
-        for remark in notes:
-            template, params = remark.message.template, dict[str, Any](remark.message.params)
-            if hollow:
-                self.hollow = self.hollow or remark
-            elif "missing" not in template and "infinite" not in template:
-                if "row" in params:
-                    first = {**params, "row": params["row"] + above, "n": 0}
-                    counted = self.remarks.get(template)
-                    before = first if counted is None else dict[str, Any](counted.message.params)
-                    params = {**before, "n": before["n"] + params["n"]}
-                    self.remarks[template] = replace(remark, message=Message(template, params))
-                self.remarks.setdefault(template, remark)
-
-    def count(self, codes: NDArray[np.intp], values: Sequence[str]) -> None:
-        """Values that are none of the levels, by their positions in `values`."""
-        for value, n in zip(values, np.bincount(codes, minlength=len(values)).tolist(), strict=True):
-            if value in self.strange or len(self.strange) < COUNTED:
-                self.strange[value] += n
-
-    def unlike(self, name: str, rows: int, *, of_numbers: bool) -> Iterator[Note]:
-        """That most cells are none of the table's kind: no numbers, or values that it does not have."""
-        filled = rows - self.missing
-        if 0 < rows == self.missing:
-            yield note("column '{column}' is empty in this file: it counts as missing in every row", "warning",
-                       column=name)  # fmt: skip
-        elif of_numbers and 2 * self.unreadable.n > filled:
-            yield note("column '{column}' is of another kind here: {n} of its {of} cells are no such numbers, as "
-                       "'{value}'", "warning", column=name, n=self.unreadable.n, of=filled,
-                       value=self.unreadable.value[:40])  # fmt: skip
-        elif 2 * self.unseen > filled:
-            yield note("column '{column}' is of another kind here: {n} of its {of} cells hold values that the table "
-                       "has not: {values}", "warning", column=name, n=self.unseen, of=filled,
-                       values=_most_frequent(self.strange, 3))  # fmt: skip
-
-    def notes_of_amounts(self, name: str) -> Iterator[Note]:
-        """What there is to say of what multiplies losses."""
-        yield from self.remarks.values()
-        if self.unreadable.n:
-            yield note("column '{column}': cells that are no amount, a number of 0 and more: {n}, the first in row "
-                       "{row} ('{value}'); these rows are not decided", "warning",
-                       **self.unreadable.facts(name))  # fmt: skip
-
-    def written_otherwise(self, name: str) -> Iterator[Note]:
-        """What to say of the cells that mean a level which is written otherwise."""
-        if self.otherwise:
-            yield note("column '{column}': values of the table that are written otherwise here, taken as these: "
-                       "{values}", column=name, values=_most_frequent(self.otherwise))  # fmt: skip
-
-    def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
-        name, empty = variable.name, self.hollow is not None and self.missing == rows
-        yield from ([self.hollow] if empty and self.hollow else self.remarks.values())
-        if self.unreadable.n:
-            yield note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
-                       "('{value}'); these rows are not decided", "warning",
-                       **self.unreadable.facts(name))  # fmt: skip
-        if self.infinite:
-            yield note("column '{column}': rows with an infinite number, not decided: {n}", "warning", column=name,
-                       n=self.infinite)  # fmt: skip
-        if self.fractions.n:
-            yield note("column '{column}': cells that are none of the counts 0, 1, 2, …: {n}, the first in row {row} "
-                       "('{value}'); these rows are not decided", "warning",
-                       **self.fractions.facts(name))  # fmt: skip
-        if self.missing and not empty:
-            yield note("column '{column}': missing cells: {n}; a missing cell has no factor in its row's product",
-                       column=name, n=self.missing)  # fmt: skip
-        if self.padded:
-            yield note("column '{column}': cells with spaces around a value of the table, taken as that value: {n}",
-                       column=name, n=self.padded)  # fmt: skip
-        yield from self.written_otherwise(name)
-        if self.strange:
-            yield _note_unseen(name, _most_frequent(self.strange), unseen)
-        if self.refused:
-            yield note("column '{column}': rows with a missing cell are not decided (missing='error'): {n}", "warning",
-                       column=name, n=self.refused)  # fmt: skip
-
-
-def _most_frequent(values: Counter[str], most: int = 6) -> Listing:
-    """The most frequent of the values, with their counts."""
-    shown = [Message("{name} ({n})", {"name": listed([value[:40]]), "n": n}) for value, n in values.most_common(most)]
-    return Listing([*shown, *(["…"] if len(values) > most else [])])
-
-
-@dataclass
-class FileTally:
-    """What was found in a file, over the blocks taken so far: how many `rows` they have, and of each column."""
-
-    rows: int = 0
-    columns: dict[str, _ColumnTally] = field(default_factory=dict)
-    truth: _ColumnTally = field(default_factory=_ColumnTally)
-    amount: _ColumnTally = field(default_factory=_ColumnTally)
-
-
-class _BadCells:
-    """Which rows of a block cannot be decided, and because of which cells."""
-
-    def __init__(self, n: int) -> None:
-        self.rows = np.zeros(n, dtype=bool)
-        self.named = np.zeros(n, dtype=bool)
-        self.cells: list[BadCell] = []
-
-    def add(self, mask: NDArray[np.bool_], column: str, values: pd.Series | None, why: Why) -> None:
-        if why != "infinite":  # the model itself refuses such a row
-            self.rows |= mask
-        first = np.flatnonzero(mask & ~self.named)
-        more = np.flatnonzero(mask & self.named)[: max(LISTED - len(self.cells), 0)]
-        self.named |= mask
-        for row in (*first.tolist(), *more.tolist()):
-            self.cells.append(BadCell(row, column, "" if values is None else str(values.iloc[row]), why))
-
-    def in_order(self) -> tuple[BadCell, ...]:
-        """The cells by row; in a row as they were found."""
-        return tuple(sorted(self.cells))
-
-
-def _note_unseen(name: str, values: str, unseen: str) -> Note:
-    """What becomes of values that training had not seen."""
-    if unseen == "smooth":
-        return note("column '{column}': values not seen in training: {values}; each gets the probability kept for a "
-                    "new level", "warning", column=name, values=values)  # fmt: skip
-    if unseen == "error":
-        return note("column '{column}': values not seen in training: {values}; these rows are not decided "
-                    "(unseen='error')", "warning", column=name, values=values)  # fmt: skip
-    return note("column '{column}': values not seen in training: {values}; an unseen value has no factor in its row's "
-                "product (unseen='ignore')", "warning", column=name, values=values)  # fmt: skip
-
-
-# numbers --------------------------------------------------------------------------------------------------------
-
-
 def _of_numbers(variable: Variable) -> bool:
     """Whether the column's cells are numbers: it may have been cut into intervals for the model."""
     return variable.numeric or variable.cuts is not None
 
 
-def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
-                  tally: _ColumnTally, above: int) -> Array:  # fmt: skip
+def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: BadCells,
+                  tally: ColumnTally, above: int) -> Array:  # fmt: skip
     if unreadable.any():
         bad.add(unreadable, variable.name, cells, "no number")
         tally.unreadable.add(unreadable, cells, above)
@@ -554,7 +365,7 @@ def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadabl
     return values
 
 
-def _take_amounts(column: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells) -> Array:
+def _take_amounts(column: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: BadCells) -> Array:
     """(n,) NaN where a cell is no number of 0 and more."""
     flaws: list[tuple[NDArray[np.bool_], Why]] = [
         (unreadable, "no number"),
@@ -568,7 +379,7 @@ def _take_amounts(column: pd.Series, values: Array, unreadable: NDArray[np.bool_
     return np.where(np.isfinite(values) & (values >= 0), values, np.nan)
 
 
-def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, tally: _ColumnTally) -> pd.Series:
+def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, tally: ColumnTally) -> pd.Series:
     """Texts as they stand there, without the apostrophe that `guarded` put before one. A word not seen in training is
     no flaw of a text: it says nothing."""
     absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))

@@ -19,29 +19,32 @@ from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, spoken
 from pages.runtime.state import State, control, current
-from pages.views.case import derivation
-from pages.views.case.derivation import (
-    MOST_ROWS,
-    TALLEST,
+from pages.views.case.editor import CaseInUse
+from pages.views.case.factor_sources import MOST_ROWS
+from pages.views.case.factor_table import (
     cells_of_line,
     class_heads,
+    factor_title,
     is_one_of_several,
     left_out,
     shown_classes,
 )
-from pages.views.case.editor import CaseInUse
+from pages.views.case.misprints import errata
+
+TALLEST = 24
+"""As many rows of a table stand on the page without scrolling."""
 
 
 def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
     """The same table with blanks: each answer is checked as it is entered, and a known mistake named."""
-    sheet = FilledIn(exact, one.model, one.case, derivation.errata(one))
+    sheet = FilledIn(exact, one.model, one.case, errata(one))
     columns, classes = shown_classes(exact), exact.classes
     marks: dict[str, str] = {}
     with st.container(key="factors"):
         class_heads(one, exact, columns)
         for i, step in enumerate(exact.steps):
             cells = cells_of_line(columns)
-            derivation.title(cells[0], one, step)
+            factor_title(cells[0], one, step)
             if step.counted:
                 names = {k: render.name_of(step, classes[k], exact.target, one.table) for k in columns}
                 places = [Blank(f"f{i}_{k}", names[k], WorkingPlace(i, k, "factor")) for k in columns]

@@ -19,8 +19,8 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, control, current, on_click
-from pages.views.case.derivation import cells_of_line, class_heads, shown_classes
 from pages.views.case.editor import CaseInUse
+from pages.views.case.factor_table import cells_of_line, class_heads, shown_classes
 
 TALLEST = 12
 """As many super-parents stand on the page without scrolling."""

@@ -11,7 +11,7 @@ from bayes_engine.workbench.derivation.derive import Working, derive, rounded
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.state import current
-from pages.views.case import derivation, fill_in, super_parents
+from pages.views.case import derivation, factor_table, fill_in, sums, super_parents
 from pages.views.case.editor import CaseInUse
 from pages.views.case.super_parents import AveragedWorking
 
@@ -43,7 +43,7 @@ def working(one: CaseInUse, worked: CaseWorking) -> None:
     """The factors, the sums and what can be copied; or blanks in place of the numbers."""
     st.header(_("The working"))
     digits = derivation.controls(one, worked.factors, filling=worked.filling)
-    derivation.choose_classes(one, worked.factors)
+    factor_table.choose_classes(one, worked.factors)
     if worked.filling:
         if worked.under:
             super_parents.choose_super_parent(one, worked.under)
@@ -60,9 +60,9 @@ def _numbers(one: CaseInUse, worked: CaseWorking, digits: str) -> None:
     if digits == "hand":
         derivation.by_hand(one, worked.factors)
     shown = rounded(worked.factors) if digits == "hand" else worked.factors
-    derivation.factor_table(one, shown, precision)
-    derivation.calibration_map(one, shown, precision)
+    factor_table.factor_table(one, shown, precision)
+    sums.calibration_map(one, shown, precision)
     final = exact if under else shown
-    derivation.sums(one, final, precision)
+    sums.sums(one, final, precision)
     before = super_parents.copied_lines(one, under, exact, precision) if under else None
     derivation.copy_buttons(one, shown, final, precision, before)

@@ -11,6 +11,7 @@ from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import Message, _
 from bayes_engine.table.notes import Note, listed, note, unit_left_out
 from bayes_engine.workbench.doctor.finding import Repair
+from bayes_engine.workbench.incoming.bad_cells import Why
 from bayes_engine.workbench.incoming.classified_file import (
     NOWHERE,
     SILENT,
@@ -22,14 +23,7 @@ from bayes_engine.workbench.incoming.classified_file import (
 )
 from bayes_engine.workbench.incoming.columns import MatchedColumns, match_columns
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
-from bayes_engine.workbench.incoming.second_table import (
-    CellRules,
-    IncomingFile,
-    Reception,
-    Treatment,
-    Why,
-    no_amounts,
-)
+from bayes_engine.workbench.incoming.second_table import CellRules, IncomingFile, Reception, Treatment, no_amounts
 from pages import active
 from pages.active import units, words
 from pages.active.files import Upload

@@ -14,6 +14,7 @@ from bayes_engine.factors.leaf import Domain
 from bayes_engine.language import _
 from bayes_engine.numerals import count, near, number
 from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.column_values import rows_of, values_of
 from bayes_engine.workbench.derivation.conditionals import (
     Conditional,
     GaussianConditionals,
@@ -26,9 +27,7 @@ from bayes_engine.workbench.derivation.conditionals import (
     information,
     levels_of,
     parents,
-    rows_of,
     super_parents,
-    values_of,
 )
 from bayes_engine.workbench.derivation.derive import Cell, WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Other, WordTable

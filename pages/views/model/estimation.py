@@ -12,12 +12,8 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
-from bayes_engine.workbench.derivation.conditionals import (
-    Conditional,
-    GaussianConditionals,
-    LevelConditionals,
-    values_of,
-)
+from bayes_engine.workbench.derivation.column_values import values_of
+from bayes_engine.workbench.derivation.conditionals import Conditional, GaussianConditionals, LevelConditionals
 from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates, plausible_gaussians
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, WordTable
 from bayes_engine.workbench.figures.conditionals import STRIP
@@ -58,7 +54,7 @@ def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, cond
     if isinstance(conditional, LevelConditionals | Rates | Distributions | WordTable) and "alpha" in active.settings(
         spec
     ):
-        _prior(table, spec, table.features.position[conditional.variable.name])
+        prior_of(table, spec, table.features.position[conditional.variable.name])
     if isinstance(conditional, Curves | Rates | Distributions | WordTable):
         likelihoods.estimates_with_intervals(fitted, table, conditional)
         return
@@ -76,7 +72,7 @@ def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, cond
 # the prior ------------------------------------------------------------------------------------------------------------
 
 
-def _prior(table: active.FittableTable, spec: Spec, position: int) -> None:
+def prior_of(table: active.FittableTable, spec: Spec, position: int) -> None:
     """The prior of this column: that of all columns, or one of its own."""
     own = dict(active.setting(spec, "alphas"))
     alone = position in own or current().seen(keys.PRIOR_OF) == "one"

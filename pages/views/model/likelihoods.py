@@ -18,7 +18,8 @@ from bayes_engine.priors import smoothed
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.uncertainty.credible import credible
-from bayes_engine.workbench.derivation.conditionals import Conditional, values_of
+from bayes_engine.workbench.derivation.column_values import values_of
+from bayes_engine.workbench.derivation.conditionals import Conditional
 from bayes_engine.workbench.derivation.estimates import plain_model
 from bayes_engine.workbench.derivation.likelihoods import (
     Curves,

@@ -10,8 +10,9 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.conditionals import Size, class_steps, model_size, prior_step
+from bayes_engine.workbench.derivation.conditionals import class_steps, prior_step
 from bayes_engine.workbench.derivation.derive import WorkingStep
+from bayes_engine.workbench.derivation.parameter_count import Size, model_size
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import prior_bars
 from pages import active

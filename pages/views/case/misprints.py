@@ -1,0 +1,36 @@
+"""The misprints of a table's source, beside the numbers that they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bayes_engine.dataset_format import Erratum
+from bayes_engine.language import _, current_language
+from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.misprints import WorkingPlace, misprints
+from pages.runtime.escape import md
+from pages.views.case.editor import CaseInUse
+
+
+def errata(one: CaseInUse) -> tuple[Erratum, ...]:
+    """The misprints of the table's source; an exercise has none."""
+    return one.table.info.errata if one.table.info and not one.seed else ()
+
+
+def misprints_by_place(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]]:
+    """The misprints of the source, by the number they speak of."""
+    misprinted: dict[WorkingPlace, list[Erratum]] = {}
+    for place, erratum in misprints(working, errata(one)):
+        misprinted.setdefault(place, []).append(erratum)
+    return misprinted
+
+
+def badges(misprinted: Sequence[Erratum]) -> None:
+    """What is printed instead, beside a number."""
+    for erratum in misprinted:
+        label = _("rounded: {printed}") if erratum.rounded else _("misprint: {printed}")
+        st.badge(label.format(printed=md(erratum.printed, 40)), icon=":material/edit_note:",
+                 color="gray" if erratum.rounded else "orange",
+                 help=md(erratum.text("note", current_language()), 400))  # fmt: skip
