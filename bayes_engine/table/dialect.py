@@ -12,6 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayes_engine.errors import ReadError
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.grid import Grid
@@ -41,6 +44,8 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
         if again.delimiter:
             dialect, grid = again, tokenize(inner, again)
             notes.append(unwrapped_note())
+    if (mended := with_one_delimiter(data, dialect, grid.widths, grid.lines, notes)) is not data:
+        grid = tokenize(mended.decode(), dialect)
     notes += dialect_notes(dialect, grid.odd, given, quote)
     return grid, dialect
 
@@ -91,6 +96,45 @@ def dialect_notes(dialect: Dialect, odd: Sequence[int], delimiter: str | None, q
     return notes
 
 
+_COMMON = (b",", b";", b"\t", b"|")
+
+
+def with_one_delimiter(
+    data: bytes, dialect: Dialect, widths: NDArray[np.intp], lines: NDArray[np.intp], notes: list[Note]
+) -> bytes:
+    r"""The text with the delimiter of its dialect in those lines that have another common one as often; the same object
+    where there is none. `widths` and `lines` are those of its records. A mark before a blank is one of a sentence, and
+    a table of two columns is told by no fewer than three such lines.
+
+    >>> text = b"a;b;c\n1,2,x\n3,4,y\n"
+    >>> with_one_delimiter(text, Dialect(","), np.array([1, 3, 3]), np.array([1, 2, 3]), [])
+    b'a,b,c\n1,2,x\n3,4,y\n'
+    """
+    narrow = lines[widths == 1]
+    if dialect.delimiter in ("", ALIGNED) or not len(narrow) or len(narrow) == len(lines):
+        return data
+    width = int(np.bincount(widths[widths > 1]).argmax())
+    own, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    rows = data.splitlines(keepends=True)
+    cut_at: dict[bytes, list[int]] = {}
+    for line in narrow.tolist():
+        row = rows[line - 1].rstrip(b"\r\n")
+        others = (mark for mark in _COMMON if mark != own and row.count(mark) == width - 1)
+        mark = next((m for m in others if not re.search(re.escape(m) + rb"[ \t]", row)), None)
+        if mark is not None and not (quote and quote in row):
+            cut_at.setdefault(mark, []).append(line)
+    for mark, here in list(cut_at.items()):
+        if width == 2 and len(here) < 3:
+            del cut_at[mark]
+            continue
+        for line in here:
+            rows[line - 1] = rows[line - 1].replace(mark, own)
+        notes.append(note("lines with the delimiter '{other}' where the others have '{delimiter}': {n} (line {lines}); "
+                          "they are cut there", "warning", here[0], other=mark.decode(), delimiter=dialect.delimiter,
+                          n=len(here), lines=lines_of(here)))  # fmt: skip
+    return b"".join(rows) if cut_at else data
+
+
 def unwrapped_note() -> Note:
     """That the quotes around the lines were no part of their cells."""
     return note("every line is quoted as a whole: these quotes are left out", "warning")
@@ -133,25 +177,42 @@ def _without_rules(data: bytes, notes: list[Note]) -> bytes:
     return out.getvalue()
 
 
+_TYPOGRAPHIC = ("“”", "„“", "„”", "«»", "‘’", "‚‘", "‹›")
+"""Marks that stand before and behind what is quoted."""
+
+
 def _plainly_quoted(data: bytes, notes: list[Note]) -> bytes:
-    """The text with quotes for the typographic ones, where these enclose cells as quotes do."""
-    if "“".encode() not in data[:SAMPLE] or b'"' in data:
+    """The text with quotes for the typographic ones, where these enclose cells as quotes do, and for what Excel is
+    handed so that it keeps a text (="007")."""
+    if b'="' in data[:SAMPLE]:
+        data = _with_quotes(data, rb'="([^"\r\n]*)"', b'="', '="…"', notes)
+    if b'"' in data:
         return data
-    n = marks = 0
-    out = io.BytesIO()
+    for pair in _TYPOGRAPHIC:
+        opening, closing = pair[0], pair[1]
+        if opening.encode() in data[:SAMPLE]:
+            a, b = opening.encode(), closing.encode()
+            mended = _with_quotes(data, a + rb"((?:(?!" + a + b"|" + b + rb')[^\r\n"])*)' + b, a,
+                                  f"{opening} {closing}", notes)  # fmt: skip
+            if mended is not data:
+                return mended
+    return data
+
+
+def _with_quotes(data: bytes, pattern: bytes, opening: bytes, shown: str, notes: list[Note]) -> bytes:
+    """The text with quotes around every cell that is this pattern, where nearly every opening mark opens such a cell;
+    the same object where not."""
+    cell = re.compile(rb"(?:(?<=[,;\t|\r\n])|\A)" + pattern + rb"(?=[,;\t|\r\n]|\Z)")
+    n, out = 0, io.BytesIO()
     for stretch in stretches(data, _STRETCH):
-        plain, k = _TYPOGRAPHIC.subn(r'"\1"', stretch.decode())
+        plain, k = cell.subn(rb'"\1"', stretch)
         n += k
-        marks += stretch.count("“".encode()) + stretch.count("”".encode())
-        out.write(plain.encode())
-    if 2 * n < marks:
+        out.write(plain)
+    if 10 * n < 9 * data.count(opening):
         return data
-    notes.append(note("cells are quoted with “ ”; these are left out")
+    notes.append(note("cells are quoted with {marks}; these are left out", marks=shown)
                  .offering(offer("They are part of the cells", "quote", "")))  # fmt: skip
     return out.getvalue()
-
-
-_TYPOGRAPHIC = re.compile(r"(?:(?<=[,;\t|\r\n])|\A)“([^“”\r\n]*)[”“](?=[,;\t|\r\n]|\Z)")
 
 
 def whole_lines(data: bytes, n: int) -> bool:

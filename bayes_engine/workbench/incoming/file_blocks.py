@@ -24,7 +24,14 @@ from numpy.typing import NDArray
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import Layout, lay_out, no_rows
 from bayes_engine.table.decode import load, recode
-from bayes_engine.table.dialect import dialect_notes, prepared, sniff, unwrapped_note, whole_lines
+from bayes_engine.table.dialect import (
+    dialect_notes,
+    prepared,
+    sniff,
+    unwrapped_note,
+    whole_lines,
+    with_one_delimiter,
+)
 from bayes_engine.table.grid import Grid, check_size
 from bayes_engine.table.notes import Note
 from bayes_engine.table.parquet_arff import cell_text, declared, is_arff, is_parquet, parquet, written
@@ -165,6 +172,9 @@ def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, no
         if again.delimiter:
             dialect, (text, skim) = again, _skimmed(inner.getvalue(), again)
             notes.append(unwrapped_note())
+    if (mended := with_one_delimiter(data, dialect, skim.widths, skim.lines, notes)) is not data:
+        text, skim = _skimmed(mended, dialect)
+        del mended
     del data
     notes += dialect_notes(dialect, skim.odd, given, form.quote)
     all_of_it = _Records(text, skim, np.arange(len(skim.widths)), skim.widths, skim.lines, skim.columns)
