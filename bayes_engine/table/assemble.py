@@ -19,7 +19,7 @@ from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.grid import Grid, R, Records, row_at, rows_at, rows_between
 from bayes_engine.table.header import COMMENT, TableLocation, is_typed, is_value, locate, second_table
 from bayes_engine.table.notes import Note, Offer, lines_of, note, offer
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Mark, is_number, numbers_among
 from bayes_engine.table.tokenize import ALIGNED
 
 KEEP: Offer = offer("Keep these lines as rows", "trim", False)
@@ -214,7 +214,7 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.widths)
     end = _above_footer(grid, first, last, usual)
-    end = _above_totals(grid, first, end, usual)
+    end = _above_totals(grid, first, end, usual, notes)
     if end < last:
         line = int(grid.lines[end])
         notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
@@ -256,6 +256,9 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 """What a row calls itself that sums up the rows above it."""
+_ADDED_UP = 20_000
+"""So many rows are added up to see whether one below them is their sum."""
+_DECIMAL_COMMA = re.compile(r",\d{1,2}\Z|,\d{4}")
 
 
 def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
@@ -296,7 +299,11 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
                 break
             end = k
     footer = end
-    while usual >= 3 and footer > 0 and alone(footer - 1):
+    while footer > 0 and (
+        alone(footer - 1)
+        if usual >= 3
+        else len(rows[footer - 1]) < usual and unlike(_REMARK, rows[footer - 1][0], above(footer - 1))
+    ):
         footer -= 1
     joined = footer < end and not set_off[footer] and not unlike(_REMARK, rows[footer][0], above(footer))
     if joined and (is_value(rows[footer][0]) or not is_typed(above(footer))):
@@ -304,20 +311,61 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     return begin + footer
 
 
-def _above_totals(grid: Records, first: int, last: int, usual: int) -> int:
-    """Where the rows end above those that call themselves their total or mean, in a column where no other does and with
-    a cell left empty."""
+def _above_totals(grid: Records, first: int, last: int, usual: int, notes: list[Note]) -> int:
+    """Where the rows end above those that call themselves their total or mean, in a column where no other does, and
+    that leave a cell empty or hold the sums or means of the numbers above them; a full row of other numbers stays one,
+    and is told."""
+    begin = last
+    while usual >= 2 and begin > max(first + 3, last - 3) and _labelled(grid, begin - 1):
+        begin -= 1
+    if begin == last or any(_TOTAL.fullmatch(_bare(str(cell))) for cell in grid.first.iloc[first:begin]):
+        return last
     end = last
-    while usual >= 3 and end > max(first + 3, last - 3):
-        row = [cell.strip() for cell in row_at(grid, end - 1)]
-        first_filled = next((j for j, cell in enumerate(row) if cell), 0)
-        if not _TOTAL.fullmatch(row[first_filled].rstrip(" :：")) or (
-            "" not in row[first_filled:] and len(row) >= usual
-        ):
+    for i in range(last - 1, begin - 1, -1):
+        row = [cell.strip() for cell in row_at(grid, i)]
+        gaps = usual >= 3 and (len(row) < usual or not all(row[_first_filled(row) :]))
+        if gaps or _sums_up(row, grid.part(first, begin)):
+            end = i
+        elif row[0]:
+            line = int(grid.lines[i])
+            notes.append(note("line {line} ('{text}') may sum up the rows above it; it is kept as a row", "warning",
+                              line, line=line, text=_shown(grid, i)))  # fmt: skip
             break
-        end -= 1
-    others = (str(cell).strip().rstrip(" :：") for cell in grid.first.iloc[first:end])
-    return last if end < last and any(map(_TOTAL.fullmatch, others)) else end
+        else:
+            break
+    return end
+
+
+def _bare(cell: str) -> str:
+    return cell.strip().rstrip(" :：")
+
+
+def _first_filled(row: Sequence[str]) -> int:
+    return next((j for j, cell in enumerate(row) if cell.strip()), 0)
+
+
+def _labelled(grid: Records, i: int) -> bool:
+    """Whether a record calls itself a total or mean."""
+    row = row_at(grid, i)
+    return _TOTAL.fullmatch(_bare(row[_first_filled(row)])) is not None
+
+
+def _sums_up(row: Sequence[str], above: Records) -> bool:
+    """Whether the numbers of a row are the sums of those above them, or all their means. Of the columns that hold as
+    many numbers as there are rows each is compared."""
+    if len(above.widths) > _ADDED_UP:
+        return False
+    rows = above.rows(0, len(above.widths))
+    compared = []
+    for j, cell in enumerate(row):
+        column = [r[j].strip() if j < len(r) else "" for r in rows]
+        if is_number(cell) and all(map(is_number, column)):
+            mark: Mark = "," if any(_DECIMAL_COMMA.search(c) for c in (*column, cell)) else "."
+            (values, _, _), (own, _, _) = numbers_among(column, mark), numbers_among([cell], mark)
+            decimals = len(re.sub(r"\D", "", cell.partition(mark)[2]))
+            near = max(0.51 * 10.0**-decimals, 1e-9 * abs(own[0]))
+            compared.append((abs(values.sum() - own[0]) <= near, abs(values.mean() - own[0]) <= near))
+    return bool(compared) and any(map(all, zip(*compared, strict=True)))
 
 
 def _beyond(data: Grid, width: int, mark: str) -> pd.Series:

@@ -44,7 +44,14 @@ def locate(grid: Records) -> TableLocation:
     head = grid.rows(0, min(at_once(grid), 200))
     filled = [sum(cell.strip() != "" for cell in row) for row in head]
     need = max(min(usual, 2), int(np.median(filled)) // 2)
-    k = next((i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i])), 0)
+
+    def title(i: int) -> bool:
+        """Whether a record has fewer cells than most and an empty line or record behind it, as what is told above."""
+        few = filled[i] < np.median(filled) and i + 1 < len(head)
+        return bool(few and (not filled[i + 1] or grid.lines[i + 1] - grid.lines[i] > 1))
+
+    full = (i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i]))
+    k = next((i for i in full if not title(i)), 0)
     below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
     votes = _votes(head[k], below, usual)
     above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
