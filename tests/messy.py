@@ -573,3 +573,60 @@ def html_entities(t: Plain) -> Made:
 def typographic_quotes(t: Plain) -> Made:
     text = "".join(",".join(f"“{c}”" for c in row) + "\n" for row in [t.names, *t.rows])
     return text, t.names, t.rows, "quoted with"
+
+
+# ---- one file, two notations -------------------------------------------------------------------------------
+
+
+@mess
+def names_with_another_delimiter(t: Plain) -> Made:
+    return None if len(t.names) < 3 else (";".join(t.names) + "\n" + joined(t.rows), t.names, t.rows, "cut there")
+
+
+@mess
+def half_of_the_rows_with_another_delimiter(t: Plain) -> Made:
+    text = joined([t.names, *t.rows[:25]]) + joined(t.rows[25:], "\t")
+    return text, t.names, t.rows, "cut there"
+
+
+def _quoted(opening: str, closing: str) -> None:
+    def make(t: Plain) -> Made:
+        text = "".join(";".join(f"{opening}{c}{closing}" for c in row) + "\n" for row in [t.names, *t.rows])
+        return text, t.names, t.rows, "quoted with"
+
+    make.__name__ = f"quoted as {opening}…{closing}"
+    MESSES.append(make)
+
+
+for _marks in ("„“", "«»", "‘’"):
+    _quoted(*_marks)
+
+
+@mess
+def words_as_excel_keeps_them(t: Plain) -> Made:
+    j = of_kind(t, "w")[0]
+    shown = dressed(t, j, lambda _i, c: f'="{c}"')
+    return "".join(",".join(row) + "\n" for row in [t.names, *shown]), t.names, t.rows, "quoted with"
+
+
+@mess
+def a_title_of_two_cells(t: Plain) -> Made:
+    if len(t.names) < 4:
+        return None
+    blanks = "," * (len(t.names) - 2)
+    return f"Report,2024{blanks}\n{blanks},\n{whole(t)}", t.names, t.rows, "above the table"
+
+
+@mess
+def sums_below(t: Plain) -> Made:
+    if t.kinds[0] != "w" or set(t.kinds[1:]) == {"w"}:
+        return None
+    sums = [f"{sum(float(row[j]) for row in t.rows):.2f}" if k in "nf" else "" for j, k in enumerate(t.kinds)]
+    return whole(t) + ",".join(["Total", *sums[1:]]) + "\n", t.names, t.rows, "footer"
+
+
+_number("accounts", "currency sign", "f", lambda c: (f" $ ({c})", -float(c)))
+_said("versions", "if it is a code", "f", lambda i, _c: f"1.{(9, 10, 11)[i % 3]}")
+_said("a dash like another", "in a dash", "w", lambda i, c: f"{c}–x" if i % 5 == 2 else f"{c}-x")
+_said("0 for o", "a digit that looks like", "w", lambda i, c: c.replace("o", "0") if i % 5 == 2 else c)
+_said("characters lost", "lost when the file was written", "w", lambda i, c: f"{c}\ufffd" if i % 5 == 2 else c)

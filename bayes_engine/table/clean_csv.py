@@ -25,6 +25,7 @@ from bayes_engine.table.dialect import SAMPLE, cut
 from bayes_engine.table.grid import check_size
 from bayes_engine.table.header import is_typed
 from bayes_engine.table.notes import Note
+from bayes_engine.table.numbers import version_among
 from bayes_engine.table.parquet_arff import is_arff
 from bayes_engine.table.tokenize import Dialect, line_end
 
@@ -103,6 +104,8 @@ def _form(data: bytes) -> _Form | None:
     if (grid.widths != layout.width).any() or _repeated(data):
         return None
     cells = rows.cells.head(_TOP)
+    if any(version_among(cells[j].unique().tolist()) for j in cells):
+        return None
     words = {name: "category" if 2 * cells[j].nunique() <= len(cells) else "str"
              for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip
     return _Form(layout.names, dialect.delimiter, words)

@@ -42,6 +42,7 @@ from bayes_engine.table.notes import (
 )
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
+    FEW_VERSIONS,
     LONGEST,
     MISSING_AMONG_NUMBERS,
     Mark,
@@ -227,6 +228,8 @@ def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
     dotted = any_of(r"\.")
     if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
         return None  # 1.234 may be a thousand
+    if dotted and any_of(r"\.\d{1,2}0$") and compute.count_distinct(text).as_py() <= FEW_VERSIONS:
+        return None  # 1.10 may be a version
     values = compute.cast(compute.if_else(empty, None, text), arrow.float64()).to_numpy(zero_copy_only=False) + 0.0
     missing = np.isnan(values)
     if (

@@ -48,6 +48,7 @@ def load(source: bytes | str | Path, max_bytes: int) -> bytes:
 
 
 _MARK = codecs.BOM_UTF8
+_LOST = "\ufffd".encode()
 _ENDS = re.compile(rb"\x0b|\x0c|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]")
 """Characters that end a line where nothing else does, in UTF-8."""
 
@@ -81,6 +82,11 @@ def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes,
             notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}",
                               n=marks))  # fmt: skip
     refuse_foreign_text(text)
+    if encoding in ("utf-8", "utf-8-sig") and _LOST in data:
+        line = text.count(b"\n", 0, text.index(_LOST)) + 1
+        notes.append(note("{n} characters are '\ufffd': what stood there was lost when the file was written, the first "
+                          "in line {line}; if you can, save the table once more from where it comes", "warning", line,
+                          n=data.count(_LOST), line=line))  # fmt: skip
     return text, encoding
 
 

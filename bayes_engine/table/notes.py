@@ -30,8 +30,9 @@ from bayes_engine.table.numbers import (
     precision_loss,
     scaled,
     usual_unit,
+    version_among,
 )
-from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, spelling
+from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, MARKS, spelling
 
 Severity = Literal["info", "warning"]
 
@@ -181,7 +182,7 @@ def infinite_note(name: str, position: int) -> Note:
 
 def code_notes(name: str, rest: list[str], position: int) -> list[Note]:
     """That a number is read from what may be a code, or a telephone number where no cell gives a reason for signs."""
-    if (code := next(filter(CODE.fullmatch, rest), None)) is not None:
+    if (code := next(filter(CODE.fullmatch, rest), None) or version_among(rest)) is not None:
         return [note("column '{column}': '{example}' is read as {value}; if it is a code, keep the column as text",
                      "warning", column=name, example=code, value=f"{float(code):.15g}")
                 .offering(as_text(position))]  # fmt: skip
@@ -364,6 +365,13 @@ def _alike(name: str, spelled: list[str], bare: list[str], kept: Mapping[str, in
         notes.append(note("column '{column}': {values} differ only in case, spaces, width or invisible "
                           "characters; they are kept as different values", "warning", column=name,
                           values=listed(alike[0])))  # fmt: skip
+    marked: dict[str, list[str]] = {}
+    for word, group in folded.items():
+        marked.setdefault(word.translate(MARKS), []).append(group[0])
+    if close := next((group for group in marked.values() if len(group) > 1), None):
+        notes.append(note("column '{column}': {values} differ only in a dash, in an apostrophe or in a digit that "
+                          "looks like a letter (0, 1); they are kept as different values", "warning", column=name,
+                          values=listed(close)))  # fmt: skip
     if all(map(str.isascii, folded)):
         return notes
     shapes: dict[str, list[str]] = {}

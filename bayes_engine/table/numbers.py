@@ -49,7 +49,7 @@ _MONEY = (
     r"TRY|KRW|HKD|TWD|SGD|NZD|MXN|ZAR|RUB|kr|zł|Kč"
 )
 _DRESSED = re.compile(
-    rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{_MONEY})?\s*+(?P<sign2>[+-])?\s*+"
+    rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{_MONEY})?\s*+(?P<sign2>[+-])?\s*+(?P<open2>\()?\s*+"
     rf"(?P<body>[\d.,]++(?:[eE+'’ \u00a0\u202f\u2009-]++[\d.,]++)*+)\s*+(?P<sign3>-)?\s*+"
     rf"(?P<after>[%％元]|{_MONEY})?\s*+(?P<close>\))?"
 )
@@ -151,7 +151,7 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | N
     example = example or max(cells, key=lambda c: not PLAIN_CHARACTERS.issuperset(c))
     certain = mark if len(fitting) == 1 and not plain else None
     behind = next(((c, float(v)) for c, m, v in zip(cells, matches, values, strict=True)
-                   if m and (m["open"] or m["sign3"])), None)  # fmt: skip
+                   if m and (m["open"] or m["open2"] or m["sign3"])), None)  # fmt: skip
     finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
     return ParsedNumbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
                    certain, example, float(values[cells.index(example)]), units.pop(), behind)  # fmt: skip
@@ -204,13 +204,14 @@ def pointed(cell: str) -> float | None:
 
 def _signed_once(match: re.Match[str]) -> bool:
     """Whether parentheses close, and at most one sign or pair of parentheses says that a number is negative."""
-    signs = [match["sign"], match["sign2"], match["sign3"], match["open"]]
-    return bool(match["open"]) == bool(match["close"]) and sum(s is not None for s in signs) <= 1
+    signs = [match["sign"], match["sign2"], match["sign3"], match["open"], match["open2"]]
+    opened = bool(match["open"] or match["open2"])
+    return opened == bool(match["close"]) and sum(s is not None for s in signs) <= 1
 
 
 def _value(match: re.Match[str], mark: Mark) -> float:
     body = re.sub(rf"{_GROUP}|[{'.' if mark == ',' else ','}]", "", match["body"]).replace(",", ".")
-    negative = "-" in (match["sign"], match["sign2"], match["sign3"]) or bool(match["open"])
+    negative = "-" in (match["sign"], match["sign2"], match["sign3"]) or bool(match["open"] or match["open2"])
     return -float(body) if negative else float(body)
 
 
@@ -225,6 +226,25 @@ def identifier_among(cells: list[str]) -> str | None:
     identifier = re.search(r"^[+-]?(?:0\d+|\d{16,})$", joined, re.MULTILINE)
     plain = identifier is not None and re.search(r"[^\d+\-\n]", joined) is None
     return identifier.group() if identifier is not None and plain else None
+
+
+FEW_VERSIONS = 30
+"""More numbers than this are hardly versions."""
+_VERSION = re.compile(r"\d{1,3}\.\d{1,3}")
+
+
+def version_among(cells: Sequence[str]) -> str | None:
+    """The first of few distinct cells that ends in a 0 as no program writes a number, beside others with fewer
+    decimals: 1.10 after 1.9 may be the tenth of something.
+
+    >>> version_among(["1.9", "1.10"]), version_among(["1.90", "1.10"]), version_among(["1.9", "1.1"])
+    ('1.10', None, None)
+    """
+    if len(cells) > FEW_VERSIONS or not all(map(_VERSION.fullmatch, cells)):
+        return None
+    decimals = [len(cell.partition(".")[2]) for cell in cells]
+    ends = (c for c, n in zip(cells, decimals, strict=True) if c.endswith("0") and n == max(decimals) > min(decimals))
+    return next(ends, None)
 
 
 def telephone_among(cells: list[str], times: NDArray[np.intp]) -> str | None:

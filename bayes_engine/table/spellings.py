@@ -9,6 +9,8 @@ INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u206
 """Characters that nobody sees and that mean nothing in any script."""
 LOOK_ALIKE = str.maketrans("асеіјорѕухԁһԛԝνορυικαтвмнк", "aceijopsyxdhqwvopuikatbmhk")
 """Small Cyrillic and Greek letters that look like Latin ones."""
+MARKS = str.maketrans("‐‑‒–—−’‘ʼ`´01", 6 * "-" + 5 * "'" + "ol")
+"""Dashes, apostrophes and digits as the hyphen, apostrophe and small letters that they look like."""
 _ACCENTS = re.compile("(?<=[a-zα-ω])[\u0300-\u036f]+")
 
 
@@ -23,12 +25,13 @@ def spelling(text: str) -> str:
 
 def look(text: str) -> str:
     """A text as it looks: its spelling without invisible characters, with Latin letters for those of other scripts that
-    look the same, and without the accents of Latin and Greek letters (й is no и, nor が a か).
+    look the same, one dash and one apostrophe for all, letters for the digits 0 and 1, and without the accents of Latin
+    and Greek letters (й is no и, nor が a か).
 
-    >>> look("B\\u0435rlin") == look("berlin"), look("Zürich"), look("мой") == look("мои")
-    (True, 'zurich', False)
+    >>> look("B\\u0435rlin") == look("berlin"), look("Zürich"), look("мой") == look("мои"), look("A1O") == look("A10")
+    (True, 'zurich', False, True)
     """
-    plain = unicodedata.normalize("NFKD", spelling(INVISIBLE.sub("", text))).translate(LOOK_ALIKE)
+    plain = unicodedata.normalize("NFKD", spelling(INVISIBLE.sub("", text))).translate(LOOK_ALIKE).translate(MARKS)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", plain))
 
 

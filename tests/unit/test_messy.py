@@ -22,6 +22,8 @@ def value(cell: object) -> object:
         return f"{cell:%d/%m/%Y}"
     if pd.isna(cell):  # type: ignore[call-overload]
         return ""
+    if isinstance(cell, bool):
+        return float(cell)
     try:
         return float(str(cell))
     except ValueError:

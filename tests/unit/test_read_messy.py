@@ -468,3 +468,80 @@ def test_utf_8_that_may_be_one_chinese_character_says_so() -> None:
     assert next(o.value for n in reading.report for o in n.offers if o.keyword == "encoding") == "gb18030"
     for city in ("Zürich", "Zu\u0308rich"):
         assert not read_table(f"id,city\n1,x\n2,{city}\n".encode()).report
+
+
+# ---- one file, two notations; what sums up; what looks alike ---------------------------------------------------------
+
+THREE = [[str(20 + i), f"{i}.25", "xyz"[i % 3]] for i in range(12)]
+
+
+def _lines(rows: list[list[str]], mark: str = ",") -> str:
+    return "".join(mark.join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("top", ["age;size;kind\n", "age\tsize\tkind\n", "age|size|kind\n"])
+def test_names_with_another_delimiter_are_cut_there(top: str) -> None:
+    reading = read_table((top + _lines(THREE)).encode())
+    assert (list(reading.frame), len(reading.frame), reading.recipe.header) == (["age", "size", "kind"], 12, 1)
+    assert "they are cut there" in said(reading)
+
+
+@pytest.mark.parametrize("line", ["Report; by; hand\n", "a;b\n", 'one;"two;three"\n'])
+def test_other_lines_are_not_cut_at_another_mark(line: str) -> None:
+    reading = read_table((line + "\nage,size,kind\n" + _lines(THREE)).encode())
+    assert (list(reading.frame), len(reading.frame)) == (["age", "size", "kind"], 12)
+    assert "cut there" not in said(reading) and "above the table" in said(reading)
+
+
+def test_a_break_within_a_cell_is_no_line_to_be_cut() -> None:
+    rows = '1,"p\nq;r;s\nt",x\n' + _lines(THREE)
+    reading = read_table(("age,size,kind\n" + rows).encode())
+    assert reading.frame["size"].iloc[0] == "p\nq;r;s\nt" and "cut there" not in said(reading)
+
+
+def test_a_long_file_is_cut_at_two_marks_as_a_short_one() -> None:
+    data = ("age,size,kind\n" + _lines(THREE) + _lines(THREE, ";")).encode()
+    blocks = open_cells(data)
+    cells = pd.concat(list(blocks.blocks(7)), ignore_index=True)
+    assert cells.to_numpy().tolist() == [*THREE, *THREE]
+    assert any("cut there" in str(n.message) for n in blocks.report)
+
+
+@pytest.mark.parametrize("foot", ["Total,66,1050.5\n", "Sum,66,1050.5\nMean,5.5,87.54\n", "Average,5.5,87.54\n"])
+def test_rows_that_sum_up_are_left_out_where_every_cell_is_filled(foot: str) -> None:
+    rows = "".join(f"city {i},{i},{i * 15.25 + 3.6667:.4f}\n" for i in range(12))
+    reading = read_table(("city,n,x\n" + rows + foot).encode())
+    assert len(reading.frame) == 12 and "left out as a footer" in said(reading)
+
+
+def test_a_full_row_called_total_that_sums_up_nothing_is_told() -> None:
+    rows = "".join(f"city {i},{i},{i * 2}\n" for i in range(12))
+    reading = read_table(("city,n,x\n" + rows + "Total,660,132\n").encode())
+    assert len(reading.frame) == 13 and "may sum up the rows above it; it is kept as a row" in said(reading)
+
+
+def test_amounts_as_an_accountant_writes_them() -> None:
+    reading = read_table(b"a\tb\n" + b"".join(b" $ (%d.50) \tx\n $ %d.25 \ty\n" % (i, i) for i in range(9)))
+    assert reading.frame["a"].tolist()[2:4] == [-1.5, 1.25]
+
+
+def test_versions_are_told_in_tables_of_every_length() -> None:
+    for rows in (60, 6_000, 200_000):
+        data = b"v,y\n" + b"".join(b"1.%d,%s\n" % ((9, 10, 11)[i % 3], b"xy"[i % 2 : i % 2 + 1]) for i in range(rows))
+        assert "'1.10' is read as 1.1; if it is a code" in said(read_table(data))
+    assert said(read_table(b"v,y\n" + b"1.50,x\n1.10,y\n2.5,x\n1.25,y\n" * 9)).count("code") == 1
+    assert "code" not in said(read_table(b"v,y\n" + b"1.5,x\n1.0,y\n2.25,x\n" * 9))
+
+
+@pytest.mark.parametrize(("cells", "what"), [
+    (("a-b", "a–b", "c"), "in a dash"), (("d'or", "d’or", "c"), "in an apostrophe"),
+    (("A10", "A1O", "B"), "a digit that looks like a letter"),
+])  # fmt: skip
+def test_levels_that_differ_in_a_mark_are_told(cells: tuple[str, ...], what: str) -> None:
+    reading = read_table("".join(["x,y\n", *(f"{i},{cells[i % 3]}\n" for i in range(30))]).encode())
+    assert what in said(reading) and sorted(reading.schema["y"].levels) == sorted(cells)
+
+
+def test_characters_that_were_lost_before_are_told() -> None:
+    reading = read_table("ville,n\nOrl\ufffdans,1\nParis,2\n".encode())
+    assert "1 characters are '\ufffd': what stood there was lost" in said(reading)

@@ -66,10 +66,12 @@ def spellings(examined: ExaminedTable) -> Iterator[Finding]:
 
 
 def look_alikes(examined: ExaminedTable) -> Iterator[Finding]:
-    """Levels that look like others, but have accents, characters that nobody sees, or letters of another script."""
+    """Levels that look like others, but have accents, characters that nobody sees, other dashes or apostrophes, digits
+    for letters, or letters of another script."""
     for v, alike, counts in _alike(examined, same_look):
         message = Message("{n} level(s) of '{column}' look like others, such as '{level}' and '{other_level}', but "
-                          "differ in accents, in invisible characters or in letters of another script.",
+                          "differ in accents, in invisible characters, in dashes or apostrophes, in digits that look "
+                          "like letters (0, 1) or in letters of another script.",
                           _facts(v, alike))  # fmt: skip
         shown = tuple((_with_codes(level, "".join(set.intersection(*map(set, g)))), counts[level])
                       for g in alike for level in g)  # fmt: skip
