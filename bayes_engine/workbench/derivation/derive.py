@@ -163,6 +163,10 @@ class Working:
         """The action decided for, None where there is none."""
         return self.loss.actions[self.position] if self.position >= 0 else None
 
+    def under(self, loss: LossMatrix) -> Working:
+        """The same working decided under other losses."""
+        return _closed(replace(self, loss=loss))
+
 
 def derive(
     model: GenerativeClassifier | CalibratedClassifier,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -14,9 +15,9 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
-from bayes_engine.table.roles import put
+from bayes_engine.table.roles import Parts, put
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.derive import derive, rows_like
+from bayes_engine.workbench.derivation.derive import Working, derive, rows_like
 from bayes_engine.workbench.derivation.exercise import Exercise, draw
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
 from bayes_engine.workbench.derivation.render import posterior
@@ -27,7 +28,7 @@ from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, control, current, on_click
+from pages.runtime.state import Spec, State, bound_to, control, current, on_click
 
 BESIDE = 10
 """So many columns have a field beside the decision, which is about as high then; more are folded."""
@@ -57,9 +58,25 @@ class CaseInUse:
         made = None if self.seed else self.fitted.calibrated
         return model if made is None else made.around(model)
 
-    @property
+    @cached_property
     def case(self) -> pd.DataFrame:
         return active.case_frame(self.table, self.values)
+
+    @property
+    def rows_key(self) -> str:
+        """What stands for the rows that the model was counted from in a key."""
+        return f"{self.table.key}|without {self.row}" if self.left_out else self.table.key
+
+    @property
+    def codes(self) -> tuple[Any, ...]:
+        """What stands for the case in a key."""
+        return active.case_codes(self.table, self.values)
+
+    def worked(self, prior_of_use: Mapping[Any, float] | None) -> Working:
+        """The working of the case at a prior of use, under 0-1 losses; others never work it out again. Raises
+        BayesEngineError where it has none."""
+        shares = tuple(prior_of_use.values()) if prior_of_use else ()
+        return _worked(self.rows_key, self.fitted.spec, self.codes, shares, prior_of_use, self)
 
     @property
     def counted(self) -> pd.DataFrame:
@@ -69,10 +86,12 @@ class CaseInUse:
         rows.index = pd.RangeIndex(1, len(rows) + 1) if self.seed else parts.rows + 1
         return rows.drop(rows.index[self.row]) if self.left_out and self.row is not None else rows
 
-    def model_without(self, row: int) -> GenerativeClassifier:
-        """The model as if this row had never been counted."""
-        parts = self.table.parts
-        return without_rows(self.model, parts.X, parts.y, [row], parts.weight)
+    def without(self, row: int) -> CaseInUse:
+        """The same case judged by the model as if this row had never been counted."""
+        model = _model_without(
+            self.table.key, active.uncalibrated(self.fitted.spec), row, self.fitted, self.table.parts
+        )
+        return replace(self, model=model, row=row, left_out=True)
 
 
 def case_in_use(table: active.FittableTable) -> CaseInUse:
@@ -85,16 +104,41 @@ def case_in_use(table: active.FittableTable) -> CaseInUse:
     values = active.case_values(table)
     in_use = CaseInUse(table, fitted, fitted.model, values, row=_own_row(table, values))
     if in_use.row is not None and state.seen(keys.LEFT_OUT):
-        return replace(in_use, model=in_use.model_without(in_use.row), left_out=True)
+        return in_use.without(in_use.row)
     return in_use
 
 
 def _own_row(table: active.FittableTable, values: Mapping[str, Any]) -> int | None:
     """The row the case was taken from, or the first one just like it."""
-    X, row, case = table.parts.X, current().row, active.case_frame(table, values)
+    return _row_like(table.key, active.case_codes(table, values), current().row, table, values)
+
+
+@cached(max_entries=64)
+def _row_like(
+    key: str, codes: tuple[Any, ...], row: int, _table: active.FittableTable, _values: Mapping[str, Any]
+) -> int | None:
+    X, case = _table.parts.X, active.case_frame(_table, _values)
     if 0 <= row < len(X) and rows_like(X.iloc[[row]], case):
         return row
     return next(iter(rows_like(X, case)), None)
+
+
+@cached(max_entries=16)
+def _model_without(key: str, spec: Spec, row: int, _fitted: active.Fitted, _parts: Parts) -> GenerativeClassifier:
+    """The model as if this row had never been counted."""
+    return without_rows(_fitted.model, _parts.X, _parts.y, [row], _parts.weight)
+
+
+@cached(max_entries=64)
+def _worked(
+    key: str,
+    spec: Spec,
+    codes: tuple[Any, ...],
+    shares: tuple[float, ...],
+    _prior_of_use: Mapping[Any, float] | None,
+    _one: CaseInUse,
+) -> Working:
+    return derive(_one.judging, _one.case, prior_of_use=_prior_of_use, classes=_one.table.classes)
 
 
 @cached(max_entries=16)
@@ -253,7 +297,7 @@ def _unseen(one: CaseInUse, row: int, own: str) -> str:
     """What the model would say of the row's own class had it never counted the row."""
     label = one.table.parts.y.iloc[row]
     try:
-        rest = derive(one.calibrated(one.model_without(row)), one.case, prior_of_use=active.prior_of_use(one.table))
+        rest = one.without(row).worked(active.prior_of_use(one.table))
     except BayesEngineError as error:  # the row was the last of its class, and the prior of use wants that class
         return error.message.local(md)
     if rest.position < 0:

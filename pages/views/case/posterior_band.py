@@ -32,7 +32,7 @@ SEEDS = 1000
 
 
 @cached(max_entries=64, activity=Message("drawing plausible models"))
-def _plausible(key: str, spec: Any, case: str, seed: int, _one: CaseInUse) -> Plausible | Message:
+def _plausible(key: str, spec: Any, case: tuple[Any, ...], seed: int, _one: CaseInUse) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:
         return plausible(_one.model, _one.case, n=DRAWN, rng=seed)
@@ -41,7 +41,7 @@ def _plausible(key: str, spec: Any, case: str, seed: int, _one: CaseInUse) -> Pl
 
 
 @cached(max_entries=64)
-def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: CaseInUse) -> LogOdds | None:
+def _log_odds(key: str, spec: Any, case: tuple[Any, ...], for_: Any, against: Any, _one: CaseInUse) -> LogOdds | None:
     return log_odds(_one.model, _one.case, for_, against)
 
 
@@ -105,14 +105,9 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
         st.caption(_reading(one, models, key, spec, case, order, use is not None, dotted=line is not None))
 
 
-def _keys(one: CaseInUse) -> tuple[str, Any, str]:
+def _keys(one: CaseInUse) -> tuple[str, Any, tuple[Any, ...]]:
     """What the plausible models hang on: the rows counted, the model, the case."""
-    left_out = f"|without {one.row}" if one.left_out else ""
-    return (
-        one.table.key + left_out,
-        active.uncalibrated(one.fitted.spec),
-        repr(active.case_codes(one.table, one.values)),
-    )
+    return one.rows_key, active.uncalibrated(one.fitted.spec), one.codes
 
 
 def _written(p: float) -> str:
@@ -146,7 +141,15 @@ def _choose_class(one: CaseInUse, order: list[int], k: int) -> None:
 
 
 def _reading(
-    one: CaseInUse, models: Plausible, key: str, spec: Any, case: str, order: list[int], moved: bool, *, dotted: bool
+    one: CaseInUse,
+    models: Plausible,
+    key: str,
+    spec: Any,
+    case: tuple[Any, ...],
+    order: list[int],
+    moved: bool,
+    *,
+    dotted: bool,
 ) -> str:
     """How to read it, with the exact spread of the log-odds and what the parameters' prior is."""
     first, second = (one.table.classes[j] for j in (sorted(order) if len(order) == 2 else order[:2]))

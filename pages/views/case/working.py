@@ -31,7 +31,7 @@ def case_working(one: CaseInUse) -> CaseWorking:
     """The working of the case. Raises BayesEngineError where it has none."""
     filling = current().seen(keys.FILL)
     losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
-    exact = derive(one.judging, one.case, losses, prior_of_use, one.table.classes)
+    exact = one.worked(prior_of_use).under(losses)
     under = super_parents.averaged_working(one)
     filling = filling and not (under.working if under else exact).additive
     if filling and one.judging is not one.model:  # what is filled in is counted
