@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.risk import near_least
 from bayes_engine.logspace import Array, exp, log, log_normalize
+from bayes_engine.table.encode import Table
 
 TIED = 1e-8
 """Risks nearer than this, of what the two are sums of, tie: a model left undecided by endless rows is not settled by
@@ -78,8 +79,7 @@ def log_proba(model: Any, X: Any) -> Array:
     if hasattr(model, "_log_proba"):
         return np.asarray(model._log_proba(X))
     if hasattr(model, "_joint"):
-        table, joint = model._joint(X)
-        return np.where(table.infinite()[:, None], -np.inf, log_normalize(joint))
+        return _defined(*model._joint(X))
     if hasattr(model, "predict_joint_log_proba"):
         return log_normalize(model.predict_joint_log_proba(X))
     if hasattr(model, "decision_function"):
@@ -93,6 +93,15 @@ def log_proba(model: Any, X: Any) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):  # scikit-learn warns of log 0
         log_proba = np.asarray(model.predict_log_proba(X))
     return np.where(np.isnan(log_proba).any(axis=1, keepdims=True), -np.inf, log_proba)
+
+
+def log_proba_of(model: Any, table: Table) -> Array:
+    """`log_proba` of rows as a generative model encodes them."""
+    return _defined(table, model._joint_of(table))
+
+
+def _defined(table: Table, joint: Array) -> Array:
+    return np.where(table.infinite()[:, None], -np.inf, log_normalize(joint))
 
 
 def boundary_segments(

@@ -6,9 +6,10 @@ The posteriors of held-out rows are computed once; every loss, prior of use and 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from bayes_engine.decision.decision_boundaries import log_proba
+from bayes_engine.decision.decision_boundaries import log_proba, log_proba_of
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, LossError, ParameterError, TableError, report
 from bayes_engine.language import Message
@@ -26,7 +27,7 @@ from bayes_engine.logspace import Array, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.dataframes import to_pandas
-from bayes_engine.table.encode import positions
+from bayes_engine.table.encode import Table, positions
 from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.schema import Schema
 
@@ -124,6 +125,54 @@ def held_out(
     >>> str(held.scheme), held.posterior()[0].argmax(axis=1).tolist()
     ('leave-one-out, exact', [1, 1, 1, 0, 0, 0])
     """
+    rows = _rows(model, X, y, groups, sample_weight)
+    alone = groups is None and len(rows.truth) <= TINY and not in_folds
+    chosen = getattr(model, "_has_chosen", True)
+    if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
+        left = np.repeat(model.stats_.class_weight[None, :], len(rows.truth), axis=0)
+        left[np.arange(len(rows.truth)), rows.truth] -= rows.weight
+        prior = model._prior_of(np.maximum(left, 0.0), rows.classes)
+        log_posterior = model.leave_one_out_log_proba(rows.X, y, sample_weight)
+        scheme = KEPT if chosen else Message("leave-one-out, exact")
+        return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, scheme)
+    if alone and _is_encoded_once(model):
+        anew = list(model._log_posteriors_learnt_anew(rows.X, y, sample_weight))
+        log_posterior, prior = (np.stack(part) for part in zip(*anew, strict=True))
+        return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, ANEW)
+    if alone:
+        every = np.arange(len(rows.truth))
+        parts: Any = [(np.delete(every, i), every[i : i + 1]) for i in every]
+        scheme = ANEW
+    else:
+        parts, scheme = splits(rows.truth, rows.groups, folds, seed)
+        parts = list(parts)
+    return _judged(rows, scheme, [partial(_fold, model, rows, train, test) for train, test in parts])
+
+
+class _Rows(NamedTuple):
+    """Rows to be held out, checked: X (n, d) with their `labels` (n,), of which `truth` (n,) are the places among the
+    classes; `weight` (n,), None of them where all count alike."""
+
+    X: Any
+    labels: NDArray[Any]
+    classes: tuple[Any, ...]
+    truth: NDArray[np.intp]
+    weight: Array
+    alike: bool
+    groups: NDArray[np.intp] | None
+
+
+class _Fold(NamedTuple):
+    """A model that has learnt from all rows but some, its classes, the weight by class of the rows that it learnt from,
+    and the positions of those that it has not seen."""
+
+    model: Any
+    classes: NDArray[Any]
+    learnt: Array
+    test: NDArray[np.intp]
+
+
+def _rows(model: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> _Rows:
     if not hasattr(model, "classes_") or not hasattr(model, "predict_proba"):
         raise ParameterError(
             "held_out takes a fitted classifier with predict_proba, and this {kind} is not fitted or has none; call "
@@ -145,41 +194,78 @@ def held_out(
     alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
     weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
     together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
-    alone = groups is None and len(labels) <= TINY and not in_folds
-    chosen = getattr(model, "_has_chosen", True)
-    if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
-        left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
-        left[np.arange(len(labels)), truth] -= weight
-        prior = model._prior_of(np.maximum(left, 0.0), classes)
-        log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
-        scheme = KEPT if chosen else Message("leave-one-out, exact")
-        return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
-    if alone and _is_encoded_once(model):
-        rows = list(model._log_posteriors_learnt_anew(X, y, sample_weight))
-        log_posterior, prior = (np.stack(part) for part in zip(*rows, strict=True))
-        return HeldOut(classes, log_posterior, prior, truth, weight, ANEW)
-    if alone:
-        every = np.arange(len(labels))
-        parts: Any = [(np.delete(every, i), every[i : i + 1]) for i in every]
-        scheme = ANEW
-    else:
-        parts, scheme = splits(truth, together, folds, seed)
-    parts = list(parts)
     tick()
-    log_posterior = np.full((len(labels), len(classes)), -np.inf)
-    prior = np.zeros((len(parts), len(classes)))
-    of = np.zeros(len(labels), dtype=np.min_scalar_type(len(parts)))
-    for i, (train, test) in enumerate(steps(parts)):
-        fold, known = _learnt(
-            model, _safe_indexing(X, train), labels[train], None if sample_weight is None else weight[train]
-        )
-        columns = np.array([classes.index(c) for c in known.tolist()])
-        log_posterior[np.ix_(test, columns)] = log_proba(fold, _safe_indexing(X, test))
-        stated = getattr(fold, "prior_by_class", None)  # any other has learnt the frequencies of its rows
-        shares = np.bincount(truth[train], weight[train], minlength=len(classes))
-        prior[i] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
+    return _Rows(X, labels, classes, truth, weight, sample_weight is None, together)
+
+
+def _fold(model: Any, rows: _Rows, train: NDArray[np.intp], test: NDArray[np.intp]) -> _Fold:
+    weight = rows.weight[train]
+    fold, known = _learnt(model, _safe_indexing(rows.X, train), rows.labels[train], None if rows.alike else weight)
+    learnt = np.bincount(rows.truth[train], weight, minlength=len(rows.classes)).astype(float)
+    return _Fold(fold, known, learnt, test)
+
+
+def _judged(rows: _Rows, scheme: Message, folds: Sequence[Callable[[], _Fold]], table: Table | None = None) -> HeldOut:
+    """What folds, one after the other, say of the rows that they have not seen; of their `table` where all folds encode
+    them alike."""
+    log_posterior = np.full((len(rows.truth), len(rows.classes)), -np.inf)
+    prior = np.zeros((len(folds), len(rows.classes)))
+    of = np.zeros(len(rows.truth), dtype=np.min_scalar_type(len(folds)))
+    for i, fold in enumerate(steps(folds)):
+        model, known, learnt, test = fold()
+        columns = np.array([rows.classes.index(c) for c in known.tolist()])
+        if table is None:
+            log_p = log_proba(model, _safe_indexing(rows.X, test))
+        else:
+            log_p = log_proba_of(model, table.take(test))
+        log_posterior[np.ix_(test, columns)] = log_p
+        stated = getattr(model, "prior_by_class", None)  # any other has learnt the frequencies of its rows
+        prior[i] = learnt / learnt.sum() if stated is None else [stated.get(c, 0.0) for c in rows.classes]
         of[test] = i
-    return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together, of)
+    return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, scheme, rows.groups, of)
+
+
+class Folds:
+    """The models that `held_out` learns from all folds but one, kept: under other estimation parameters, such as α,
+    they judge the rows without counting any of them again.
+
+    The arguments are those of `held_out`, for a generative model and rows in folds; it raises what that raises.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X, y = pd.DataFrame({"sound": list("abab" * 5)}), list("nnyy" * 5)
+    >>> model = NaiveBayes().fit(X, y)
+    >>> kept, anew = Folds(model, X, y).held_out(alpha=9.0), held_out(model.with_params(alpha=9.0), X, y, in_folds=True)
+    >>> bool((kept.log_posterior == anew.log_posterior).all())
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        folds: int = 5,
+        groups: Any = None,
+        sample_weight: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self._model, self._rows = model, _rows(model, X, y, groups, sample_weight)
+        parts, self._scheme = splits(self._rows.truth, self._rows.groups, folds, seed)
+        self._folds = [_fold(model, self._rows, train, test) for train, test in steps(list(parts))]
+
+    def held_out(self, **parameters: Any) -> HeldOut:
+        """As `held_out` of the model under other estimation parameters.
+
+        Raises ParameterError for one that acts in counting (`with_params`).
+        """
+        table = self._model._encode(self._rows.X) if _is_encoded_once(self._model) else None
+        folds = [partial(_under, fold, parameters) for fold in self._folds]
+        return _judged(self._rows, self._scheme, folds, table)
+
+
+def _under(fold: _Fold, parameters: Mapping[str, Any]) -> _Fold:
+    return fold._replace(model=fold.model.with_params(**parameters))
 
 
 def _is_encoded_once(model: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
+from bayes_engine.decision.evaluate import TINY, Folds, HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.language import Listing, Message, _
@@ -355,7 +355,7 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
     if setting(spec, "calibration") == AS_IT_IS:
         return replace(own, spec=spec)  # what it is called now
     with st.spinner(_("calibrating …")):
-        held = _held_out(table.key, own.spec, True, own.model, table.parts)
+        held = _held(table, own.spec, True, own.model)
         return replace(_calibrated(table.key, spec, own, held), spec=spec)
 
 
@@ -369,24 +369,33 @@ def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
 
 @cached(max_entries=64)
 def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
-    chosen, family = _parameters(spec, _parts), FAMILIES[spec.family]
+    counting, estimating = _apart(spec, _parts)
+    with listen() as notes:
+        model = _count(key, spec.family, content_key(sorted(counting.items())), counting, _parts)
+        model = model.with_params(**estimating)
+    return Fitted(spec, model, tuple(notes))
+
+
+def _apart(spec: Spec, parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters that act as rows are counted, and those that only estimate."""
+    chosen, family = _parameters(spec, parts), FAMILIES[spec.family]
     # what is chosen from the rows (a super-parent by leave-one-out, Ledoit and Wolf's amount) is part of the fit
     by_rows = chosen.get("super_parent") == "loo" or chosen.get("shrinkage") == "auto"
-    estimating = set() if by_rows else set(family.estimation_parameters)
-    estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
-    counting = {k: v for k, v in chosen.items() if k not in estimating}
-    with listen() as notes:
-        model = _count(key, spec.family, content_key(sorted(counting.items())), counting, _parts).with_params(
-            **{k: v for k, v in chosen.items() if k in estimating}
-        )
-    return Fitted(spec, model, tuple(notes))
+    names = set() if by_rows else set(family.estimation_parameters)
+    names -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
+    counting = {k: v for k, v in chosen.items() if k not in names}
+    return counting, {k: v for k, v in chosen.items() if k in names}
 
 
 @cached(max_entries=16, activity=Message("fitting the model"))
 def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
     with listen():
         model = _made(family, _parts.schema, _counting)
-        return model.fit(_parts.X, _parts.y, None if _parts.weight is None else _parts.weight.to_numpy())
+        return model.fit(_parts.X, _parts.y, _weights(_parts))
+
+
+def _weights(parts: Parts) -> Any:
+    return None if parts.weight is None else parts.weight.to_numpy()
 
 
 def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> GenerativeClassifier:
@@ -421,7 +430,7 @@ def _explained(
 def held_out_rows(table: FittableTable, fitted: Fitted, *, refit: bool = True) -> HeldOut:
     """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again.
     Without `refit` rows left out one at a time are judged under the structure and cut points that all rows chose."""
-    own = _held_out(table.key, uncalibrated(fitted.spec), refit, fitted.model, table.parts)
+    own = _held(table, uncalibrated(fitted.spec), refit, fitted.model)
     if fitted.calibrated is None:
         return own
     with st.spinner(_("calibrating …")):
@@ -433,10 +442,43 @@ def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
     return calibrate(_held, setting(spec, "calibration"))
 
 
+def _held(table: FittableTable, spec: Spec, refit: bool, model: GenerativeClassifier) -> HeldOut:
+    """As `held_out_rows`, before any calibration."""
+    counting, estimating = _apart(spec, table.parts)
+    folds = None
+    if estimating and not is_tiny(table) and table.parts.X.size <= MOST_KEPT:
+        folds = _folds(table.key, spec.family, content_key(sorted(counting.items())), counting, table.parts)
+    return _held_out(table.key, spec, refit, model, table.parts, folds, estimating)
+
+
+MOST_KEPT = 1_000_000
+"""Cells of a table whose folds are kept: a kernel's are as large as the table, and there are five."""
+
+
 @cached(max_entries=64, activity=Message("judging the model on rows held out"))
-def _held_out(key: str, spec: Spec, refit: bool, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
+def _folds(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> Folds:
+    """What is counted of all folds but one, for all models that only estimate differently."""
     with listen():
-        held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight, refit=refit)
+        model = _made(family, _parts.schema, _counting).fit(_parts.X, _parts.y, _weights(_parts))
+        return Folds(model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_weights(_parts))
+
+
+@cached(max_entries=64, activity=Message("judging the model on rows held out"))
+def _held_out(
+    key: str,
+    spec: Spec,
+    refit: bool,
+    _model: GenerativeClassifier,
+    _parts: Parts,
+    _folds: Folds | None,
+    _estimating: Mapping[str, Any],
+) -> HeldOut:
+    X, y, weight = _parts.X, _parts.y, _weights(_parts)
+    with listen():
+        if _folds is not None:
+            held = _folds.held_out(**_estimating)
+        else:
+            held = held_out(_model, X, y, groups=_parts.groups, sample_weight=weight, refit=refit)
         return held.in_order(_parts.target.levels)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,7 +12,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime import state
-from pages.runtime.state import State
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import edited, opened, sent_to, uploaded
 
 MELONS = State(table="watermelon3a", language="en")
@@ -90,3 +91,22 @@ def test_a_run_makes_one_token_and_explains_its_case_once(
     made.clear()
     app.run()
     assert not app.exception and not made
+
+
+def test_another_alpha_counts_no_row_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    count = NaiveBayes._count
+
+    def noted(model: NaiveBayes, X: Any, labels: Any, target: Any) -> Any:
+        counted.append(X.n)
+        return count(model, X, labels, target)
+
+    monkeypatch.setattr(NaiveBayes, "_count", noted)
+    rows = "".join(f"{i % 7},{'uvw'[i % 3]},{'yn'[i % 2]}\n" for i in range(100))
+    app = uploaded(f"a,b,class\n{rows}".encode(), page="decisions")
+    assert sorted(counted) == [80] * 5 + [100] * 2  # the model, and the folds of all of its kind
+    counted.clear()
+    before = sent_to(app, "bayes_consequences")["scene"]  # the digest of the posteriors of the rows held out
+    app.session_state["state"] = replace(app.session_state["state"], shelf=(Spec("laplace", (("alpha", 90.0),)),))
+    app.run()
+    assert not counted and sent_to(app, "bayes_consequences")["scene"] != before

@@ -17,12 +17,14 @@ from sklearn.preprocessing import FunctionTransformer
 from bayes_engine import LossMatrix, MinimumRiskClassifier, NaiveBayes, Status, load_dataset, risk_scorer
 from bayes_engine.decision.compare import compare, compare_risk, differences
 from bayes_engine.decision.decision_boundaries import log_proba
-from bayes_engine.decision.evaluate import HeldOut, _alike, estimated_risk, held_out
+from bayes_engine.decision.evaluate import Folds, HeldOut, _alike, estimated_risk, held_out
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, ParameterError, TableError, listen
 from bayes_engine.language import Message
+from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.models.tan import TAN
 from pages.runtime.cache import extra_bytes
 
 STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
@@ -396,3 +398,35 @@ def test_cut_points_that_were_given_stay(irises: tuple[pd.DataFrame, np.ndarray]
     rest = held.fold != held.fold[22]
     alone = NaiveBayes(schema=given).fit(X[rest], y[rest])
     np.testing.assert_allclose(held.posterior()[0][22], alone.predict_proba(X.iloc[[22]])[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "changed"),
+    [
+        (NaiveBayes(discretize="quantile", bins=4), {"alpha": 7.0, "priors": "uniform"}),
+        (NaiveBayes(likelihoods={"x": "kernel"}), {"smoothing": "none"}),
+        (TAN(missing="category"), {"alpha": 0.2, "var_floor": 1e-3}),
+        (AODE(), {"min_frequency": 30, "smoothing": "joint"}),
+        (LinearDiscriminantAnalysis(), {"shrinkage": 0.4}),
+    ],
+    ids=["cut points", "kernel", "TAN", "AODE", "LDA"],
+)
+def test_kept_folds_judge_under_other_parameters_as_folds_learnt_anew(
+    big: tuple[pd.DataFrame, pd.Series], model: Any, changed: dict[str, Any]
+) -> None:
+    X, y = big
+    numbers = isinstance(model, LinearDiscriminantAnalysis)
+    X = X.assign(c=(X["c"] == "u") + X["x"] ** 2 if numbers else X["c"].mask(X["x"] > 1.5))
+    asked: dict[str, Any] = {"groups": np.arange(len(y)) // 3, "sample_weight": 1.0 + (np.arange(len(y)) % 3)}
+    fitted = model.fit(X, y, asked["sample_weight"])
+    kept, anew = Folds(fitted, X, y, **asked), fitted.with_params(**changed)
+    for held, wanted in [
+        (kept.held_out(), held_out(fitted, X, y, **asked)),
+        (kept.held_out(**changed), held_out(anew, X, y, **asked)),
+    ]:
+        assert held.log_posterior.tolist() == wanted.log_posterior.tolist()
+        assert held.prior_by_row.tolist() == wanted.prior_by_row.tolist()
+        assert held.scheme == wanted.scheme
+    assert kept.held_out(**changed).log_posterior.tolist() != kept.held_out().log_posterior.tolist()
+    with pytest.raises(ParameterError, match="missing"):
+        kept.held_out(missing="error")

@@ -22,7 +22,7 @@ from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, choose, current, on_click
 from pages.views.case.editor import CaseInUse
 from pages.views.case.factor_sources import behind
-from pages.views.case.misprints import badges, misprints_by_place
+from pages.views.case.misprints import badges, beside_badges, misprints_by_place
 
 MOST_CLASSES = 4
 """As many classes have a column at once."""
@@ -59,11 +59,12 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
             cells = cells_of_line(columns)
             factor_title(cells[0], one, step)
             for cell, k in zip(cells[1:], columns, strict=True):
-                with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
+                here = notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), [])
+                with beside_badges(cell, here):
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
                     st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True,
                               **on_click(_open(i, k, closing=(i, k) == (opened, of))))  # fmt: skip
-                    badges(notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), []))
+                    badges(here)
             if i == opened and of in columns:
                 with st.container(border=True, key="opened"):
                     behind(one, working, step, of, digits)
@@ -154,9 +155,10 @@ def _totals(
         explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
     cells[0].markdown(f"**{render.joint_word(working)}**", help=explained)
     for cell, k in zip(cells[1:], columns, strict=True):
-        with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
+        here = notes.get(WorkingPlace(None, k, "joint"), [])
+        with beside_badges(cell, here):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
-            badges(notes.get(WorkingPlace(None, k, "joint"), []))
+            badges(here)
     if is_one_of_several(one):
         return
     share = _("The score over the sum of the scores of all classes: what the weights were fitted to.") if (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -25,6 +26,11 @@ def misprints_by_place(one: CaseInUse, working: Working) -> dict[WorkingPlace, l
     for place, erratum in misprints(working, errata(one)):
         misprinted.setdefault(place, []).append(erratum)
     return misprinted
+
+
+def beside_badges(cell: Any, misprinted: Sequence[Erratum]) -> Any:
+    """Where a number stands: in its cell, or where something is printed instead in a line with that."""
+    return cell.container(horizontal=True, vertical_alignment="center", gap="small") if misprinted else cell
 
 
 def badges(misprinted: Sequence[Erratum]) -> None:
