@@ -7,6 +7,7 @@ skipped 9.90 and 9.40: the table below shows that this polluter is as hard.
 
 from __future__ import annotations
 
+import csv
 import io
 import subprocess
 import sys
@@ -49,19 +50,32 @@ def scores() -> dict[str, Result]:
     return {name: run(load, polluted) for name, load in LOADERS.items()}
 
 
-def plain_csv(rows: int, quoted: bool = False) -> bytes:
-    """Four numbers, two categories, a class; where `quoted` one cell is, so that the file is not plainly clean."""
+FORMS = ("clean", "semicolons", "quoted words", "words beyond ASCII", "one cell in doubt")
+
+
+def plain_csv(rows: int, form: str = "clean") -> bytes:
+    """Four numbers, two categories, a class, written in one of the forms."""
     rng = np.random.default_rng(0)
+    cities = ["東京", "Zürich", "Łódź"] if form == "words beyond ASCII" else ["Oslo", "Rome", "Lima"]
     numbers = {f"x{j}": rng.normal(size=rows).round(6) for j in range(4)}
-    words = {"city": rng.choice(["Oslo", "Rome", "Lima"], rows), "kind": rng.choice(list("abcdefgh"), rows)}
+    words = {"city": rng.choice(cities, rows), "kind": rng.choice(list("abcdefgh"), rows)}
     frame = pd.DataFrame({**numbers, **words, "y": rng.choice(["yes", "no"], rows)})
-    data = frame.to_csv(index=False).encode()
-    return data.replace(b",yes\n", b',"yes"\n', 1) if quoted else data
+    quoting = csv.QUOTE_NONNUMERIC if form == "quoted words" else csv.QUOTE_MINIMAL
+    data = frame.to_csv(index=False, sep=_delimiter(form), quoting=quoting).encode()
+    return data.replace(b",yes\n", b", yes\n", 1) if form == "one cell in doubt" else data
+
+
+def _delimiter(form: str) -> str:
+    return ";" if form == "semicolons" else ","
+
+
+def _found(data: bytes) -> str:
+    return ";" if b";" in data[: data.index(b"\n")] else ","
 
 
 READERS: dict[str, Callable[[bytes], object]] = {
-    "pandas": lambda data: pd.read_csv(io.BytesIO(data)),
-    "pandas, dtype=str": lambda data: pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False),
+    "pandas": lambda data: pd.read_csv(io.BytesIO(data), sep=_found(data)),
+    "pandas, dtype=str": lambda data: pd.read_csv(io.BytesIO(data), sep=_found(data), dtype=str, keep_default_na=False),
     "read_table": lambda data: read_table(data, max_bytes=1 << 31),
 }
 
@@ -81,11 +95,11 @@ def measured(name: str, path: str) -> tuple[float, float]:
     return time.process_time() - start, peak() - held
 
 
-def speed(rows: int, quoted: bool) -> dict[str, tuple[float, float]]:
+def speed(rows: int, form: str) -> dict[str, tuple[float, float]]:
     """CPU seconds and MiB of each reader, the least of two runs."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plain.csv"
-        path.write_bytes(plain_csv(rows, quoted))
+        path.write_bytes(plain_csv(rows, form))
         runs = {name: [subprocess.run([sys.executable, "-m", "tests.bench.bench_read", name, str(path)], check=True,
                                       capture_output=True, text=True).stdout.split() for _ in range(2)]
                 for name in READERS}  # fmt: skip
@@ -100,7 +114,7 @@ def test_reading_is_right_more_often_than_pandas_and_not_much_slower() -> None:
     assert found["read_table"].weighted >= 9.80
     assert found["pandas"].simple < 6.5
     assert found["pandas, sep=None, bad lines skipped"].weighted < 9.6
-    taken = speed(1_000_000, quoted=False)
+    taken = speed(1_000_000, "clean")
     assert taken["read_table"][0] <= MOST * taken["pandas"][0]
     assert taken["read_table"][1] <= MOST_MEMORY * taken["pandas"][1]
 
@@ -109,9 +123,9 @@ def main(megabytes: float) -> None:
     for name, result in scores().items():
         told = f"simple {result.simple:6.3f}  weighted {result.weighted:6.3f}  raised {len(result.raised)}"
         print(f"{name:40s} {told}")  # noqa: T201
-    for quoted in (False, True):
-        print(f"{megabytes:.0f} MB, {'one cell quoted' if quoted else 'clean'}")  # noqa: T201
-        taken = speed(int(megabytes * 1e6 / BYTES_A_ROW), quoted)
+    for form in FORMS:
+        print(f"{megabytes:.0f} MB, {form}")  # noqa: T201
+        taken = speed(int(megabytes * 1e6 / BYTES_A_ROW), form)
         for name, (seconds, memory) in taken.items():
             beside = [x / y for x, y in zip((seconds, memory), taken["pandas"], strict=True)]
             times = f"{seconds:6.2f} s, {beside[0]:5.2f} × pandas; {memory:6.0f} MiB, {beside[1]:5.2f} ×"

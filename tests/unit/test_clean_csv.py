@@ -72,7 +72,10 @@ CELLS = (
     "99999999999999999999", "0.1234567890123456789", "0." + "0" * 400 + "1", "1" * 1300, '"x"', "'x'", "#x", "%",
     "//x", "x\ry", "é", "1 000", "$5", "12 %", "2024-01-02", "03/04/2024", "Oslo ", "oslo", "a\x0bb", "\x00", "\t",
     "~{ab~}", "---", "1_000", "0x10", "1d5", "1e", "1;5", "total", "x\n", "\n", "\n\n", "\r\n", "3\n1,2,3,Oslo",
-    "1,5,7\n3", "n,x,y,city\n", "+AGEA-", "=1+1",
+    "1,5,7\n3", "n,x,y,city\n", "+AGEA-", "=1+1", '""', '"5"', '"1.5"', '" 5"', '"5 "', '"07"', '"a""b"', '""""',
+    '"a,b"', '"a;b"',
+    '"a\nb"', '"a', 'a"', 'a"b', '"a"b', '"a" ', ' "a"', '"#x"', '"n"', '"é"', "Zürich", "ÃŸ", "Ã©", "\u00a0x", "京都",
+    "５", "ﬁ", "x\u0301", "\u200b", "−5", "\ufeff", "€5", "Köln", "\u2028", "œuvre", "1.50", "1.2345",
 )  # fmt: skip
 
 
@@ -88,10 +91,47 @@ def joined(rows: list[list[str]], delimiter: str, end: str) -> bytes:
     return end.join([*map(delimiter.join, rows), ""]).encode()
 
 
+def in_quotes(rows: list[list[str]], least: int = 0) -> list[list[str]]:
+    """The cells of the columns from `least` on in quotes."""
+    return [[*row[:least], *('"' + cell.replace('"', '""') + '"' for cell in row[least:])] for row in rows]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("delimiter", [",", "\t", "|"])
+@pytest.mark.parametrize("delimiter", [",", "\t", "|", ";"])
 def test_a_clean_file_is_proved_clean(delimiter: str, end: str) -> None:
     assert assert_equal(joined(written(delimiter, end), delimiter, end))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize("least", [0, 3])
+def test_a_clean_file_with_quotes_is_proved_clean(delimiter: str, least: int) -> None:
+    rows = written(delimiter, "\n")
+    for place in range(1, ROWS):
+        rows[place][3] = ["Oslo, Norway; east", 'the "old" town', '"', "Rome"][place % 4]
+    assert assert_equal(joined(in_quotes(rows, least), delimiter, "\n"))
+
+
+@pytest.mark.parametrize(
+    "cities", [["Zürich", "Orléans", "Łódź"], ["奥斯陆", "罗马", "利马"], ["Αθήνα", "Москва", "東京"]]
+)
+def test_a_clean_file_of_words_beyond_ascii_is_proved_clean(cities: list[str]) -> None:
+    rows = written(",", "\n", 20_000)
+    for place in range(20_001):
+        rows[place][3] = cities[place % 3]
+    assert assert_equal(joined(rows, ",", "\n"))
+
+
+def test_a_point_that_may_separate_thousands_is_told() -> None:
+    rows = [["n", "x", "city"], *([str(i % 7), f"{i % 900 + 1}.{i % 1000:03}", "Oslo"] for i in range(ROWS))]
+    assert not assert_equal(joined(rows, ";", "\n"))
+    rows[5][1] = "0.5"
+    assert assert_equal(joined(rows, ";", "\n"))
+
+
+@pytest.mark.parametrize("broken", [b"\xc3", b"\xa9", b"\xc3\n\xa9", b"\xed\xa0\x80"])
+def test_bytes_that_are_no_utf8_are_left_to_the_rules(broken: bytes) -> None:
+    data = joined(written(",", "\n", 20_000), ",", "\n").replace(b"Lima", b"Lim" + broken)
+    assert read_clean(data) is None
 
 
 @pytest.mark.parametrize("others", ["maybe", "False", ""])
@@ -105,12 +145,15 @@ def test_truth_values_are_read_alike(others: str) -> None:
 @examples(500, usually=5)
 @given(
     st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1]),
-    st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n")]), st.booleans(),
+    st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n"), (";", "\n")]), st.booleans(),
+    st.sampled_from([None, 0, 3]),
 )  # fmt: skip
 def test_one_cell_anywhere_is_read_alike(
-    cell: str, column: int, row: int, form: tuple[str, str], all_of_them: bool
+    cell: str, column: int, row: int, form: tuple[str, str], all_of_them: bool, quotes: int | None
 ) -> None:
     rows = written(*form)
+    if quotes is not None:
+        rows = in_quotes(rows, quotes)
     for place in range(1, ROWS + 1, 3) if all_of_them else [row]:
         rows[place][column] = cell
     assert_equal(joined(rows, *form))
