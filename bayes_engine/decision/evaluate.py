@@ -150,11 +150,11 @@ def held_out(
 
 
 class _Rows(NamedTuple):
-    """Rows to be held out, checked: X (n, d) with their `labels` (n,), of which `truth` (n,) are the places among the
+    """Rows to be held out, checked: X (n, d) with their `labels` (n,), under the target's name if it has one, of which `truth` (n,) are the places among the
     classes; `weight` (n,), None of them where all count alike."""
 
     X: Any
-    labels: NDArray[Any]
+    labels: Any
     classes: tuple[Any, ...]
     truth: NDArray[np.intp]
     weight: Array
@@ -194,13 +194,18 @@ def _rows(model: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> _Rows:
     alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
     weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
     together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
+    name = model.target_.name if hasattr(model, "target_") else getattr(y, "name", None)
+    named: Any = labels
+    if name is not None:  # a network's arcs may name the target, and its ties fall by names
+        named = pd.Series(labels, name=name, dtype=object if labels.dtype.kind == "U" else labels.dtype)
     tick()
-    return _Rows(X, labels, classes, truth, weight, sample_weight is None, together)
+    return _Rows(X, named, classes, truth, weight, sample_weight is None, together)
 
 
 def _fold(model: Any, rows: _Rows, train: NDArray[np.intp], test: NDArray[np.intp]) -> _Fold:
     weight = rows.weight[train]
-    fold, known = _learnt(model, _safe_indexing(rows.X, train), rows.labels[train], None if rows.alike else weight)
+    weights = None if rows.alike else weight
+    fold, known = _learnt(model, _safe_indexing(rows.X, train), _safe_indexing(rows.labels, train), weights)
     learnt = np.bincount(rows.truth[train], weight, minlength=len(rows.classes)).astype(float)
     return _Fold(fold, known, learnt, test)
 

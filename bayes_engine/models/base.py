@@ -284,8 +284,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
     def _log_posteriors_learnt_anew(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Array, Array]]:
         """Of each row (C,) log P(c|x) and (C,) P(c) of a model learnt from the others alone, its structure too, under
         the schema that there is: the rows are encoded once."""
-        frame, labels, _ = self._read(X, y, sample_weight, self.target_, reset=False)
-        target = replace(self.target_, name="class")  # as in folds: their labels come without a name
+        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
         table = self._table(frame, self.schema_, unseen="error", missing=self.missing)
         for i in steps(range(table.n)):
             rest = np.arange(table.n) != i

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from bayes_engine import TAN, BayesianNetworkClassifier, NaiveBayes, load_dataset
+from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import EstimationWarning, ParameterError
 from bayes_engine.factors.network import Network
 from bayes_engine.stats.family_counts import FamilyCounts
@@ -272,6 +273,15 @@ def test_the_declared_classes_keep_the_targets_name() -> None:
     X, y = pd.DataFrame({"a": list("xyxy")}), pd.Series(list("nnyy"), name="kind")
     model = BayesianNetworkClassifier([("kind", "a")]).partial_fit(X[:2], y[:2], ["n", "y"]).partial_fit(X[2:], y[2:])
     assert model.target_.name == "kind" and model.classes_.tolist() == ["n", "y"]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"in_folds": True}])
+def test_rows_are_held_out_under_the_targets_own_name(parameters: dict[str, Any]) -> None:
+    table = parts("watermelon2")
+    arcs = [(table.target.name, name) for name in table.X]
+    models = (BayesianNetworkClassifier(arcs), NaiveBayes())
+    network, naive = (held_out(m.fit(table.X, table.y), table.X, table.y, **parameters) for m in models)
+    np.testing.assert_allclose(network.log_posterior, naive.log_posterior, rtol=1e-9)
 
 
 def test_a_cycle_or_an_unknown_node_is_named() -> None:
