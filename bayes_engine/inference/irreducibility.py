@@ -18,11 +18,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.errors import ImpossibleEvidence
-from bayes_engine.factors.network import CPT, Family, Network, sliced
+from bayes_engine.factors.network import Family, Network, sliced
 from bayes_engine.inference.forward_sampling import Places, checked_evidence
 from bayes_engine.logspace import Array, log
 from bayes_engine.stats.counts import as_one
-from bayes_engine.table.schema import Variable
 
 LARGEST = 2**18
 """Cells of one table at most: a node with a larger blanket is drawn from its families' rows instead."""
@@ -263,21 +262,3 @@ def blanket_of(families: Iterable[Family], members: Sequence[int]) -> tuple[int,
 def cells(network: Network, families: Sequence[Family], members: Sequence[int]) -> float:
     """How large the tables of a unit are."""
     return float(np.prod([network.sizes[j] for j in (*blanket_of(families, members), *members)], dtype=float))
-
-
-def stuck_network(noise: float = 0.0) -> Network:
-    """Two coins and whether they fell alike: given that they did, turning one of them alone is impossible.
-
-    P(first = heads) = 0.7, the second coin is fair; 'equal' is wrong with probability `noise`. Without noise a chain
-    that draws one coin at a time stays for ever in one of two communicating classes; with a little it is slow.
-    """
-    first, second = (Variable(name, "categorical", ("tails", "heads")) for name in ("first", "second"))
-    equal = Variable("equal", "categorical", ("no", "yes"))
-    alike, unlike = [noise, 1.0 - noise], [1.0 - noise, noise]
-    return Network(
-        [
-            CPT(first, (), [0.3, 0.7]),
-            CPT(second, (), [0.5, 0.5]),
-            CPT(equal, (first, second), [[alike, unlike], [unlike, alike]]),
-        ]
-    )

@@ -95,15 +95,6 @@ def separation(graph: DAG, a: str, b: str, given: Collection[str] = ()) -> Separ
     return Separation(a, b, ordered, True, tuple(islice(blocked, MOST_TRAILS)))
 
 
-def separated(graph: DAG, a: str, b: str, given: Collection[str] = ()) -> bool:
-    """Only whether.
-
-    >>> separated(DAG("abc", [("a", "b"), ("b", "c")]), "a", "c", ["b"])
-    True
-    """
-    return _open_path(graph, a, b, frozenset(given)) is None
-
-
 def trail(graph: DAG, nodes: tuple[str, ...], given: Collection[str]) -> Trail:
     """A path (its nodes, end to end) with what the given nodes do to it.
 

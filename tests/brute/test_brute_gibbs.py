@@ -20,8 +20,9 @@ from bayes_engine.inference.gibbs_kernel import (
     gibbs_step,
     start,
 )
-from bayes_engine.inference.irreducibility import stuck_network, tied_blocks
+from bayes_engine.inference.irreducibility import tied_blocks
 from bayes_engine.table.schema import Variable
+from tests.stuck_network import stuck_network
 
 SIZES = (2, 3, 2, 2, 3, 2)
 

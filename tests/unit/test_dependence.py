@@ -68,9 +68,9 @@ def test_a_pair_without_a_degree_of_freedom_is_no_test() -> None:
 
 def test_the_pairs_of_the_textbook(melons: tuple[TAN, pd.DataFrame]) -> None:
     pairs = all_tested(melons[0])
-    found = {p.edge: round(p.given_class.found.information, 4) for p in pairs}
+    found = {p.edge: round(p.given_class.dependence.information, 4) for p in pairs}
     assert found.items() >= TEXTBOOK.items()
-    nats = [p.given_class.found.information for p in pairs]
+    nats = [p.given_class.dependence.information for p in pairs]
     assert nats == sorted(nats, reverse=True)
     assert len(pairs) == 15
     assert [p.edge for p in pairs if p.given_class.significant] == [("根蒂", "脐部")]
@@ -150,7 +150,7 @@ def test_the_five_edges_are_what_they_were_found_to_be(melons: tuple[TAN, pd.Dat
     assert round(pairs["色泽", "纹理"].chance, 4) == 0.2408
     strongest_pair = pairs["根蒂", "脐部"]
     assert (strongest_pair.way, round(strongest_pair.holm, 3)) == ("exact", 0.044)
-    assert round(15 * strongest_pair.found.p_value, 4) == 0.0163
+    assert round(15 * strongest_pair.dependence.p_value, 4) == 0.0163
     assert {p.way for p in pairs.values()} == {"exact"}
 
 

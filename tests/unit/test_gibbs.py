@@ -13,9 +13,10 @@ from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference import irreducibility
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, autocorrelation, gelman_rubin, gibbs, updates
 from bayes_engine.inference.gibbs_kernel import compile_gibbs, conditional, gibbs_step, start
-from bayes_engine.inference.irreducibility import stuck_network, tied_blocks
+from bayes_engine.inference.irreducibility import tied_blocks
 from bayes_engine.table.schema import Variable
 from tests.conftest import crossed
+from tests.stuck_network import stuck_network
 
 
 def split_rhat(draws: np.ndarray) -> float:

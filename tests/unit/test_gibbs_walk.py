@@ -13,7 +13,6 @@ from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.forward_sampling import likelihood_weighting
 from bayes_engine.inference.gibbs import GibbsSettings
 from bayes_engine.inference.gibbs_kernel import compile_gibbs, conditional
-from bayes_engine.inference.irreducibility import stuck_network
 from bayes_engine.workbench.derivation.gibbs_walk import (
     communicating_classes,
     compare_samplers,
@@ -27,6 +26,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
     weighted,
 )
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
+from tests.stuck_network import stuck_network
 
 
 def by_hand(network: Network, evidence: np.ndarray, event: np.ndarray) -> float:

@@ -7,7 +7,7 @@ import pytest
 from bayes_engine.errors import ParameterError
 from bayes_engine.structure.equivalence import PDAG, cpdag
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.separation import paths, separated, separation
+from bayes_engine.structure.separation import paths, separation
 
 ASIA = DAG(
     ("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp"),
@@ -82,9 +82,9 @@ def test_an_arc_is_a_trail_that_nothing_blocks() -> None:
 
 def test_the_watermelon_net_separates_as_the_book_says() -> None:
     """色泽 ⊥ 根蒂 | 甜度, 敲声?  Given the class, colour says nothing of the root (Zhou, §7.5.1)."""
-    assert separated(WATERMELON, "色泽", "根蒂", ["好瓜"])
-    assert separated(WATERMELON, "甜度", "敲声", ["好瓜"])
-    assert not separated(WATERMELON, "甜度", "敲声", ["好瓜", "根蒂"])
+    assert separation(WATERMELON, "色泽", "根蒂", ["好瓜"]).separated
+    assert separation(WATERMELON, "甜度", "敲声", ["好瓜"]).separated
+    assert not separation(WATERMELON, "甜度", "敲声", ["好瓜", "根蒂"]).separated
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
 from bayes_engine.factors.cpt_edits import bad_rows, normalized, numbers_of, with_tables
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.beliefs import JointBelief, joint_belief, node_beliefs
-from bayes_engine.inference.irreducibility import stuck_network
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.network import joint_table
+from tests.stuck_network import stuck_network
 
 
 @pytest.mark.parametrize("name", network_names())

@@ -56,7 +56,7 @@ class PairTest(NamedTuple):
     and neither can be had. `holm` is p by Holm's correction for all pairs that can be tested; `least` is the least p
     that drawn tables can give, at which p and `holm` are bounds."""
 
-    found: Dependence
+    dependence: Dependence
     chance: float
     p: float
     way: Way
@@ -98,11 +98,11 @@ def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
     return tuple(Pair(e, given[e], overall[e]) for e in order)
 
 
-def pair_tests(found: Mapping[Edge, Dependence], tables: Mapping[Edge, Array]) -> dict[Edge, PairTest]:
+def pair_tests(dependences: Mapping[Edge, Dependence], tables: Mapping[Edge, Array]) -> dict[Edge, PairTest]:
     """The pairs that have tables (C, S_a, S_b), tested. One without a degree of freedom is no test and keeps 1."""
-    free = [e for e in tables if found[e].degrees]
+    free = [e for e in tables if dependences[e].degrees]
     sparse = [e for e in free if expects_few(tables[e], SPARSE)]
-    p: dict[Edge, tuple[float, Way]] = {e: (found[e].p_value, "chi2") for e in tables}
+    p: dict[Edge, tuple[float, Way]] = {e: (dependences[e].p_value, "chi2") for e in tables}
     exact = {e: exact_p_value(tables[e]) for e in steps(sparse)}
     many = [e for e in sparse if exact[e] is None]
     draws = draws_of_tests(len(free))
@@ -114,13 +114,14 @@ def pair_tests(found: Mapping[Edge, Dependence], tables: Mapping[Edge, Array]) -
         elif affordable and is_whole(tables[e]):
             p[e] = drawn_p_value(tables[e], draws), "drawn"
         else:
-            p[e] = found[e].p_value, "rough"
+            p[e] = dependences[e].p_value, "rough"
     corrected = dict.fromkeys(tables, 1.0) | dict(
         zip(free, holm(np.array([p[e][0] for e in free])).tolist(), strict=True)
     )
     least = {e: 1.0 / (1 + draws) if p[e][1] == "drawn" else 0.0 for e in tables}
     return {
-        e: PairTest(found[e], expected_information(tables[e]), *p[e], corrected[e], least[e]) for e in steps(tables)
+        e: PairTest(dependences[e], expected_information(tables[e]), *p[e], corrected[e], least[e])
+        for e in steps(tables)
     }
 
 
@@ -160,15 +161,17 @@ def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False
     most = 0.0
     for pair in steps(pairs):
         if (place := drawn.place(pair.edge)) is not None:
-            drawn.nats[place], drawn.chance[place] = pair.of(overall).found.information, pair.of(overall).chance
+            drawn.nats[place], drawn.chance[place] = pair.of(overall).dependence.information, pair.of(overall).chance
             drawn.significant[place] = pair.of(overall).significant
-            most = max(most, *(pair.of(o).found.information for o in (False, True)))
+            most = max(most, *(pair.of(o).dependence.information for o in (False, True)))
     return replace(drawn, most=most)
 
 
 def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[str]:
     """At most so many of the names, in their order: those that a strong pair, given the class, has."""
-    kept = dict.fromkeys(name for p in sorted(pairs, key=lambda p: -p.given_class.found.information) for name in p.edge)
+    kept = dict.fromkeys(
+        name for p in sorted(pairs, key=lambda p: -p.given_class.dependence.information) for name in p.edge
+    )
     chosen = set(list(kept)[:most])
     return [name for name in names if name in chosen]
 

@@ -237,8 +237,8 @@ def communicating_classes(
     """The communicating classes in which draws of single nodes keep a chain, and what `blocks` (columns) join; None
     where all states communicate, or the states are more than can be drawn (DRAWN).
 
-    >>> from bayes_engine.inference.irreducibility import stuck_network
-    >>> network = stuck_network()
+    >>> from bayes_engine.datasets import load_network
+    >>> network = load_network("stuck").network
     >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
     >>> found = communicating_classes(kernel, network.places({"first": "heads"}), [(0, 1)])
     >>> found.states.tolist(), found.weight.round(2).tolist(), found.answer.tolist(), found.joined

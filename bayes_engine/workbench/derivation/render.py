@@ -350,7 +350,7 @@ def to_text(
         for step in working.steps:
             number = _origin(working, step, k) + factor(working, step, k, digits)
             lines.append(f"  {heading(working, step, k, names)} = {number}")
-            lines += ["    " + line for line in behind(working, step, k, names)]
+            lines += ["    " + line for line in behind(working, step, k)]
         if working.additive:
             lines.append(f"  {log_joint_word(working)} = {log_joint(working, k, digits)}")
         lines.append(f"  {joint_word(working)} = {joint(working, k, digits)}")
@@ -384,12 +384,10 @@ def moments(working: Working, step: WorkingStep, k: int) -> str:
     return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
 
 
-def behind(
-    working: Working, step: WorkingStep, k: int, names: DisplayNames = AS_IN_FILE, most: int = MOST_OPENED
-) -> list[str]:
+def behind(working: Working, step: WorkingStep, k: int) -> list[str]:
     """What the number of a step was made of, in lines: of a Gaussian its moments; of a Poisson its rate; of a kernel
     density the training values that add most; of a text its terms, those that move the posterior most first. Up to
-    `most` of these; of a weighted factor, of what the weight acts on."""
+    MOST_OPENED of these; of a weighted factor, of what the weight acts on."""
     sign = -1.0 if step.complement else 1.0
     step = bare(step)
     source = step.sources[k]
@@ -400,17 +398,18 @@ def behind(
     if isinstance(source, Parametric):
         return [f"{q.symbol} = {quotient(q)} = {moment_of(working, q.value)}" for q in source.estimated]
     if isinstance(source, KernelEstimate):
-        shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in largest_bumps(source)[:most]]
+        shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in largest_bumps(source)[:MOST_OPENED]]
         rest = 1.0 - sum(share for _said, share in shares)
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
         return ["x_i" + _(": ") + ", ".join([*(formula for formula, _share in shares), *more])] if shares else []
     if isinstance(source, Words):
         lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{'−' if sign < 0 else ''}{_log_of(t.source, t.times)}"
                  f" = {signed(sign * t.log_value, DIGITS)}"
-                 for t in (source.terms[v] for v in most_discriminating(step)[:most])]  # fmt: skip
-        rest = sign * sum(source.terms[v].log_value for v in most_discriminating(step)[most:])
-        if len(source.terms) > most:
-            lines.append(_("{n} other terms: {nats}").format(n=len(source.terms) - most, nats=signed(rest, DIGITS)))
+                 for t in (source.terms[v] for v in most_discriminating(step)[:MOST_OPENED])]  # fmt: skip
+        rest = sign * sum(source.terms[v].log_value for v in most_discriminating(step)[MOST_OPENED:])
+        if len(source.terms) > MOST_OPENED:
+            others = len(source.terms) - MOST_OPENED
+            lines.append(_("{n} other terms: {nats}").format(n=others, nats=signed(rest, DIGITS)))
         if source.absent:
             lines.append(_("all terms that do not stand in it: {nats}").format(nats=signed(source.absent, DIGITS)))
         return lines
@@ -536,7 +535,7 @@ def _opened(working: Working, names: DisplayNames) -> list[str]:
         f"{name_of(step, working.classes[k], working.target, names)}{_(': ')}{_('; ').join(lines)}"
         for step in working.steps
         for k, source in enumerate(bare(step).sources)
-        if isinstance(source, Estimated) and (lines := behind(working, step, k, names))
+        if isinstance(source, Estimated) and (lines := behind(working, step, k))
     ]
 
 

@@ -92,7 +92,6 @@ def verdict(
     *,
     decided: int,
     narrow: bool = False,
-    dark: bool = False,
 ) -> Figure:
     """For each decision the posterior of its class (None for one that is no class) and its conditional risk; the least
     risk is drawn full. `names` are escaped already. `narrow` leaves room for short numbers only."""

@@ -47,7 +47,7 @@ def _on_top(curves: Sequence[tuple[CurveStyle, T]]) -> list[tuple[CurveStyle, T]
     return sorted(curves, key=lambda curve: curve[0].active)
 
 
-def _framed(figure: Figure, dark: bool, height: int = HEIGHT) -> Figure:
+def _framed(figure: Figure, height: int = HEIGHT) -> Figure:
     legend = {"x": 0, "y": 1.03, "yanchor": "bottom", "itemwidth": 32, "font": {"size": 13}}
     figure.update_layout(legend=legend, hovermode="closest")
     return sized(figure, height, left=4, right=12, top=40, bottom=4)
@@ -84,7 +84,7 @@ def calibration(
     left, foot = (v if v > 0.3 else 0.0 for v in (least, min(least, lowest)))  # a largest posterior is never small
     figure.update_xaxes(title=forecast, range=[left - 0.02, 1.02])
     figure.update_yaxes(title=_("observed share"), range=[foot - 0.03, 1.04])
-    return _framed(figure, dark, height)
+    return _framed(figure, height)
 
 
 def roc(
@@ -118,7 +118,7 @@ def roc(
         )
     figure.update_xaxes(title=_("false positives among the others (FPR)"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("found among the class (TPR)"), range=[-0.02, 1.04])
-    return _framed(figure, dark)
+    return _framed(figure)
 
 
 def _iso_risk(figure: Figure, swept: ThresholdSweep, priced: ErrorCosts, dark: bool) -> None:
@@ -167,7 +167,7 @@ def precision_recall(curves: Sequence[tuple[CurveStyle, ThresholdSweep]], *, dar
         )  # fmt: skip
     figure.update_xaxes(title=_("found among the class (recall)"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("of those called so, that are (precision)"), range=[-0.02, 1.04])
-    return _framed(figure, dark)
+    return _framed(figure)
 
 
 def risk_steps(
@@ -202,7 +202,7 @@ def risk_steps(
     lowest = min([0.0, *(steps.best()[1] for _look, steps in curves)])
     room = 0.06 * (top - lowest) or 0.1
     figure.update_yaxes(title=_("estimated risk"), range=[lowest - room, top + room])
-    return _framed(figure, dark)
+    return _framed(figure)
 
 
 def cost_curves(curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | None, *, dark: bool = False) -> Figure:
@@ -231,7 +231,7 @@ def cost_curves(curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | Non
     top = max([0.1, *(float(c.own.max()) for _l, c in curves)])
     figure.update_xaxes(title=_("PC₊: how much the class weighs, by prior and loss"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("normalized expected cost"), range=[-0.02 * top, min(max(1.06 * top, 0.2), 1.02)])
-    return _framed(figure, dark)
+    return _framed(figure)
 
 
 class Points(NamedTuple):

@@ -29,7 +29,9 @@ OF_TITLE = "text"
 class Figure(BaseFigure):  # type: ignore[misc]
     """Traces and a layout. Where a figure has panels (`subplots`), `row` and `col` say which one is meant, from 1 on.
 
-    It is one of Plotly's figures only for `st.plotly_chart`, which takes the `to_dict` of such a one unchecked.
+    It is one of Plotly's figures only for `st.plotly_chart`, which takes the `to_dict` of such a one unchecked. The
+    `**properties` of its methods are plotly.js's own names, hundreds of them, passed on as they are: none is read here
+    but the panel's.
     """
 
     _panels: Mapping[tuple[int, int], Axes]

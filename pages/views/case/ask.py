@@ -239,7 +239,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 placeholder=_("type the answer"),
                 **control("answer", None, lambda s, v: s if v is None else _answering(j, float(v))(s)),
             )
-        _intervals(talk, variable, results, codes)
+        _intervals(talk, results, codes)
     if question.error:
         st.caption(_("The density has no closed form here: known up to {error}.").format(error=number(question.error)))
 
@@ -255,7 +255,7 @@ def _levels(talk: Interview, variable: Variable) -> dict[Any, str]:
     return {}
 
 
-def _intervals(talk: Interview, variable: Variable, results: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
+def _intervals(talk: Interview, results: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
     """The decisions along a number, or of the likeliest of many levels; ends that nobody answers are left out."""
     if codes:
         likely = sorted(zip(codes.values(), results, strict=True), key=lambda pair: -pair[1].probability)[:MOST_ANSWERS]

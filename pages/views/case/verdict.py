@@ -67,7 +67,6 @@ def draw_risks(
         action_colours(actions, table.classes, dark=dark()),
         decided=actions.index(decided),
         narrow=narrow,
-        dark=dark(),
     )
     chart(figure, key=key, alt=_("posterior of each class and conditional risk of each decision"))
 

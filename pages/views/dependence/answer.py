@@ -25,7 +25,7 @@ from pages.views.dependence.dependences import Dependences, column_name, edge_na
 
 def which_pairs_depend(table: active.FittableTable, dependences: Dependences) -> None:
     """Which pairs are dependent, and what it costs naive Bayes on rows that it has not seen."""
-    tested = [p for p in dependences.pairs if p.given_class.found.degrees]
+    tested = [p for p in dependences.pairs if p.given_class.dependence.degrees]
     if not tested:
         return
     sure = [p for p in tested if p.given_class.significant]
@@ -34,7 +34,7 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
         "all": len(tested),
         "sure": len(sure),
         "pair": f"**{edge_name(table, top.edge)}**",
-        "amount": units.evidence_text(top.given_class.found.information),
+        "amount": units.evidence_text(top.given_class.dependence.information),
         "chance": units.evidence_text(top.given_class.chance),
         "target": column_name(table, table.target.name),
         "level": f"{100 * LEVEL:g} %",

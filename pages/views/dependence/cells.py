@@ -44,7 +44,7 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
             change(with_pair(table, (names[i], names[j])))
 
     chart(figure, key="dependence_map", alt=_("how informative every two columns are about each other"), on_pick=pick)
-    tests = sum(p.of(overall).found.degrees > 0 for p in dependences.pairs)
+    tests = sum(p.of(overall).dependence.degrees > 0 for p in dependences.pairs)
     filled = (
         _("Filled: dependent at the {level} level. Hollow: not shown to be.")
         if tests == 1
@@ -110,12 +110,12 @@ def draw_list(table: active.FittableTable, dependences: Dependences, ordered: li
         [
             [
                 " – ".join(clean(table.column(n), 24) for n in p.edge),
-                f"{units.evidence(t.found.information):.4f}",
+                f"{units.evidence(t.dependence.information):.4f}",
                 f"{units.evidence(t.chance):.4f}",
                 p_value(t.holm, is_bound=t.is_bound),
                 "✓" if p.edge in taken else "",
-                f"{t.found.statistic:.2f}",
-                str(t.found.degrees),
+                f"{t.dependence.statistic:.2f}",
+                str(t.dependence.degrees),
                 p_value(t.p, is_bound=t.is_bound),
             ]
             for p, t in zip(ordered, shown, strict=True)

@@ -41,7 +41,7 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
     st.subheader(
         _("{pair}: {amount}, by chance {chance}").format(
             pair=edge_name(table, chosen.edge),
-            amount=units.evidence_text(tested.found.information),
+            amount=units.evidence_text(tested.dependence.information),
             chance=units.evidence_text(tested.chance),
         )
     )
@@ -59,12 +59,12 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
 
 def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> str:
     few, possible = cells.sparse
-    found = tested.found
+    dependence = tested.dependence
     sentence = _("G = 2·{n}·{nats} nats = {g}, df = {df}, p {p}, after Holm's correction {holm}.").format(
-        n=count(found.n),
-        nats=number(found.information),
-        g=f"{found.statistic:.3f}",
-        df=found.degrees,
+        n=count(dependence.n),
+        nats=number(dependence.information),
+        g=f"{dependence.statistic:.3f}",
+        df=dependence.degrees,
         p=p_value(tested.p, is_bound=tested.is_bound, equals="= "),
         holm=p_value(tested.holm, is_bound=tested.is_bound),
     )
@@ -81,8 +81,10 @@ def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> 
         "rough": _("Fewer than {least} rows are expected in {few} of {all} cells, so the p-value is rough."),
     }[tested.way]
     if how:
-        draws = f"{draws_of_tests(sum(p.given_class.found.degrees > 0 for p in dependences.pairs)):,}"
-        how = " " + how.format(least=count(SPARSE), few=few, all=possible, draws=draws, rough=p_value(found.p_value))
+        draws = f"{draws_of_tests(sum(p.given_class.dependence.degrees > 0 for p in dependences.pairs)):,}"
+        how = " " + how.format(
+            least=count(SPARSE), few=few, all=possible, draws=draws, rough=p_value(dependence.p_value)
+        )
     return sentence + how
 
 

@@ -52,7 +52,7 @@ def pairs(table: active.FittableTable, dependences: Dependences) -> None:
         why_no_pair(table, dependences)
         return
     overall = is_overall()
-    ordered = sorted(dependences.pairs, key=lambda p: -p.of(overall).found.information)
+    ordered = sorted(dependences.pairs, key=lambda p: -p.of(overall).dependence.information)
     chosen = chosen_pair(table, ordered)
     _controls(table, dependences)
     figure, listed = st.columns(2, gap="small")

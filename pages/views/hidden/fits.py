@@ -319,7 +319,7 @@ def _hiding_film(table: active.FittableTable, labels: HiddenLabels, plane: tuple
 class FilledCell:
     """A cell filled: its distribution given the row's other cells, and what is known of its column without the row."""
 
-    found: Conditional
+    distribution: Conditional
     true: float | None
     mean: float
     sd: float

@@ -43,7 +43,7 @@ def show(table: active.FittableTable) -> None:
 
 def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -> None:
     names = fits.numeric_features(table)
-    distribution = only(got.found, names[column])
+    distribution = only(got.distribution, names[column])
     mean, sd = float(distribution.mean[0]), float(distribution.sd[0])
     marks = [(_("EM fills in {v}").format(v=number(mean)), mean, "solid")]
     marks.append((_("column mean {v}").format(v=number(got.mean)), got.mean, "dot"))

@@ -175,10 +175,10 @@ def _beneath(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
     if choose(_("Beneath"), keys.LAB_BENEATH, words, titled=False) == "curve":
         _growth(setup)
     else:
-        _numbers(setup, sample, curve)
+        _numbers(sample, curve)
 
 
-def _numbers(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
+def _numbers(sample: Sample, curve: LearningCurve) -> None:
     heads = [_("classifier"), _("misfit R(h∞) − R*"), _("finite sample"), _("± standard error"), _("mean risk"),
              _("risk of the sample shown")]  # fmt: skip
     lines = [[md(head) for head in heads]]

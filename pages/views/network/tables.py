@@ -58,7 +58,7 @@ def _table(source: Source, node: str) -> None:
         st.caption(_("… and {n} more rows.").format(n=len(faulty) - NAMED))
     if faulty:
         st.caption(_("Until every row sums to 1, all answers use this table as it was."))
-    _resets(source, place, edits)
+    _resets(place, edits)
     _learned(source, cpt)
 
 
@@ -118,7 +118,7 @@ def _bad(source: Source, cpt: CPT, numbers: Numbers, bad: BadRow) -> None:
         )
 
 
-def _resets(source: Source, place: int, edits: dict[int, Numbers]) -> None:
+def _resets(place: int, edits: dict[int, Numbers]) -> None:
     with st.container(horizontal=True, gap="small"):
         if place in edits:
             st.button(
