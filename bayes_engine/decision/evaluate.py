@@ -150,8 +150,8 @@ def held_out(
 
 
 class _Rows(NamedTuple):
-    """Rows to be held out, checked: X (n, d) with their `labels` (n,), under the target's name if it has one, of which `truth` (n,) are the places among the
-    classes; `weight` (n,), None of them where all count alike."""
+    """Rows to be held out, checked: X (n, d) with their `labels` (n,), under the target's name if it has one, of which
+    `truth` (n,) are the places among the classes; `weight` (n,), None of them where all count alike."""
 
     X: Any
     labels: Any
