@@ -31,7 +31,7 @@ from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.moments import ColumnMoments, Members
+from bayes_engine.stats.moments import SMALLEST, ColumnMoments, Members
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
@@ -134,6 +134,47 @@ class GaussianLeaf(Leaf):
         if left is None:
             mean, variance = (cells_of(table, self.parents, hidden, X) for table in self.gaussians)
             return normal_log_density(offset, mean, variance)
+        if self.cells is None and not hidden and (alone := self._own_class_without(X, left)) is not None:
+            terms, right = alone
+            others = np.flatnonzero(~right)
+            if len(others):
+                terms[others] = self._estimated_without(X.take(others), (), left.take(others))
+            return terms
+        return self._estimated_without(X, hidden, left)
+
+    def _own_class_without(self, X: Table, left: LeftOutRows) -> tuple[Array, NDArray[np.bool_]] | None:
+        """(n, C) the terms without each row, as if it had its say in the mean and the variance of its own class alone;
+        (n,) where that is so, and they keep their digits. None where the variance of another class may hang on it too:
+        one that all share, or that stands for the class's own."""
+        m, ddof = self.moments, self.rule.ddof
+        whole, few = m.pooled(), max(ddof, 1)
+        rows = float(whole.weight[0]) - float(left.weight.max(initial=0.0))
+        if self.rule.tied or rows <= 0:
+            return None
+        least = 2.0 * max(self.rule.floor * float(whole.m2[0]) / rows, np.finfo(float).tiny)
+        if self.replaced.any() or (m.weight <= few).any() or (self.variance <= least).any():
+            return None
+        x, own = X[self.variable.name] - m.pivot, left.own
+        weight, offset, squares = m.weight[own], m.offset[own], m.m2[own]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            rest = weight - left.weight
+            delta = x - offset
+            gone = left.weight * delta**2 * (weight / rest)
+            offset -= left.weight * delta / rest
+            spread = squares - gone
+            variance = spread / (rest - ddof)
+            right = (rest > np.maximum(1e-9 * weight, few)) & (gone <= 0.5 * squares) & (variance > least)
+            # a column of one value is no factor, whatever its class
+            far = np.maximum(np.abs(offset), np.abs(m.offset).max())
+            right &= spread > 2.0 * float(whole.weight[0]) * np.maximum(1e-20 * far**2, SMALLEST**2)
+            terms = normal_log_density(x, m.offset[:, None], self.variance[:, None])
+            terms[own, np.arange(X.n)] = normal_log_density(x, offset, variance)
+        return terms.T, right
+
+    def _estimated_without(self, X: Table, hidden: tuple[str, ...], left: LeftOutRows) -> Array:
+        """`term` of rows left out: every class is estimated anew for each of them."""
+        x = X[self.variable.name]
+        offset = (x - self.moments.pivot).reshape(-1, *[1] * (1 + len(hidden)))
         rest = self._without(self.moments, (), X, left)
         variance, _, used = self.rule.variance(rest)
         tables = used.offset, variance

@@ -32,6 +32,7 @@ from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import log_smoothed
 from bayes_engine.progress import steps
+from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema, Variable
@@ -192,12 +193,7 @@ class AveragedFactor(Factor):
         k = len(self.prior.p)
         joint = np.empty((k, X.n)).T
         for rows, joints in packed.sums(tables, 0, X.n):
-            top = joints.max(axis=0)
-            top = np.where(np.isfinite(top), top, 0.0)
-            joints -= top  # in place: what `log_sum` would set aside does not fit the cache
-            total = (top + log(exp(joints).sum(axis=0))).T
-            alone = np.isneginf(total[k])
-            joint[rows] = (total[:k] - np.where(alone, 0.0, total[k])).T
+            joint[rows], alone = _mean_of(joints, k)
             if alone.any():
                 last = rows.start + np.flatnonzero(alone)
                 joint[last] = self.over(X.take(last), self._own_prior(len(last)), None)
@@ -221,10 +217,82 @@ class AveragedFactor(Factor):
             term[: table.shape[0], : table.shape[1], :k] = table
         return terms
 
+    def _packed_without(self, X: Table, log_prior: Array, left: LeftOutRows) -> Array | None:
+        """`over` of rows that are left out, each with a weight of 1, from tables: the rows of a class share them, where
+        its own counts are one less. None where the rows are too few for that, or one was never counted."""
+        k, most = len(self.prior.p), max(m.domain.size for m in self.members)
+        if not self.discrete or k * most**2 > X.n or (left.weight != 1).any():
+            return None
+        order = np.argsort(left.own, kind="stable")
+        packed = pack(X.take(order), [*self._domains.values()])
+        counted, without = (
+            [self._children_terms(i, packed.extents, gone) for i in range(len(self.members))] for gone in (0.0, 1.0)
+        )
+        joint = np.empty((X.n, k))
+        bounds = np.searchsorted(left.own[order], np.arange(k + 1)).tolist()
+        for c, (begin, end) in enumerate(steps(pairwise(bounds), k)):
+            if begin == end:
+                continue
+            own_prior, tables = log_prior[order[begin]], []
+            for i, (terms, rest) in enumerate(zip(counted, without, strict=True)):
+                here = [term.copy() for term in terms]
+                for term, less in zip(here, rest, strict=True):
+                    term[:, :, c] = less[:, :, c]
+                here[i] = self._own_terms(i, packed.extents, own_prior, c)
+                tables.append(packed.tables(here))
+            for rows, joints in packed.sums(tables, begin, end):
+                if np.isnan(joints[:, :, c]).any():
+                    return None
+                mean, alone = _mean_of(joints, k)
+                place = order[rows]
+                joint[place] = mean
+                if alone.any():
+                    last = place[alone]
+                    joint[last] = self._over(X.take(last), log_prior[last], left.take(last))
+        return joint
+
+    def _children_terms(self, i: int, extents: Sequence[int], gone: float) -> list[Array]:
+        """As `_terms`, of the other columns only, every cell having lost the weight `gone`: NaN where it had none."""
+        families = [cast(TableLeaf, family) for family in self.members[i].families]
+        counts = np.concatenate([f.counts for f in families], axis=2)
+        totals = np.stack([f.totals for f in families], axis=2)
+        amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
+        table = _less_table(counts, totals, amounts, sizes, gone)
+        table = np.where((counts > 0) | (gone == 0), table, np.nan)
+        terms = [np.zeros((extents[i], extent, row_width(len(table) + 1))) for extent in extents]
+        place, begin = {name: j for j, name in enumerate(self._domains)}, 0
+        for family in families:
+            of_column = table[:, : extents[i], begin : begin + family.domain.size]
+            terms[place[family.variable.name]][: of_column.shape[1], : family.domain.size, : len(table)] = np.moveaxis(
+                of_column, 0, -1
+            )
+            begin += family.domain.size
+        return terms
+
+    def _own_terms(self, i: int, extents: Sequence[int], log_prior: Array, c: int) -> Array:
+        """(places of i, places of i, W) log P(c, x_i) whatever the second place, each cell of class c having lost a
+        weight of 1; −∞ where the super-parent then takes no part."""
+        member, k = self.members[i], len(self.prior.p)
+        every = every_place(member.domain, extents[i])
+        counts = np.append(member.counts[c], np.zeros(max(every.n - member.domain.size, 0)))[: every.n]
+        left = LeftOutRows(np.full(every.n, c), np.minimum(counts, 1.0), None, (every, Labels(k, np.full(every.n, c))),
+                           np.arange(every.n))  # fmt: skip
+        first, total = member.first(every, np.broadcast_to(log_prior, (every.n, k)), left)
+        terms = np.zeros((every.n, extents[i], row_width(k + 1)))
+        terms[:, :, :k] = first[:, None]
+        idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
+        terms[idle, :, : k + 1] = -np.inf
+        return terms
+
     def over(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
         """(n, C) the joint over a log prior (n, C); with `left`, of each row under the counts without it."""
         if not self.members:
             return self.naive.over(X, log_prior, left)
+        if left is not None and X.n and (packed := self._packed_without(X, log_prior, left)) is not None:
+            return packed
+        return self._over(X, log_prior, left)
+
+    def _over(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
         joint = np.empty((X.n, len(self.prior.p)))
         step = max(1, CHUNK // (len(self.members) * len(self.prior.p)))
         for rows in slices(X.n, step):
@@ -394,6 +462,17 @@ def every_place(domain: Domain, extent: int) -> Table:
     return Table(Schema((domain.variable,)), (codes,), len(codes))
 
 
+def _mean_of(joints: Array, k: int) -> tuple[Array, NDArray[np.bool_]]:
+    """(n, k) the log of the mean of joints (m, n, W) over the super-parents that take part, whose number the class
+    after the last tells, and (n,) where none does. The joints are used up."""
+    top = joints.max(axis=0)
+    top = np.where(np.isfinite(top), top, 0.0)
+    joints -= top  # in place: what `log_sum` would set aside does not fit the cache
+    total = (top + log(exp(joints).sum(axis=0))).T
+    alone = np.isneginf(total[k])
+    return (total[:k] - np.where(alone, 0.0, total[k])).T, alone
+
+
 def scores_left_out(
     X: Table,
     left: LeftOutRows,
@@ -447,18 +526,23 @@ def _star_terms(star: DirectedFactor, gone: float, extents: Sequence[int]) -> li
     families = star.tables
     wide = [f.counts if f.parents else np.repeat(f.counts[:, :, None], f.domain.size, axis=2) for f in families]
     above = [f.totals if f.parents else np.repeat(f.totals[:, None], f.domain.size, axis=1) for f in families]
-    sizes = np.array([f.domain.size for f in families], dtype=np.intp)
-    alpha = np.array([f.rule.amount for f in families])
-    count = np.concatenate(wide, axis=2)
-    total = np.stack(above, axis=2)
-    count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))
-    added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
-    total, added, size = (np.repeat(a, sizes, axis=-1) for a in (total, added, sizes))
-    table = log_smoothed(count, total, added, size)
+    sizes = [f.domain.size for f in families]
+    amounts = [f.rule.amount for f in families]
+    table = _less_table(np.concatenate(wide, axis=2), np.stack(above, axis=2), amounts, sizes, gone)
     places = np.concatenate([np.arange(s) + first for s, first in zip(sizes, _firsts(extents), strict=True)])
     terms = np.zeros((table.shape[1], sum(extents), row_width(len(table))))
     terms[:, places, : len(table)] = np.moveaxis(table, 0, -1)
     return np.split(terms, _firsts(extents)[1:], axis=1)
+
+
+def _less_table(count: Array, total: Array, amounts: Sequence[float], sizes: Sequence[int], gone: float) -> Array:
+    """(C, places of i, Σ_j S_j) log P(x_j | c, x_i) of columns side by side, from their counts and their totals (C,
+    places of i, d), every cell having lost the weight `gone`."""
+    alpha = np.array(amounts)
+    count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))
+    added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
+    total, added, size = (np.repeat(a, sizes, axis=-1) for a in (total, added, np.array(sizes)))
+    return log_smoothed(count, total, added, size)
 
 
 def _firsts(extents: Sequence[int]) -> list[int]:

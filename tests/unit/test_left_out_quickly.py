@@ -1,0 +1,138 @@
+"""Leave-one-out by tables that a class's rows share, and by the moments of a row's own class alone, beside what
+estimates every row anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import NaiveBayes
+from bayes_engine.errors import NotASubset
+from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.inference.averaged import AveragedFactor
+from bayes_engine.models.aode import AODE
+
+ROWS = 240
+
+
+def table(seed: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    """Columns of levels, a rare one among them, with missing cells."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, ROWS)
+    X = pd.DataFrame({
+        "a": np.array(list("uvw"))[(rng.integers(0, 3, ROWS) + y * (rng.random(ROWS) < 0.4)).astype(int) % 3],
+        "b": np.where(rng.random(ROWS) < 0.02, "rare", np.array(list("xy"))[rng.integers(0, 2, ROWS)]),
+        "c": np.array(list("pqr"))[rng.integers(0, 3, ROWS)],
+    })  # fmt: skip
+    return X.mask(rng.random(X.shape) < 0.05), np.array(["k", "l", "m"])[y]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"min_frequency": 90},
+        {"alpha": 0.0},
+        {"smoothing": "joint"},
+        {"priors": "uniform"},
+        {"priors": {"k": 0.7, "l": 0.2, "m": 0.1}, "alpha": 0.0},
+        {"missing": "category", "min_frequency": 3},
+    ],
+    ids=str,
+)
+def test_aode_leaves_rows_out_by_shared_tables_as_by_a_refit(how: dict[str, Any], monkeypatch: Any) -> None:
+    X, y = table(3)
+    model = AODE(**how).fit(X, y)
+    shared: list[bool] = []
+    packed = AveragedFactor._packed_without
+
+    def noted(self: AveragedFactor, *given: Any) -> Any:
+        shared.append((done := packed(self, *given)) is not None)
+        return done
+
+    monkeypatch.setattr(AveragedFactor, "_packed_without", noted)
+    left_out = model.leave_one_out_log_proba(X, y)
+    assert shared == [True]
+    monkeypatch.setattr(AveragedFactor, "_packed_without", lambda *_: None)
+    np.testing.assert_allclose(left_out, model.leave_one_out_log_proba(X, y), rtol=0, atol=1e-11)
+    for i in (0, 17, 101, ROWS - 1):
+        rest = np.arange(ROWS) != i
+        anew = AODE(**how, schema=model.schema_).partial_fit(X[rest], y[rest], model.classes_)
+        wanted = anew.predict_joint_log_proba(X.iloc[[i]])[0]
+        if np.isneginf(wanted).all():
+            assert np.isneginf(left_out[i]).all()
+        else:
+            np.testing.assert_allclose(left_out[i], wanted - np.logaddexp.reduce(wanted), rtol=0, atol=1e-11)
+
+
+def test_a_row_that_aode_never_counted_is_refused() -> None:
+    X, y = table(4)
+    model = AODE().fit(X, y)
+    of_rare = np.flatnonzero((X["b"] == "rare") & (y == "k"))
+    without = np.delete(np.arange(ROWS), of_rare)
+    foreign = X.iloc[without].copy()
+    foreign.iloc[5, 1] = "rare"
+    labels = y[without].copy()
+    labels[5] = "k"
+    part = AODE(schema=model.schema_).partial_fit(X.iloc[without], y[without], model.classes_)
+    with pytest.raises(NotASubset):
+        part.leave_one_out_log_proba(foreign, labels)
+
+
+def numbers(kind: str) -> tuple[pd.DataFrame, np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 3, 90)
+    x = rng.normal(size=90) + y
+    weight = None
+    if kind == "an outlier":
+        x[4] = 40.0
+    elif kind == "a class of two rows":
+        y[y == 2] = 1
+        y[:2] = 2
+    elif kind == "a class of one value":
+        x[y == 1] = 0.5
+    elif kind == "one other value":
+        x[:] = 3.0
+        x[7] = 3.5
+    elif kind == "far from zero":
+        x += 1e9
+    elif kind == "weights":
+        weight = rng.uniform(0.3, 4.0, 90)
+    X = pd.DataFrame({"x": x, "z": rng.normal(size=90)})
+    return X.mask(rng.random(X.shape) < 0.04), y, weight
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")  # of classes without a spread
+@pytest.mark.parametrize("how", [{}, {"variance": "unbiased"}, {"tied_variance": True}, {"var_floor": 0.4}], ids=str)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "plain",
+        "an outlier",
+        "a class of two rows",
+        "a class of one value",
+        "one other value",
+        "far from zero",
+        "weights",
+    ],
+)
+def test_gaussians_leave_a_row_out_of_its_own_class_as_of_all(kind: str, how: dict[str, Any], monkeypatch: Any) -> None:
+    X, y, weight = numbers(kind)
+    model = NaiveBayes(**how).fit(X, y, weight)
+    left_out = model.leave_one_out_log_proba(X, y, weight)
+    quick: list[float] = []
+    own = GaussianLeaf._own_class_without
+
+    def noted(self: GaussianLeaf, *given: Any) -> Any:
+        quick.append(0.0 if (done := own(self, *given)) is None else done[1].mean())
+        return done
+
+    monkeypatch.setattr(GaussianLeaf, "_own_class_without", noted)
+    model.leave_one_out_log_proba(X, y, weight)
+    if kind in ("plain", "weights", "far from zero") and not how.keys() & {"tied_variance", "var_floor"}:
+        assert min(quick) > 0.9
+    monkeypatch.setattr(GaussianLeaf, "_own_class_without", lambda *_: None)
+    assert left_out.tolist() == model.leave_one_out_log_proba(X, y, weight).tolist()
