@@ -33,8 +33,8 @@ with picture:
     if axes is None:
         no_axes()
     else:
-        region_controls(table, axes)
         region_plane(table, fitted, axes, key=PLANE, height=400)
+        region_controls(table, axes)
         slice_control(axes)
 with knobs:
     loss_editor(table, fitted, ledger, bus=PLANE, story_shown=True)

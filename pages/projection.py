@@ -29,12 +29,14 @@ if len(columns) < 2:
     )
     equivalence()
     end_page()
+picture = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     pair = projection.choose_columns(table, columns)
     line = projection.or_explain(lambda: projection.line_in_use(table, pair))
     if line is not None:
         projection.choose_direction(line)
 if line is not None:
-    projection.draw_line(table, pair, line)
+    with picture:
+        projection.draw_line(table, pair, line)
     projection.line_in_words(table, pair, line)
 sections(table, pair)

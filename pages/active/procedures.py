@@ -38,7 +38,7 @@ def with_interval(measure: str, row: Sequence[float]) -> str:
 def how_compared(n: int) -> str:
     """What a difference between models of n rows is, and its interval."""
     return _(
-        "A difference is one of procedures, each learning from samples of {n} rows. Its 95 % bracket counts that other "
+        "A difference is one of procedures, each learning from samples of {n} rows. Its 95% bracket counts that other "
         "rows would teach other models: corrected resampled t, {runs} cross-validations (Nadeau and Bengio 2003)."
     ).format(n=f"{n:,}", runs=active.runs_for(n))
 

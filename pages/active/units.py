@@ -86,7 +86,7 @@ def loss_difference_text(nats: float) -> str:
     """A difference of two log-losses with its sign; or by which share the probability is higher, below 0 lower."""
     value = 100.0 * (float(exp(-nats)) - 1.0) if as_probability() else loss_shown(nats)
     sign = "+" if value > 0 else "−" if value < 0 else ""
-    return f"{sign}{abs(value):.3g} %" if as_probability() else sign + number(abs(value), 3)
+    return f"{sign}{abs(value):.3g}%" if as_probability() else sign + number(abs(value), 3)
 
 
 def choose_loss_unit() -> None:

@@ -4,7 +4,7 @@
 const ROW = 32, BEYOND = 6            // px a row; rows drawn beyond those in sight
 const WIDEST = 340, LEAST = 52, ROOM = 18   // px of a column by its words, and what is left of it at least; beside words
 const MEASURED = 6                    // of a column so many of its longest words are measured
-const HELD = 0.45                     // a first column up to this share of the room stays where the others scroll
+const HELD = 0.45                     // a first column up to this share of the room stays where the others scroll, and has its words whole
 
 const long = text => text.length + (text.match(/[\u2e80-\uffdc]/g)?.length ?? 0)   // those are twice as wide
 const words = cell => cell.text ?? cell
@@ -117,7 +117,7 @@ function createListing(host) {
       || (down ? -1 : 1) * (sizes[a] > sizes[b] ? 1 : sizes[a] < sizes[b] ? -1 : byWords(of[a], of[b])) || a - b)
   }
 
-  function measure() {                  // how wide each column would like to be, and must be: of numbers only the head gives way
+  function measure() {                  // how wide each column would like to be, and must be: of numbers the head alone gives way, to two lines
     const pen = document.createElement("canvas").getContext("2d"), { fontSize, fontFamily } = getComputedStyle(host)
     pen.font = `${fontSize} ${fontFamily}`   // of the cells; heads are written smaller
     least = []
@@ -126,7 +126,9 @@ function createListing(host) {
       const longest = data.rows.map(row => words(row[j])).sort((a, b) => long(b) - long(a)).slice(0, MEASURED)
       const cells = Math.max(0, ...longest.map(text => pen.measureText(text).width))
       const wide = Math.ceil(Math.min(Math.max(cells, pen.measureText(head.text).width), WIDEST)) + ROOM
-      least[j] = data.narrow ? wide : Math.min(wide, head.right ? Math.max(Math.ceil(cells) + ROOM, LEAST) : 2 * LEAST)
+      const word = Math.max(0, ...head.text.split(/\s+/).map(part => long(part) > part.length ? 0 : pen.measureText(part).width))
+      const needed = head.right ? Math.max(cells, word) + ROOM : 2 * LEAST   // a head may take two lines, but breaks no word
+      least[j] = data.narrow ? wide : Math.min(wide, Math.max(Math.ceil(needed), LEAST))
       return wide
     })
   }
@@ -137,7 +139,8 @@ function createListing(host) {
     for (across = widths.length; data.heads[across - 1].spare && sum(widths.slice(0, across)) > room;) across--
     if (sorted?.column >= across) { sorted = null; filter() }
     const wanted = widths.slice(0, across), lack = sum(wanted) - room
-    const parts = wanted.map((w, j) => lack > 0 ? w - least[j] : data.heads[j].width ? 0 : w)
+    const kept = wanted.map((w, j) => j || data.heads[j].width ? least[j] : Math.max(least[j], Math.min(w, HELD * room)))
+    const parts = wanted.map((w, j) => lack > 0 ? w - kept[j] : data.heads[j].width ? 0 : w)
     const given = wanted.map((w, j) => w - Math.min(lack / (sum(parts) || 1), 1) * parts[j])
     host.classList.toggle("held", sum(given) > room + 1 && given[0] <= HELD * room)
     if (laid === given.join()) return shown()

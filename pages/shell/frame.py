@@ -28,7 +28,7 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
 [st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-unused_"] [st=Popover] button { opacity: .7; border-style: dashed; background: none; }
-.st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
+[st=ButtonGroup] [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; overflow: visible; }
 .st-key-sidebar_away { position: absolute; }
 .st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
 [st=SidebarHeader] { height: 2.4rem; padding-bottom: 0; }
@@ -36,6 +36,7 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
 [st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
 [st=MetricValue] { font-size: 1.6rem; }
+[st=MarkdownContainer] .katex-display > .katex { padding-right: 3px; }
 [st=CaptionContainer] { opacity: .75; }
 [st=App] ::placeholder { color: inherit !important; opacity: .7; }
 [st=MainBlockContainer] h3 { font-size: 1.25rem; }
@@ -61,6 +62,7 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
   section[st=Sidebar] { width: 18rem !important; }
   [st=MainBlockContainer] { padding: 3.75rem 1rem 3rem; }
   [st=MarkdownContainer]:has(> table) { overflow-x: auto; }
+  [st=MarkdownContainer] :is(th, td) { padding: .25rem .35rem; font-size: .85rem; }
   [st=LayoutWrapper]:has(> .st-key-settles_verdict) {
     position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
     min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);

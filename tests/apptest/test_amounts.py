@@ -178,7 +178,7 @@ def test_compare_judges_every_row_at_its_own_amount(german) -> None:
     app = opened("model", showing(FIXED, model_view="compare", compare_curve="roc"))
     report = estimated_risk(held_out(model, parts.X, parts.y), HERE, amount=parts.amount)
     low, high = (number(v, 3) for v in report.interval)
-    assert listed(app, "compare_numbers")["risk [95 %]"][0] == f"{number(report.risk, 3)} [{low}, {high}]"
+    assert listed(app, "compare_numbers")["risk [95%]"][0] == f"{number(report.risk, 3)} [{low}, {high}]"
     assert "each row decided and priced at its own amount" in said(app)
     assert "The weight of a row is the factor by which its amount multiplies its losses." in said(app)
     app = opened("model", showing(FIXED, model_view="compare", compare_curve="threshold"))

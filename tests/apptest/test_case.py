@@ -386,7 +386,7 @@ def test_a_sheet_filled_in_right_is_praised() -> None:
     answers |= {f"p_{k}": f"{working.posterior[k]:.3g}" for k in (0, 1)}
     at = page(table="loan", view=(("answers", tuple(answers.items())), ("fill", True)))
     assert "12 of 12 steps right" in progress(at)
-    assert "All right." in words(at)
+    assert "All correct." in words(at)
 
 
 def test_forged_answers_do_no_harm() -> None:

@@ -33,7 +33,7 @@ def fractions(app: AppTest) -> list[list[str]]:
 def estimated(app: AppTest) -> list[dict[str, str]]:
     """The table of estimates and intervals."""
     shown = listed(app, "estimates_table")
-    named = {"95 % credible": "interval", "in use": "used", "Jeffreys": "used", shown.columns[0]: "of"}
+    named = {"95% credible": "interval", "in use": "used", "Jeffreys": "used", shown.columns[0]: "of"}
     return shown.rename(columns=named).to_dict("records")
 
 
@@ -169,9 +169,9 @@ def test_so_few_melons_leave_mean_and_variance_open() -> None:
     good = estimated(app)[0]
     x = active.in_use(MELONS).parts.X["密度"][:8].to_numpy(dtype=float)  # type: ignore[union-attr]
     t = stats.t(7, x.mean(), x.std(ddof=1) / 8**0.5)
-    assert ends(good["μ, 95 % credible"]) == pytest.approx(t.ppf([0.025, 0.975]), rel=1e-4)
+    assert ends(good["μ, 95% credible"]) == pytest.approx(t.ppf([0.025, 0.975]), rel=1e-4)
     square = ((x - x.mean()) ** 2).sum()
-    assert ends(good["σ², 95 % credible"]) == pytest.approx(square / stats.chi2(7).ppf([0.975, 0.025]), rel=2e-3)
+    assert ends(good["σ², 95% credible"]) == pytest.approx(square / stats.chi2(7).ppf([0.975, 0.025]), rel=2e-3)
     assert "How can 17 rows give a normal distribution?" in said(app)
 
 

@@ -210,7 +210,7 @@ def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_sai
     assert app.segmented_control(key="dependence_cut").value == "quantile"
     assert "MDLP finds no place to cut density, sugar" in said(app)
     assert "the one pair tested, **density – sugar**, is not shown to be dependent" in said(app)
-    assert "Filled: dependent at the 5 % level. Hollow: not shown to be." in said(app)  # nothing to correct for
+    assert "Filled: dependent at the 5% level. Hollow: not shown to be." in said(app)  # nothing to correct for
     assert "quarters of the 17 rows" in said(app)
     dataset = load_dataset("watermelon3a")
     parts = take_apart(dataset.frame, dataset.schema)

@@ -114,7 +114,7 @@ def test_dial_headline_and_compare_give_one_interval() -> None:
     assert "on average over samples of 150 rows" in said(app) and "Holm's correction for the 6" in said(app)
     other_way = of_tree.translate(str.maketrans({"+": MINUS, MINUS: "+"}))
     difference, low, high = (v.strip("[],") for v in other_way.split(" "))
-    assert f"**{difference}**; 95 % {high} … {low})" in said(app)
+    assert f"**{difference}**; 95% {high} … {low})" in said(app)
     shelf = []
     for place in ("naive-bayes", "tan"):
         app.segmented_control(key="dial").set_value(place).run()

@@ -38,7 +38,7 @@ def test_model_offers_it_draws_it_and_says_how_sure_it_is() -> None:
     assert knob.value == NAME and "Negative binomial" in knob.options
     shown = by_class(app).iloc[0]
     assert (shown["p"], shown["r"]) == (f"{p_of_first():.6g}", "2")
-    low, high = map(float, estimated(app).iloc[0]["95 % credible"].split(" – "))
+    low, high = map(float, estimated(app).iloc[0]["95% credible"].split(" – "))
     assert low < p_of_first() < high
     assert "Columns with a registered likelihood: 2 parameters." in said(app)
 

@@ -95,7 +95,10 @@ def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int
     named_rows(figure, models, chosen=active)
     figure.update_yaxes(range=[len(models) - 0.68, -0.7], fixedrange=True)
     above = [row - 0.42 for row in rows]  # a name has a line of its own: beside the panels a phone has no room
-    figure.update_layout(yaxis={"tickvals": above, "ticklabelposition": "inside", "ticklabelstandoff": 0})
+    figure.update_layout(yaxis={
+        "tickvals": above, "ticklabelposition": "inside", "ticklabelstandoff": 0,
+        "tickfont": {"color": ink},  # inside a plot plotly.js would write dark on what it takes for white
+    })  # fmt: skip
     figure.update_annotations(font={"size": 13, "color": ink}, yshift=4)
     figure.update_layout(showlegend=False, dragmode=False, clickmode="event+select")
     return sized(figure, 52 + 44 * len(models), left=4, right=4, top=34)

@@ -33,7 +33,7 @@ def estimate_marks(
     marks = (
         (estimates.likely, "circle-open", 11, _("maximum likelihood"), ""),
         (estimates.laplace, "diamond-open", 8, "Laplace", ""),
-        (estimates.used, "circle", 7, prior, _(", with its 95 % interval")),
+        (estimates.used, "circle", 7, prior, _(", with its 95% interval")),
     )
     for k, name in enumerate(classes):
         rows = [s + 0.8 * (k + 0.5) / n - 0.4 for s in range(len(levels))]
@@ -138,7 +138,7 @@ def bands(
     figure = Figure()
     low, middle, high = plausible.band()
     for row, (k, colour) in enumerate(zip(order, colours, strict=True)):
-        text = _("95 % from {low} to {high}, median {median}, the model's own {own}")
+        text = _("95% from {low} to {high}, median {median}, the model's own {own}")
         places = {"low": low, "high": high, "median": middle, "own": plausible.own}
         label = f"P({classes[row]} | x)<br>" + text.format(**{n: number(float(v[k])) for n, v in places.items()})
         hover = {"hovertext": label, "hovertemplate": "%{hovertext}<extra></extra>", "showlegend": False}

@@ -283,7 +283,7 @@ def _leads_to(talk: Interview, outcome: Outcome) -> str:
     if not outcome.probability:
         return _("never, says the model")
     return _("{share} → **{decision}**, risk {risk}").format(
-        share=f"{100 * outcome.probability:.3g} %",
+        share=f"{100 * outcome.probability:.3g}%",
         decision=md(words.decision_name(talk.one.table, outcome.action, clean), 30),
         risk=number(outcome.risk),
     )

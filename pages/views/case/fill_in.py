@@ -66,7 +66,9 @@ def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
     done = list(marks.values()).count("right")
     st.progress(done / len(marks), text=_("{done} of {n} steps right").format(done=done, n=len(marks)))
     if done == len(marks):
-        st.success(_("All right. Compare with the working, or take another exercise."), icon=":material/check_circle:")
+        st.success(
+            _("All correct. Compare with the working, or take another exercise."), icon=":material/check_circle:"
+        )
 
 
 MARKS = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unreadable": ":material/help:"}

@@ -64,8 +64,8 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
     with st.container(border=True, key="plausible"):
         within = [_written(low), _written(high)]
         alike = within[0] == within[1]
-        sentence = _("In 95 % of the plausible models {p} is **{low}**;") if alike else _(
-            "In 95 % of the plausible models {p} lies between **{low}** and **{high}**;")  # fmt: skip
+        sentence = _("In 95% of the plausible models {p} is **{low}**;") if alike else _(
+            "In 95% of the plausible models {p} lies between **{low}** and **{high}**;")  # fmt: skip
         sentence = sentence.format(p=f"P({md(one.table.class_(label), 24)} | x)", low=within[0], high=within[1])
         st.markdown(f"{sentence} {_flips(one, flips)}")
         if len(order) > 2:

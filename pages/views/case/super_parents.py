@@ -109,7 +109,7 @@ def overview(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int
                 )
                 continue
             for cell, k in zip(cells[1:], columns, strict=True):
-                cell.markdown(f"{_joint(parent, k, digits)} :gray[· {100 * parent.share[k]:.3g} %]")
+                cell.markdown(f"{_joint(parent, k, digits)} :gray[· {100 * parent.share[k]:.3g}%]")
     st.caption(
         _(
             "In each row: how many rows of the table have the value, the product of all factors under that "

@@ -143,7 +143,7 @@ def report_part(held: HeldOut | None, ours: RiskReport | None, naive: RiskReport
     """What the engine says of the held-out rows."""
     if held is None or ours is None or naive is None:
         return {"report": None, "scheme": ""}
-    scheme = _("{scheme}; 95 % interval of the risk from the bootstrap.").format(scheme=held.scheme.local())
+    scheme = _("{scheme}; 95% interval of the risk from the bootstrap.").format(scheme=held.scheme.local())
     if current().prior:
         scheme += " " + _("Rows weighted to the prior of use.")
     if ours.undecided:
@@ -210,7 +210,7 @@ def _words(table: active.FittableTable) -> dict[str, str]:
             "posterior, with held-out rows (upper: the first class) and the case."
         ),
         "triangleSaid": _("Shares of the triangle of posteriors:"),
-        "area": _("{action} {share} %"),
+        "area": _("{action} {share}%"),
         "triangleNote": _(
             "A point is a posterior: at a corner one class is certain, in the middle all are equal. Dots are held-out "
             "rows by their truth, the ringed one is the case."
@@ -226,8 +226,8 @@ def _words(table: active.FittableTable) -> dict[str, str]:
         "naiveHelp": _("What the same losses would cost if the most probable class were always decided."),
         "accuracy": _("Accuracy"),
         "accuracyHelp": _("Share of rows decided for their true class; a refusal is not."),
-        "interval": _("95 %: {low} to {high}"),
-        "rough": _("95 %: about {low} to {high}"),
+        "interval": _("95%: {low} to {high}"),
+        "rough": _("95%: about {low} to {high}"),
         "difference": _("yours: {value}"),
         "differenceAccuracy": _("{value} by your losses"),
         "same": _("the same"),

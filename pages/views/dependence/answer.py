@@ -37,7 +37,7 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
         "amount": units.evidence_text(top.given_class.dependence.information),
         "chance": units.evidence_text(top.given_class.chance),
         "target": column_name(table, table.target.name),
-        "level": f"{100 * LEVEL:g} %",
+        "level": f"{100 * LEVEL:g}%",
     }
     if len(tested) == 1:
         first = (
@@ -102,7 +102,7 @@ def cost(table: active.FittableTable) -> None:
     more = f"**{difference_text('log_loss', apart.difference)}**"
     if not math.isnan(apart.low):
         ends = interval_shown("log_loss", (apart.difference, apart.low, apart.high))
-        more += "; 95 % {} … {}".format(*(difference_text("log_loss", end) for end in ends))
+        more += "; 95% {} … {}".format(*(difference_text("log_loss", end) for end in ends))
     n = len(table.parts.y)
     text = sentence.format(n=f"{n:,}", measure=units.loss_measure(), naive=naive, tree=tree, more=more)
     unjudged = [why_no_verdict(table, runs if isinstance(runs, Message) else None)] if math.isnan(apart.p) else []

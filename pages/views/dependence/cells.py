@@ -51,7 +51,7 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         else _("Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be.")
     )
     lines = [
-        filled.format(level=f"{100 * LEVEL:g} %", n=tests),
+        filled.format(level=f"{100 * LEVEL:g}%", n=tests),
         _by_chance(dependences, written=len(names) <= ROOMY, overall=overall),
     ]
     if len(names) < len(dependences.names):

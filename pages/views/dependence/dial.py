@@ -333,7 +333,7 @@ def _words(
         else words.held_out_scheme(next(iter(readings.held.values())).scheme, one_by_one=active.is_tiny(table)),
         shared_settings(table),
         _(
-            "Filled mark: the best on these rows. Grey bar: 95 % interval of one model's risk, the rows drawn again "
+            "Filled mark: the best on these rows. Grey bar: 95% interval of one model's risk, the rows drawn again "
             "(bootstrap). ECE: how far confidence is from the share that is right, on average over {bins} bins."
         ).format(bins=bins_for(n)),
     ]
@@ -411,7 +411,7 @@ def _costs(
 
     unit = units.evidence_unit()
     likelihood = _("Of the training rows, under maximum-likelihood estimates; {unit}.").format(unit=unit)
-    paired = _("Above naive Bayes on these rows, paired; in brackets 95 % over samples of this size.")
+    paired = _("Above naive Bayes on these rows, paired; in brackets 95% over samples of this size.")
 
     def above(measure: str) -> list[str]:
         rows = apart[measure][["difference", "low", "high"]].to_numpy().tolist()

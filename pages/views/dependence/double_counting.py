@@ -247,7 +247,7 @@ def live_examples() -> None:
         _("d: how far men and women differ among the others"),
         weight_lifters,
         ((_("woman"), _("man")), (_("not 100 kg"), _("100 kg"))),
-        (_("no lifter"), _("lifter")),
+        (_("not a lifter"), _("lifter")),
         _("The lecture notes' example: x₁ is a person's sex, x₂ whether they can lift 100 kg, y "
           "whether they are a weight-lifter. I(x₁; x₂) = {overall} {unit}, I(x₁; x₂ | y) = "
           "{given}: among the lifters sex adds no information about x₂, among the others it does. "
@@ -368,8 +368,8 @@ def duplicates(table: active.FittableTable) -> None:
     if beside:
         sentences.append(
             _(
-                "TAN and AODE, learnt anew at {counts} copies, know a copy from news; what still grows there is "
-                "smoothing, k times over."
+                "TAN and AODE, learnt anew with {counts} copies, tell a copy from new evidence; what still grows there "
+                "is smoothing, k times over."
             ).format(counts=_(", ").join(map(str, REFITTED)))
         )
     st.caption(" ".join([*sentences, shared_settings(table)]))

@@ -36,14 +36,14 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
         "doubled": _("A feature doubled"),
         "examples": _("Two interactive examples"),
     }
-    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom", gap="medium"):
-        units.choose_evidence_unit()
-        units.choose_loss_unit()
     shown = choose(_("Part of the page"), keys.DEPENDENCE_TAB, {name: titles[name] for name in drawn}, titled=False)
     try:
         drawn[shown]()
     except BayesEngineError as error:
         st.warning(error.message.local(md))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        units.choose_evidence_unit()
+        units.choose_loss_unit()
 
 
 def pairs(table: active.FittableTable, dependences: Dependences) -> None:
@@ -54,7 +54,6 @@ def pairs(table: active.FittableTable, dependences: Dependences) -> None:
     overall = is_overall()
     ordered = sorted(dependences.pairs, key=lambda p: -p.of(overall).dependence.information)
     chosen = chosen_pair(table, ordered)
-    _controls(table, dependences)
     figure, listed = st.columns(2, gap="small")
     with figure:
         if is_tree():
@@ -63,6 +62,7 @@ def pairs(table: active.FittableTable, dependences: Dependences) -> None:
             draw_map(table, dependences, chosen)
     with listed:
         draw_list(table, dependences, ordered, chosen)
+    _controls(table, dependences)
     by_chance = st.container()  # filled last: it takes the longest
     contingency_tables(table, dependences, chosen)
     if is_tree():

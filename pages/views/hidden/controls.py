@@ -123,7 +123,7 @@ def say_if_sampled(table: active.FittableTable, drawn: int) -> None:
     n = len(table.parts.X)
     if drawn < n:
         st.caption(
-            _("Drawn is a sample of {drawn} rows; all {n} are in the fit and in its numbers.").format(drawn=drawn, n=n)
+            _("A sample of {drawn} rows is drawn; all {n} are in the fit and in its numbers.").format(drawn=drawn, n=n)
         )
 
 

@@ -28,6 +28,7 @@ BANDS = 30
 def some_labels_hidden(table: active.FittableTable) -> None:
     plane = len(fits.numeric_features(table)) >= 2
     labels = fits.labels_in_use(table)
+    picture = st.container()  # above its controls, and filled after them: they stay where a run fails
     names = _controls(table, labels, plane)
     try:
         study = fits.fit_hidden_labels(table, labels)
@@ -38,27 +39,29 @@ def some_labels_hidden(table: active.FittableTable) -> None:
         end_page()
     steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
     classes = controls.classes(table)
-    player(
-        Scene(
-            film,
-            classes if study.named else controls.component_names(len(classes)),
-            names,
-            rows,
-            classes,
-            truth=fits.true_classes(table)[rows],
-            labelled=(~study.hidden)[rows].tolist(),
-            right=[study.right(t) for t in steps] if study.named and total else None,
-            right_of=total,
-            same=study.named,
-            pickable=True,
-        ),
-        key="em_labels_film",
-        on_picked=lambda row: change(lambda s: s.showing(*_flipped(_turned(labels.flipped, row)))),
-    )
-    st.caption(
-        _("Shape: the true class. Colour: what EM believes. Ringed: label seen. Click a row to hide or show its label.")
-        + ("" if plane else " " + _("This table has no two numeric features to make a plane: one mark a row."))
-    )
+    with picture:
+        player(
+            Scene(
+                film,
+                classes if study.named else controls.component_names(len(classes)),
+                names,
+                rows,
+                classes,
+                truth=fits.true_classes(table)[rows],
+                labelled=(~study.hidden)[rows].tolist(),
+                right=[study.right(t) for t in steps] if study.named and total else None,
+                right_of=total,
+                same=study.named,
+                pickable=True,
+            ),
+            key="em_labels_film",
+            on_picked=lambda row: change(lambda s: s.showing(*_flipped(_turned(labels.flipped, row)))),
+        )
+        st.caption(
+            _("Shape: the true class. Colour: what EM believes. Ringed: label seen. Click a row to hide or show its "
+              "label.")
+            + ("" if plane else " " + _("This table has no two numeric features to make a plane: one mark a row."))
+        )  # fmt: skip
     controls.say_if_sampled(table, len(rows))
     for note in study.notes:
         controls.engine_message(note)
@@ -195,6 +198,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
         _still(table, film, rows, None)
         st.markdown(_("With no label hidden EM has nothing to do: its one M step is the supervised **naive Bayes**."))
         return
+    drawn = st.container()
     columns = st.columns([3, 3, 3, 4], vertical_alignment="bottom")
     names = controls.choose_plane(table, columns)
     controls.choose_form(table, columns[2])
@@ -208,7 +212,7 @@ def no_label_hidden(table: active.FittableTable) -> None:
         width="stretch",
         **sets(keys.EM_PART.to("all"), keys.EM_START.to("labels"), *controls.AT_END),
     )
-    figure, words = st.columns([1, 1], gap="large")
+    figure, words = drawn.columns([1, 1], gap="large")
     with figure:
         _still(table, film, rows, names)
     with words:

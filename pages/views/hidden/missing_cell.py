@@ -21,6 +21,7 @@ def show(table: active.FittableTable) -> None:
     first = fits.first_missing_cell(table)
     row = current().seen_among(keys.EM_ROW, range(len(table.parts.X)), first[0])
     column = current().seen_among(keys.EM_COLUMN, range(len(names)), first[1])
+    drawn = st.container()
     columns = st.columns([2, 3, 2, 3], vertical_alignment="bottom")
     columns[0].number_input(
         _("Row"),
@@ -38,7 +39,9 @@ def show(table: active.FittableTable) -> None:
     controls.choose_components(table, columns[2])
     controls.choose_form(table, columns[3])
     run = fits.run_in_use(table)
-    _draw(table, fits.fill_cell(table, row, column, run.k, run.form), row, column)
+    found = fits.fill_cell(table, row, column, run.k, run.form)
+    with drawn:
+        _draw(table, found, row, column)
 
 
 def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -> None:

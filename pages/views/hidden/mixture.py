@@ -25,6 +25,7 @@ from pages.views.hidden.player import Scene, player
 
 def show(table: active.FittableTable) -> None:
     many = len(fits.numeric_features(table)) > 2
+    picture = st.container()  # above its controls, and filled after them: they stay where a run fails
     columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
     names = controls.choose_plane(table, columns)
     if many:
@@ -36,19 +37,20 @@ def show(table: active.FittableTable) -> None:
     climbed = fits.mixture(table, run)
     film, rows = fits.mixture_film(table, run)
     known = current().seen(keys.EM_TRUTH)
-    player(
-        Scene(
-            film,
-            controls.component_names(run.k),
-            names,
-            rows,
-            controls.classes(table),
-            truth=fits.true_classes(table)[rows] if known else None,
-            draggable=run.start != "labels",
-        ),
-        key="em_film",
-        on_moved=lambda k, x, y: _moved(table, k, x, y),
-    )
+    with picture:
+        player(
+            Scene(
+                film,
+                controls.component_names(run.k),
+                names,
+                rows,
+                controls.classes(table),
+                truth=fits.true_classes(table)[rows] if known else None,
+                draggable=run.start != "labels",
+            ),
+            key="em_film",
+            on_moved=lambda k, x, y: _moved(table, k, x, y),
+        )
     _end_in_words(table, run, climbed)
     controls.say_if_sampled(table, len(rows))
     _beneath(table, run, climbed)
@@ -184,7 +186,7 @@ def _end_in_words(table: active.FittableTable, run: MixtureRun, climbed: Gaussia
     for note in climbed.notes if trace.converged else ():
         st.caption(":material/info: " + controls.whole_message(note))
     st.caption(
-        _("Maximized is the {name}; it never falls.").format(name=name)
+        _("What is maximized is the {name}; it never falls.").format(name=name)
         + " "
         + (
             _("With hard labels H = 0, so Q itself is climbed.")

@@ -17,9 +17,9 @@ STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (
 
 
 def show() -> None:
-    _stories()
-    rates = _choose()
     left, right = st.columns([3, 2], gap="medium")
+    rates = _choose()
+    _stories()
     with left:
         names = (_("ill, positive"), _("ill, negative"), _("well, positive"), _("well, negative"))
         chart(
@@ -54,7 +54,7 @@ def _choose() -> BaseRate:
     one.select_slider(
         _("Prior: how many are ill, P(ill)"),
         sorted({*PRIORS, prior}),
-        format_func=lambda p: f"{100 * p:g} %",
+        format_func=lambda p: f"{100 * p:g}%",
         **bound_to(keys.LAB_BASE),
     )
     two.slider(_("Sensitivity, P(+ | ill)"), step=0.001, format="%.3f", **within_limits(keys.LAB_SENS))

@@ -19,10 +19,18 @@ LEVELS = ("a", "b", "c")
 
 
 def show() -> None:
-    words = {"gaussian": _("Gaussian: μ and σ"), "multinomial": _("multinomial: θ")}
     n, seed = current().seen(keys.LAB_ROWS), current().seen(keys.LAB_ROW_SEED)
+    if current().seen(keys.LAB_FAMILY) == "gaussian":
+        _gaussian(n, seed)
+    else:
+        _multinomial(n, seed)
+
+
+def _sample(seed: int) -> None:
+    """Which family the rows are of, and how many there are."""
+    words = {"gaussian": _("Gaussian: μ and σ"), "multinomial": _("multinomial: θ")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        family = choose(_("Family"), keys.LAB_FAMILY, words)
+        choose(_("Family"), keys.LAB_FAMILY, words)
         st.slider(
             _("Rows so far"),
             width=260,
@@ -35,10 +43,6 @@ def show() -> None:
             key="lab_rows_again",
             **sets(keys.LAB_ROW_SEED.to(seed + 1)),
         )
-    if family == "gaussian":
-        _gaussian(n, seed)
-    else:
-        _multinomial(n, seed)
 
 
 def _signed(value: float, decimals: int = 3) -> str:
@@ -48,6 +52,7 @@ def _signed(value: float, decimals: int = 3) -> str:
 def _gaussian(n: int, seed: int) -> None:
     rows = numbers_drawn(n, seed)
     mean, sd = current().seen(keys.LAB_MEAN), current().seen(keys.LAB_SD)
+    left, right = st.columns(2, gap="medium")
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
     one.slider("μ", step=0.05, **within_limits(keys.LAB_MEAN))
     two.slider("σ", step=0.05, **within_limits(keys.LAB_SD))
@@ -55,7 +60,7 @@ def _gaussian(n: int, seed: int) -> None:
     mean_hat, sd_hat = climbed.best
     with three.container(horizontal=True, gap="small"):
         _upwards((keys.LAB_MEAN, keys.LAB_SD), climbed.path[1].tolist(), climbed.best, 0.05)
-    left, right = st.columns(2, gap="medium")
+    _sample(seed)
     with left:
         chart(
             figures.surface(climbed, (mean, sd), ("μ", "σ"), dark=dark()),
@@ -125,6 +130,7 @@ def _multinomial(n: int, seed: int) -> None:
     first, second = current().seen(keys.LAB_THETA_A), current().seen(keys.LAB_THETA_B)
     second = min(second, 0.98 - first)
     theta = (first, second, 1.0 - first - second)
+    left, right = st.columns(2, gap="medium")
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
     low, high = keys.LAB_THETA_A.limits
     one.slider("θ_a", low, high, step=0.01, **control(keys.LAB_THETA_A.widget, first, _first))
@@ -133,7 +139,7 @@ def _multinomial(n: int, seed: int) -> None:
     half = [(t + b) / 2.0 for t, b in zip(theta, climbed.best, strict=True)]
     with three.container(horizontal=True, gap="small"):
         _upwards((keys.LAB_THETA_A, keys.LAB_THETA_B), half, climbed.best, 0.01)
-    left, right = st.columns(2, gap="medium")
+    _sample(seed)
     with left:
         rest = theta[1] / (theta[1] + theta[2])
         peak = counts[0] / n

@@ -26,9 +26,9 @@ from pages.views.laboratory.study import Sample, model_name
 
 def show() -> None:
     setup = lab.in_use()
+    left, right = st.columns([3, 2], gap="medium")
     lab.choose(setup)
     sample = study.sample_of(setup)
-    left, right = st.columns([3, 2], gap="medium")
     with left:
         if setup.kind == "table":
             _cells(setup, sample)
@@ -113,7 +113,7 @@ def _excess(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
 def _pen(setup: Setup) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            _("Next point is of"),
+            _("Next point belongs to"),
             range(len(setup.priors)),
             format_func=lambda k: setup.classes[k],
             required=True,

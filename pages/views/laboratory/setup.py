@@ -73,7 +73,7 @@ def scene_name(scene: str) -> str:
         "equal": _("Equal covariances"),
         "stretched": _("One class stretched"),
         "xor": _("XOR: two clusters a class"),
-        "overlapping": _("Hard overlap"),
+        "overlapping": _("Heavy overlap"),
         "three": _("Three classes"),
         "table": _("Discrete tables"),
         "drawn": _("Points you draw"),
@@ -229,7 +229,7 @@ def _cells(value: tuple[Any, ...], own: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def choose(setup: Setup) -> None:
-    """The row of controls above the picture."""
+    """The row of controls beneath the picture."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             _("The truth"),

@@ -17,12 +17,12 @@ from pages.runtime.state import bound_to, current, dark, within_limits
 
 def show() -> None:
     d, typical, lean = current().seen(keys.LAB_D), current().seen(keys.LAB_P), current().seen(keys.LAB_LEAN)
+    product = underflow(d, typical, lean)
+    left, right = st.columns([3, 2], gap="medium")
     one, two, three = st.columns(3)
     one.select_slider(_("Columns, d"), keys.LAB_D.options, **bound_to(keys.LAB_D))
     two.slider(_("Typical P(xⱼ | c)"), step=0.01, **within_limits(keys.LAB_P))
     three.slider(_("Each column favours A by, nats"), step=0.0005, format="%.4f", **within_limits(keys.LAB_LEAN))
-    product = underflow(d, typical, lean)
-    left, right = st.columns([3, 2], gap="medium")
     with left:
         names = (_("sum of logs"), _("product in float64"), _("product in float32"))
         chart(

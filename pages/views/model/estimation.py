@@ -147,7 +147,7 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
                 Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
                 Head("Laplace", right=True),
                 Head(_("Jeffreys") if known.bare else _("in use"), right=True),
-                Head(_("95 % credible"), right=True),
+                Head(_("95% credible"), right=True),
             ],
             [
                 [
@@ -218,7 +218,7 @@ def _gaussians(
                     " – ".join(number(end**0.5) for end in variance),
                 ]
             )
-        symbols = (_("μ, 95 % credible"), _("σ², 95 % credible"), _("σ, 95 % credible"))
+        symbols = (_("μ, 95% credible"), _("σ², 95% credible"), _("σ, 95% credible"))
         heads = [Head(table.column(table.target.name)), *(Head(symbol, right=True) for symbol in symbols)]
         likelihoods.estimates_table(heads, lines)
         n = int(sum(d.n for d in conditional.densities))

@@ -386,7 +386,7 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
             for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
         note = _("With α pseudo-observations of the column's mean a rate is Gamma distributed once the rows are "
-                 "counted; the interval holds it with 95 %.")  # fmt: skip
+                 "counted; the interval holds it with 95%.")  # fmt: skip
         if not any(estimates.added):
             note = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
                      "½ added to Σx.")  # fmt: skip
@@ -396,7 +396,7 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
             [f"{symbol} | {clean(table.class_(c), 40)}", "–", "–", number(used[j]), _within(low[k], high[k])]
             for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]
-        note = _("The interval holds the parameter with 95 %, given the rows and the prior that smoothed it.")
+        note = _("The interval holds the parameter with 95%, given the rows and the prior that smoothed it.")
     else:
         place = {term: v for v, term in enumerate(estimates.terms)}
         rows = [
@@ -406,7 +406,7 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
             for term in _listed(estimates) for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
         note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
-                 "of them Beta; the interval holds it with 95 %.")  # fmt: skip
+                 "of them Beta; the interval holds it with 95%.")  # fmt: skip
         if not estimates.added.any():
             note = _("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
                      "the intervals are those under Jeffreys' prior, ½ a level.")  # fmt: skip
@@ -415,7 +415,7 @@ def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable,
         Head("ML", _("Maximum likelihood: nothing added."), right=True),
         Head("Laplace", _("α = 1, whatever the model has."), right=True),
         Head(_("in use"), right=True),
-        Head(_("95 % credible"), right=True),
+        Head(_("95% credible"), right=True),
     ]
     estimates_table(heads, rows)
     st.caption(note)

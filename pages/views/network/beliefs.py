@@ -241,7 +241,7 @@ def _impossible(source: Source, conflict: Conflict) -> None:
     with st.container(border=True):
         st.markdown(":material/block: " + words.format(findings=findings))
         if len(conflict.findings) > 1:
-            st.caption(_("None of them is impossible without the others. Clear one and the bars come back:"))
+            st.caption(_("Leave out any one of them, and the others are possible. Clear one and the bars come back:"))
         with st.container(horizontal=True, gap="small"):
             for name, level in conflict.findings:
                 place = source.place(name)

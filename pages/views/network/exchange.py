@@ -68,7 +68,7 @@ def _open() -> None:
         st.error(why)
     st.caption(
         _(
-            "Rows that miss 1 by up to 1 % are divided by their sum, as published networks are rounded. The file stays "
+            "Rows that miss 1 by up to 1% are divided by their sum, as published networks are rounded. The file stays "
             "in this session: a link to it asks for the file again."
         )
     )

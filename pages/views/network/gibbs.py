@@ -26,12 +26,14 @@ from pages.views.network.source import Source
 
 def gibbs(source: Source) -> None:
     """The question, the walk, the communicating classes, the comparison and its diagnostics."""
+    picture = st.container()
     asked = question(source)
     now = knobs(asked)
     truth = _exact(asked)
     film = _walk(asked, now.settings.sweeps, now.seed)
-    _answer(asked, truth)
-    player(asked, film, truth)
+    with picture:
+        _answer(asked, truth)
+        player(asked, film, truth)
     try:
         by_sampler = results(asked, truth, now)
         classes = _classes(asked, now, by_sampler)

@@ -234,7 +234,7 @@ def diagnostics(asked: Question, by_sampler: SamplerComparison) -> None:
             for run, name in ((one, _("one chain")), (many, _("many chains")))
             if run.draws.all() or not run.draws.any()
         ]
-        sentence = _("High for long: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
+        sentence = _("Slow to fall: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
         if still:
             sentence += " " + _("No line for {names}: there Q = q never changed.").format(names=_(", ").join(still))
         st.caption(sentence)

@@ -55,6 +55,7 @@ def learn(source: Source) -> None:
         return
     asked = task_in_use(here)
     _rows(here)
+    found = st.container()  # what was found, above what it depends on
     knobs(here, asked)
     wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
     forget_others([run_key(here, t) for t in wanted])
@@ -64,15 +65,17 @@ def learn(source: Source) -> None:
             best = result if result.status == "optimum" else optimum(here, asked)
             climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
     except UnderWay as search:
-        _waiting(search.run, search.job)
+        with found:
+            _waiting(search.run, search.job)
         return
-    _answer(here, asked, result, best, climb)
-    names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
-    view = choose(_("Graph"), keys.LEARN_VIEW, names, also=(keys.LEARN_PLAYS.to(False),), titled=False)
-    if view == "search":
-        film(here, asked, result, best, source)
-    else:
-        by_hand(here, asked, result, best, source)
+    with found:
+        _answer(here, asked, result, best, climb)
+        names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
+        view = choose(_("Graph"), keys.LEARN_VIEW, names, also=(keys.LEARN_PLAYS.to(False),), titled=False)
+        if view == "search":
+            film(here, asked, result, best, source)
+        else:
+            by_hand(here, asked, result, best, source)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         units.choose_evidence_unit()
         st.caption(said.formula(here, asked), width="stretch")

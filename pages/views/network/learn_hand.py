@@ -35,7 +35,6 @@ def by_hand(
     """The graph, the change that is being weighed, and who is ahead."""
     mine = arcs_by_hand(here)
     yours = decomposed_score_of(here, asked, mine)
-    _standing(here, asked, yours, result, best)
     drawn, weighed, hints = layout_columns(here)
     with drawn:
         _draw(here, asked, mine)
@@ -45,6 +44,7 @@ def by_hand(
         _weigh(here, asked, mine)
     with hints:
         _hints(here, asked, mine)
+    _standing(here, asked, yours, result, best)
     st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
     said.families_compared(here, yours, result.decomposed_score, key="learn_families")
 
@@ -168,7 +168,7 @@ def possible_moves(here: LearningData, mine: DAG, pair: tuple[int, int]) -> list
 
 def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None:
     """A change with its button and its score; one that cannot be made says why."""
-    do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
+    do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Reverse {a} → {b}")}
     label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
     ends = (here.position[move.parent], here.position[move.child])
     key = f"learn_{move.operation}_{ends[0]}_{ends[1]}"

@@ -94,7 +94,7 @@ def move_text(here: LearningData, move: Move) -> str:
     sentences = {
         "add": _("{a} → {b} is added"),
         "delete": _("{a} → {b} is deleted"),
-        "reverse": _("{a} → {b} is turned round"),
+        "reverse": _("{a} → {b} is reversed"),
     }
     return sentences[move.operation].format(a=a, b=b)
 

@@ -93,7 +93,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
         keys.OBJECTIVE,
         {"ratio-trace": _("ratio-trace"), "trace-ratio": _("trace-ratio")},
         about=_(
-            "ratio-trace: $\\mathrm{tr}((W^{\\top} S_w W)^{-1} W^{\\top} S_b W)$, a generalised eigenproblem "
+            "ratio-trace: $\\mathrm{tr}((W^{\\top} S_w W)^{-1} W^{\\top} S_b W)$, a generalized eigenproblem "
             "with at most K − 1 directions. trace-ratio: $\\mathrm{tr}(W^{\\top} S_b W) / "
             "\\mathrm{tr}(W^{\\top} S_w W)$ with $W^{\\top} W = I$, by iteration."
         ),
@@ -116,7 +116,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
     st.caption(
         _(
             "{d} columns in units of their spread; accuracy of the nearest projected mean on rows held out "
-            "({scheme}). Lecture notes call trace-ratio a generalised eigenproblem: that solves ratio-trace, where "
+            "({scheme}). Lecture notes call trace-ratio a generalized eigenproblem: that solves ratio-trace, where "
             "$S_w W = S_b W (W^{{\\top}} S_b W)^{{-1}} (W^{{\\top}} S_w W)$ (their order of the factors does not "
             "conform), by the eigenvectors of $L^{{-1}} S_b L^{{-\\top}}$ with $S_w = LL^{{\\top}}$: at most K − 1 "
             "directions. Trace-ratio needs $W^{{\\top}} W = I$ and an iteration."

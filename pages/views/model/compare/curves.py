@@ -95,7 +95,7 @@ def _calibration(judged: Judged, label: Any, by_model: dict[str, ClassCurves]) -
     words = _(
         "Where a model gives P({name}) = 0.8, eight in ten rows should be of that class. On the "
         "diagonal they are; above it the model's probability is too low, below it too high. Each "
-        "point holds the same weight of rows; the bars on the active model's are 95 % Wilson "
+        "point holds the same weight of rows; the bars on the active model's are 95% Wilson "
         "intervals, and bins off are those whose interval excludes the predicted probability."
     ).format(name=_class(judged, label))
     return figure, words, rows

@@ -249,7 +249,7 @@ def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
     word_table(
         [
             Head(_("model")),
-            Head(_("risk [95 %]"), right=True),
+            Head(_("risk [95%]"), right=True),
             Head(_("Δ {measure}").format(measure=delta), _("Above the best, paired."), right=True),
             Head(_("worse?"), _("On samples of this size; Holm-corrected for all pairs.")),
             Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
@@ -294,7 +294,7 @@ def _pairs(judged: Judged, measure: str, compared: pd.DataFrame) -> None:
         ]
         for row in _rows(compared)
     ]
-    difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
+    difference, p = Head(_("difference [95%]"), right=True), Head(_("p, Holm"), right=True)
     word_table(
         [Head(_("model")), Head(_("beside")), difference, p, Head(_("differ?"))],
         rows,

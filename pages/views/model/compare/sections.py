@@ -22,17 +22,19 @@ from pages.views.model.compare.judged import families_not_on_shelf, judge, with_
 
 def compare(table: active.FittableTable) -> None:
     """The models of the shelf beside logistic regression, on rows that none of them has seen."""
+    first = st.container()  # the scores, above the controls
     _controls(table)
     drawn = judged_table(table)
     if drawn is None:
         return
     judged = judge(drawn)
     for name, fault in judged.faults.items():
-        st.warning(judged.title(name) + _(": ") + fault.message.local(md))
+        first.warning(judged.title(name) + _(": ") + fault.message.local(md))
     if not judged.held:
         return
     try:
-        scores.scores_table(judged)
+        with first:
+            scores.scores_table(judged)
         scores.differences_in_words(judged)
         curves(judged)
         calibration.before_and_after(judged)
@@ -62,7 +64,7 @@ def _controls(table: active.FittableTable) -> None:
                 _("Add the other families"),
                 icon=":material/library_add:",
                 key="compare_fill",
-                help=_("Adds the candidates {models}.").format(
+                help=_("Adds {models} to the candidates.").format(
                     models=_(", ").join(md(shelf.title(s, table)) for s in missing)
                 ),
                 **on_click(lambda s: with_rivals(table, s)),

@@ -1,0 +1,95 @@
+"""Every view on a phone and at a projector: nothing is wider than its room, no word is cut, and what a page shows
+stands above what it is changed with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from playwright.sync_api import Page
+
+from pages.runtime.state import Spec, State, encode
+from tests.apptest.opened import showing
+from tests.browser.looking import settled, soon
+from tests.conftest import App, slowly
+
+MELONS = State(table="watermelon3")
+SHELF = (Spec(), Spec(family="aode", preset="laplace"), Spec(family="tan", preset="laplace"))
+VIEWS: dict[str, tuple[str, State]] = {
+    "hidden": ("hidden", State()),
+    "start": ("", State()),
+    "data": ("data", State(table="breast-cancer")),
+    "numbers": ("model", State()),
+    "levels": ("model", MELONS),
+    "ways": ("model", showing(MELONS, model_view="ways")),
+    "compare": ("model", showing(State(table="iris", shelf=SHELF), model_view="compare")),
+    "decisions": ("decisions", State(table="penguins")),
+    "case": ("case", MELONS),
+    "ask": ("case", showing(MELONS, case_view="ask")),
+    "exercise": ("case", showing(MELONS, exercise=1)),
+    "classify": ("classify", State(table="german-credit")),
+    "map": ("dependence", State(table="watermelon2")),
+    "tree": ("dependence", showing(State(table="watermelon2"), dependence_view="tree")),
+    "learn": ("network", showing(State(table="watermelon2"), net_tab="learn")),
+    "by hand": ("network", showing(State(table="watermelon2"), net_tab="learn", learn_view="hand")),
+    "findings": ("network", showing(State(), net_tab="ask")),
+    "gibbs": ("network", showing(State(), net_tab="gibbs")),
+    "projection": ("projection", State(table="wine")),
+    "some labels": ("hidden", showing(State(), em_part="some")),
+    "no label": ("hidden", showing(State(), em_part="none")),
+    "a cell": ("hidden", showing(State(), em_part="cell")),
+    "densities": ("laboratory", State()),
+    "rates": ("laboratory", showing(State(), lab_tab="rates")),
+    "likelihood": ("laboratory", showing(State(), lab_tab="likelihood")),
+    "underflow": ("laboratory", showing(State(), lab_tab="underflow")),
+}
+"""A view by its name: its page, and a state."""
+PICTURE_FIRST = set(VIEWS) - {"data", "ways", "ask", "classify", "findings", "gibbs"}
+"""Views with a picture above all that is chosen; which network is shown is chosen above it."""
+
+TOO_WIDE = """() => {
+  const found = [], roots = [document.querySelector("[data-testid='stMain']")]
+  if (document.documentElement.scrollWidth > innerWidth) found.push("the page")
+  for (let i = 0; i < roots.length; i++)
+    for (const e of [...i ? [] : [roots[0]], ...roots[i].querySelectorAll("*")]) {
+      if (e.shadowRoot) roots.push(e.shadowRoot)
+      const seen = e.clientWidth > 1 && e.checkVisibility({ visibilityProperty: true })
+      if (!seen || e.scrollWidth <= e.clientWidth + 1) continue
+      const { overflowX, textOverflow } = getComputedStyle(e)
+      const cut = overflowX !== "visible" && textOverflow === "ellipsis"
+      if (cut || e === roots[0] || e.matches("[role=radiogroup], .katex-display"))
+        found.push(`${e.tagName} ${e.className}: ${e.scrollWidth} > ${e.clientWidth}, ${e.textContent.slice(0, 40)}`)
+    }
+  return found
+}"""
+"""The page, rows of buttons and formulas that are wider than their room, and words that end in dots."""
+TOPS = """() => {
+  const top = query => Math.min(...[...document.querySelectorAll(`[data-testid='stMain'] :is(${query})`)].map(e => {
+    const { top, height } = e.getBoundingClientRect()
+    return height > 150 || !query.includes("Plotly") ? top : Infinity
+  }))
+  return [top("[data-testid='stPlotlyChart'], [data-testid='stBidiComponentRegular'], [data-testid='stBidiComponentIsolated']"),
+    top("[data-testid='stSlider'], [data-testid='stSelectbox'], [data-testid='stNumberInput'], [data-testid='stTextInput']")]
+}"""
+"""How far down the first picture is, and the first thing to choose from."""
+
+
+@pytest.mark.parametrize("view", [next(iter(VIEWS)), *map(slowly, [*VIEWS][1:])])
+def test_a_view_fits_and_shows_before_it_asks(app: App, new_page: Callable[..., Page], view: str) -> None:
+    path, state = VIEWS[view]
+    for language in ("zh", "en"):
+        page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+        page.goto(f"{app.url}/{path}?s={encode(State(**{**state.__dict__, 'language': language}))}")
+        page.wait_for_selector("h1")
+        settled(page)
+        for width, height, high in ((390, 844, 844), (1024, 768, 500)):
+            page.set_viewport_size({"width": width, "height": height})
+            soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
+            if view in PICTURE_FIRST:
+                soon(page, partial(page.evaluate, TOPS), partial(_first, high))
+
+
+def _first(high: float, tops: list[float]) -> bool:
+    picture, knob = tops
+    return picture < min(high, knob)
