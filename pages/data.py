@@ -6,8 +6,8 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
+from pages.active import required
 from pages.active.files import TABLE
-from pages.runtime.escape import md
 from pages.runtime.state import State, current
 from pages.views.data import source, target
 from pages.views.data.columns_editor import columns_editor, levels_editor
@@ -25,7 +25,7 @@ with shelf, st.expander(_("Worked examples"), expanded=current().table == State(
 table = active.table_in_use()
 source.origin(table)
 if isinstance(table, active.UnfittableTable):
-    st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
+    required.why_unfittable(table)
 what, classes = st.columns([1, 1], gap="medium")
 with what:
     target.choose_target(table)

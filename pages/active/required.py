@@ -26,8 +26,12 @@ def fittable(table: active.TableInUse) -> active.FittableTable:
 
 def unfittable(table: active.UnfittableTable) -> None:
     """Why nothing can be fitted to this table, and where to mend it."""
-    st.error(table.problem.message.local(md))
+    why_unfittable(table)
     page_link("pages/data.py", _("Repair it on the page Data"), ":material/table:")
+
+
+def why_unfittable(table: active.UnfittableTable) -> None:
+    st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 
 
 def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:

@@ -29,13 +29,13 @@ TRIED = "1.67"
 """The version of Streamlit that all of this was tried on."""
 
 HOOKS = (
-    "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButtonGroup",
+    "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButton", "stButtonGroup",
     "stCaptionContainer", "stCheckbox", "stColumn", "stConnectionStatus", "stExpandSidebarButton",
     "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock", "stIconMaterial",
     "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print", "stMainMenuItem-recordScreencast",
     "stMainMenuItem-theme-Dark", "stMainMenuItem-theme-Light", "stMainMenuItem-theme-System", "stMainMenuItemLabel",
-    "stMainMenuPopover", "stMarkdownContainer", "stMetricValue", "stNumberInputContainer", "stNumberInputStepDown",
-    "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader",
+    "stMainMenuPopover", "stMarkdownBadge", "stMarkdownContainer", "stMetricValue", "stNumberInputContainer",
+    "stNumberInputStepDown", "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader",
     "stSkipToContent", "stStatusWidget", "stTextInput", "stToolbar", "stVerticalBlock",
 )  # fmt: skip
 """The names by which Streamlit's own tests know its elements; `style` takes no other."""

@@ -36,7 +36,10 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
 [st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
 [st=MetricValue] { font-size: 1.6rem; }
-[st=MarkdownContainer] .katex-display > .katex { padding-right: 3px; }
+[st=Button] [st=MarkdownContainer], [st=Button] p, [st=MarkdownBadge] {
+  white-space: normal; overflow: visible; text-overflow: clip; overflow-wrap: anywhere;
+}
+.katex-display > .katex { padding-right: 3px; }
 [st=CaptionContainer] { opacity: .75; }
 [st=App] ::placeholder { color: inherit !important; opacity: .7; }
 [st=MainBlockContainer] h3 { font-size: 1.25rem; }
@@ -62,6 +65,7 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
   section[st=Sidebar] { width: 18rem !important; }
   [st=MainBlockContainer] { padding: 3.75rem 1rem 3rem; }
   [st=MarkdownContainer]:has(> table) { overflow-x: auto; }
+  .katex-display { font-size: .76rem; }
   [st=MarkdownContainer] :is(th, td) { padding: .25rem .35rem; font-size: .85rem; }
   [st=LayoutWrapper]:has(> .st-key-settles_verdict) {
     position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;

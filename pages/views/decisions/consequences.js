@@ -33,7 +33,7 @@ function rowCount(n) {   // a whole number with separators; of weighted rows few
   const whole = Math.round(n)
   return n >= 1000 || Math.abs(n - whole) < 1e-9 ? whole.toLocaleString("en-US") : general(n, 4)
 }
-const percent = v => (100 * v).toFixed(1) + " %"
+const percent = v => (100 * v).toFixed(1) + "%"
 
 // ---- held-out rows under any losses and prior -------------------------------------------------------------------------
 

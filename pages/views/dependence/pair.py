@@ -173,7 +173,7 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
         ratio = r"\frac{P(a,b\mid c)}{P(a\mid c)\,P(b\mid c)}"
         formula = rf"I(x_i;x_j\mid y)&=\sum_{{c,a,b}} P(a,b,c)\,{log}{ratio}"
     if 1 < len(parts) <= MOST:
-        formula += (r"\\&" if len(parts) > 2 else "") + f"={' + '.join(parts)}"
+        formula += rf"\\&={' + '.join(parts)}"
     total, unit = number(units.evidence(cells.information)), units.evidence_unit()
     st.latex(rf"\begin{{aligned}}{formula}={total}\ \text{{{unit}}}\end{{aligned}}")
     n, of_class, of_a, of_b = map(count, cells.factors(*cell))
