@@ -31,11 +31,12 @@ TRIED = "1.67"
 HOOKS = (
     "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButton", "stButtonGroup",
     "stCaptionContainer", "stCheckbox", "stColumn", "stConnectionStatus", "stExpandSidebarButton",
-    "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock", "stIconMaterial",
-    "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print", "stMainMenuItem-recordScreencast",
-    "stMainMenuItem-theme-Dark", "stMainMenuItem-theme-Light", "stMainMenuItem-theme-System", "stMainMenuItemLabel",
-    "stMainMenuPopover", "stMarkdownBadge", "stMarkdownContainer", "stMetricValue", "stNumberInputContainer",
-    "stNumberInputStepDown", "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader",
+    "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock",
+    "stIconMaterial", "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print",
+    "stMainMenuItem-recordScreencast", "stMainMenuItem-theme-Dark", "stMainMenuItem-theme-Light",
+    "stMainMenuItem-theme-System", "stMainMenuItemLabel", "stMainMenuPopover", "stMarkdownBadge",
+    "stMarkdownContainer", "stMetricValue", "stNumberInputContainer", "stNumberInputStepDown",
+    "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader",
     "stSkipToContent", "stStatusWidget", "stTextInput", "stToolbar", "stVerticalBlock",
 )  # fmt: skip
 """The names by which Streamlit's own tests know its elements; `style` takes no other."""

@@ -142,7 +142,7 @@ def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
     names = [r.action for r in regions(whole) for _ in range(1, len(r.corners) - 1)]
     engine = sorted(100 * sum(v for v, n in zip(areas, names, strict=True) if n == name) for name in set(names))
     said = page.get_by_test_id("consequences").get_attribute("data-areas") or ""
-    assert sorted(float(v) for v in re.findall(r"([\d.]+) %", said)) == pytest.approx(engine, abs=0.051)
+    assert sorted(float(v) for v in re.findall(r"([\d.]+)%", said)) == pytest.approx(engine, abs=0.051)
 
 
 @pytest.mark.slow
