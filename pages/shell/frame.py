@@ -65,7 +65,7 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
   section[st=Sidebar] { width: 18rem !important; }
   [st=MainBlockContainer] { padding: 3.75rem 1rem 3rem; }
   [st=MarkdownContainer]:has(> table) { overflow-x: auto; }
-  .katex-display { font-size: .76rem; }
+  .katex-display > :where(.katex) { font-size: .92rem; }
   [st=MarkdownContainer] :is(th, td) { padding: .25rem .35rem; font-size: .85rem; }
   [st=LayoutWrapper]:has(> .st-key-settles_verdict) {
     position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
