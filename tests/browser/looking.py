@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from playwright.sync_api import Page
+from playwright.sync_api import FloatRect, Locator, Page
 
 from pages.runtime.state import State, decode
 from tests.conftest import PATIENCE
@@ -57,3 +57,11 @@ def still(page: Page, look: Callable[[], Seen]) -> Seen:
         return look() == now
 
     return soon(page, look, rests)
+
+
+def place_of(page: Page, what: Locator) -> FloatRect:
+    """Where this stands in the window, in pixels, once it no longer moves: what comes in above it pushes it on."""
+    soon(page, what.bounding_box, lambda box: box is not None)
+    box = still(page, what.bounding_box)
+    assert box is not None
+    return box

@@ -108,7 +108,7 @@ def test_a_first_visit_loads_less_than_two_and_a_half_megabytes(
         page.get_by_test_id("stMain").get_by_role("heading").first.wait_for()
     looking.settled(page)
     page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(1000)
+    looking.still(page, lambda: wire.bytes)
     wire.door.close()
     assert wire.bytes > (1_500_000 if charts else 500_000)
     assert wire.bytes < most, sorted(loaded, reverse=True)[:12]
@@ -147,11 +147,11 @@ def test_a_phone_holds_the_page_and_fingers_work_it(phone: Page, app: App, path:
 
 
 def nothing_stands_over_the_edge(phone: Page) -> None:
-    widths = phone.evaluate(
+    widths = (
         "['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))"
         ".concat(document.scrollingElement).map(e => e.scrollWidth)"
     )
-    assert max(widths) <= 390
+    looking.soon(phone, lambda: phone.evaluate(widths), lambda now: max(now) <= 390)
     expect(phone.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
 
@@ -161,8 +161,8 @@ def test_a_table_wider_than_a_phone_scrolls_by_itself(phone: Page, app: App) -> 
     phone.locator("table").wait_for()
     looking.settled(phone)
     wide = "['stMarkdownContainer', 'stMain'].map(id => document.querySelector(`[data-testid=${id}]:has(table)`))"
-    inside, around = phone.evaluate(f"{wide}.map(e => e.scrollWidth - e.clientWidth)")
-    assert inside > 50 and around <= 0
+    over = f"{wide}.map(e => e.scrollWidth - e.clientWidth)"  # of the table, and of the page
+    looking.soon(phone, lambda: phone.evaluate(over), lambda now: now[0] > 50 and now[1] <= 0)
 
 
 def the_verdict_stays_in_sight_while_losses_are_edited(phone: Page) -> None:
@@ -171,16 +171,17 @@ def the_verdict_stays_in_sight_while_losses_are_edited(phone: Page) -> None:
     phone.get_by_test_id("loss-0-1").evaluate("e => e.scrollIntoView({ block: 'center' })")
     expect(phone.get_by_test_id("loss-0-1")).to_be_in_viewport()
     expect(verdict).to_be_in_viewport(ratio=0.9)
-    on_top = verdict.evaluate(
+    on_top = (
         "e => { const b = e.getBoundingClientRect();"
         " return e.contains(document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2)) }"
     )
-    assert on_top
+    looking.becomes(phone, lambda: verdict.evaluate(on_top), True)
 
 
 def a_finger_drags_the_case(phone: Page) -> None:
     plane, handle = phone.get_by_test_id("plane"), phone.get_by_test_id("plane-case")
     plane.evaluate("e => e.scrollIntoView({ block: 'center' })")
+    looking.place_of(phone, handle)
     decided, place = plane.get_attribute("data-decision") or "", plane.get_attribute("data-case") or ""
     top = phone.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
     drag(phone, handle, -150, 280)
@@ -195,8 +196,7 @@ def test_a_finger_beside_the_case_scrolls_the_page(phone: Page, app: App) -> Non
     visit(phone, app.url)
     plane = phone.get_by_test_id("plane")
     place = plane.get_attribute("data-case") or ""
-    box = plane.bounding_box()
-    assert box is not None
+    box = looking.place_of(phone, plane)
     swipe(phone, box["x"] + 90, box["y"] + box["height"] - 150, 0, -200)
     phone.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 100")
     expect(plane).to_have_attribute("data-case", place)
@@ -281,8 +281,7 @@ def test_the_code_on_screen_opens_what_is_on_screen(new_page: Callable[..., Page
     dialog = teacher.get_by_role("dialog")
     picture = dialog.get_by_role("img", name="QR code of the address")
     expect(picture).to_be_visible()
-    box = picture.bounding_box()
-    assert box is not None and box["width"] > 500  # for a projector
+    assert looking.place_of(teacher, picture)["width"] > 500  # for a projector
     teacher.wait_for_function("[...document.querySelectorAll('.st-key-share_code img')].every(i => i.complete)")
     read = zxingcpp.read_barcodes(Image.open(io.BytesIO(teacher.screenshot())))[0].text
     assert read == f"{app.url}/decisions?s={encode(state)}"  # the address others understand, not localhost

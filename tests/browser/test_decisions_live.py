@@ -14,7 +14,7 @@ from bayes_engine import LossMatrix
 from pages.runtime.state import State, encode
 from pages.views.decisions.stories import with_story as story_state
 from tests.browser import looking
-from tests.browser.looking import becomes, soon, state_of, still
+from tests.browser.looking import becomes, place_of, soon, state_of, still
 from tests.conftest import slowly
 from tests.simplex import cuts, regions
 
@@ -45,8 +45,7 @@ def seen(page: Page) -> dict[str, str | None]:
 
 def grab(page: Page, field: Locator, dx: int) -> None:
     """Press the mouse on a number and drag it sideways, without letting go."""
-    box = field.bounding_box()
-    assert box is not None
+    box = place_of(page, field)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -59,7 +58,7 @@ MELONS = State(table="watermelon3a", language="en")
 
 def test_a_drag_moves_everything_without_the_server_which_then_agrees(page: Page, app) -> None:
     opened(page, app.url, MELONS)
-    before, address = seen(page), page.url
+    before, address = still(page, lambda: seen(page)), page.url
     grab(page, cell(page, 0, 1), 700)
     during = still(page, lambda: seen(page))
     assert page.url == address  # nothing has reached the server yet
@@ -92,7 +91,7 @@ def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -
 @pytest.mark.slow
 def test_one_drag_is_one_step_of_back(page: Page, app) -> None:
     opened(page, app.url, MELONS)
-    before = seen(page)
+    before = still(page, lambda: seen(page))
     for dx in (40, 60):
         address, once = page.url, cell(page, 1, 0).input_value()
         grab(page, cell(page, 1, 0), dx)
@@ -110,7 +109,7 @@ def test_one_drag_is_one_step_of_back(page: Page, app) -> None:
 @pytest.mark.slow
 def test_three_classes_and_the_prior_of_use_move_together(page: Page, app) -> None:
     opened(page, app.url, State(table="penguins", language="en"))
-    before = seen(page)
+    before = still(page, lambda: seen(page))
     address = page.url
     grab(page, cell(page, 0, 2), 60)
     during = still(page, lambda: seen(page))
@@ -132,7 +131,8 @@ def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
     opened(page, app.url, replace(MELONS, losses=((0.0, 5.0), (1.0, 0.0), (0.4, 0.6)), extra="refuse"))
     loss = LossMatrix(("good", "bad", "refuse"), ("good", "bad"), [[0, 5], [1, 0], [0.4, 0.6]])
     ends = [cut.low for cut in cuts(loss)][1:]
-    shown = (page.get_by_test_id("consequences").get_attribute("data-cuts") or "").split(",")
+    panel = page.get_by_test_id("consequences")
+    shown = soon(page, lambda: panel.get_attribute("data-cuts") or "", bool).split(",")
     assert [float(v) for v in shown] == pytest.approx(ends, abs=1e-6)
 
     three = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (1.0, 3.0, 0.0))
@@ -141,7 +141,7 @@ def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
     areas = [abs(np.linalg.det(r.corners[[0, k, k + 1]])) for r in regions(whole) for k in range(1, len(r.corners) - 1)]
     names = [r.action for r in regions(whole) for _ in range(1, len(r.corners) - 1)]
     engine = sorted(100 * sum(v for v, n in zip(areas, names, strict=True) if n == name) for name in set(names))
-    said = page.get_by_test_id("consequences").get_attribute("data-areas") or ""
+    said = soon(page, lambda: panel.get_attribute("data-areas") or "", bool)
     assert sorted(float(v) for v in re.findall(r"([\d.]+)%", said)) == pytest.approx(engine, abs=0.051)
 
 
@@ -210,10 +210,9 @@ def test_a_phone_holds_the_page(new_page: Callable[..., Page], app) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, locale="en-US")
     opened(page, app.url, MELONS)
     main = page.get_by_test_id("stMain")
-    assert main.evaluate("m => m.scrollWidth - m.clientWidth") <= 1
+    soon(page, lambda: main.evaluate("m => m.scrollWidth - m.clientWidth"), lambda over: over <= 1)
     cell(page, 0, 1).scroll_into_view_if_needed()
-    grip = cell(page, 0, 1).bounding_box()
-    assert grip is not None
+    grip = place_of(page, cell(page, 0, 1))
     assert grip["height"] >= 36
     assert 0 <= grip["x"] < grip["x"] + grip["width"] <= 390
 
@@ -232,14 +231,15 @@ def test_a_cell_taken_off_the_amount_moves_everything_and_the_server_agrees(page
     def whole() -> dict[str, str | None]:
         return seen(page) | {"wrong": plane.get_attribute("data-wrong")}
 
-    before = whole()
+    before = still(page, whole)
     times.focus()
     times.press("Space")
     expect(times).to_have_attribute("aria-pressed", "false")
     expect(times).to_have_text("a fixed sum")
     page.wait_for_url(lambda url: "?s=" in url and url.split("?s=")[1] != encode(CREDITS))
     settled(page)
-    after = soon(page, whole, lambda now: all(now[k] != before[k] for k in MOVED))
+    soon(page, whole, lambda now: all(now[k] != before[k] for k in MOVED))
+    after = still(page, whole)
     grab(page, cell(page, 1, 0), 90)  # now while it is dragged, and then by the engine
     during = still(page, whole)
     assert during["risk"] != after["risk"]
@@ -290,23 +290,24 @@ def test_the_case_follows_the_hand_where_the_page_moves_in_mid_drag(page: Page, 
     expect(plane).to_have_attribute("data-regions", re.compile(r"\d"))
     looking.settled(page)
     case = page.get_by_test_id("plane-case")
-    box = case.bounding_box()
-    assert box is not None
+    box = place_of(page, case)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def place() -> tuple[float, ...]:
         return tuple(map(float, (plane.get_attribute("data-case") or "").split(",")))
 
-    first = place()
+    first = still(page, place)
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 40, y, steps=4)
-    once = soon(page, place, lambda now: now[0] < first[0])
+    soon(page, place, lambda now: now[0] < first[0])
+    once = still(page, place)
     plane.locator(".stage").evaluate("stage => stage.style.marginTop = '80px'")  # something comes in above
     page.mouse.move(x - 80, y, steps=4)
-    last = soon(page, place, lambda now: now[0] < once[0])
+    soon(page, place, lambda now: now[0] < once[0])
+    last = still(page, place)
     assert last == pytest.approx((2 * once[0] - first[0], first[1]), abs=1e-3)  # as far again, and no higher
     page.mouse.up()
     becomes(page, lambda: tuple(state_of(page).case[:2]), last)
     looking.settled(page)
-    assert place() == last
+    becomes(page, place, last)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
-from tests.browser.looking import becomes, settled, soon, state_of
+from tests.browser.looking import becomes, place_of, settled, soon, state_of
 
 FIRST = f"s={encode(State(table='digits'))}"
 
@@ -24,8 +24,7 @@ def test_a_drawn_digit_is_judged_and_back_undoes_it(page: Page, app) -> None:
     settled(page)
     paper = pixels.locator("canvas").first
     paper.scroll_into_view_if_needed()
-    box = paper.bounding_box()
-    assert box is not None
+    box = place_of(page, paper)
     stroke = [(2, 1.2), (3.5, 0.7), (5, 1.2), (5.2, 2.4), (4, 3.6), (5.3, 4.8), (5.2, 6.3), (3.8, 7.2), (2, 6.7)]
     places = [(box["x"] + x * box["width"] / 8, box["y"] + y * box["height"] / 8) for x, y in stroke]
     page.mouse.move(*places[0])
@@ -73,8 +72,7 @@ def test_a_pixel_of_a_class_opens_its_class_conditionals(page: Page, app) -> Non
     settled(page)
     picture = page.get_by_test_id("pixels").locator("canvas").nth(3)
     picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    assert box is not None
+    box = place_of(page, picture)
     page.mouse.click(box["x"] + box["width"] * 4.5 / 8, box["y"] + box["height"] * 5.5 / 8)
     expect(page.get_by_text("Framed: p54.")).to_be_visible()
     expect(page.get_by_text("P(p54 | digit)")).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
-from tests.browser.looking import becomes, settled, soon, view_of
+from tests.browser.looking import becomes, place_of, settled, soon, view_of
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
         page.get_by_role("radio", name=way, exact=True).click()
         becomes(page, lambda: view_of(page).get("em_hard"), way == "hard")
         settled(page)
-    assert page.evaluate("hearing") == 1
+    becomes(page, lambda: page.evaluate("hearing"), 1)
     page.get_by_role("link", name="Projection").click()
     expect(page.get_by_text("12 of 17").or_(page.get_by_test_id("projection-handle")).first).to_be_visible()
     becomes(page, lambda: page.evaluate("hearing"), 0)
@@ -100,7 +100,7 @@ def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_
     columns = page.get_by_role("grid", name="columns")
     expect(columns).to_have_attribute("aria-rowcount", "65")
     columns.get_by_role("row", selected=True).wait_for()
-    assert columns.get_by_role("row").count() < 40
+    soon(page, columns.get_by_role("row").count, lambda drawn: 1 < drawn < 40)
     page.get_by_role("searchbox", name="Find").first.fill("p7")
     expect(columns.get_by_role("row")).to_have_count(9)
     columns.get_by_text("p75").click()
@@ -137,7 +137,7 @@ def test_the_list_of_pairs_stands_without_scrolling(new_page: Callable[..., Page
         pairs = page.get_by_role("grid", name="all pairs with their tests")
         expect(pairs.get_by_role("columnheader")).to_have_text(heads[:room])
         expect(pairs.get_by_role("row").nth(1).locator("td")).to_have_count(room)
-        assert pairs.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
+        becomes(page, lambda: pairs.evaluate("grid => grid.scrollWidth <= grid.clientWidth"), True)  # noqa: B023
         page.close()
 
 
@@ -156,7 +156,7 @@ def test_fractions_are_sorted_by_what_they_equal_and_gaps_come_last(page: Page, 
     assert soon(page, values, lambda now: len(now) > 4) != sorted(values())
     fractions.get_by_role("button").nth(1).click()
     becomes(page, lambda: values() == sorted(values()), True)
-    assert fractions.get_by_role("row").nth(1).get_attribute("aria-rowindex") == "2"
+    expect(fractions.get_by_role("row").nth(1)).to_have_attribute("aria-rowindex", "2")
     fractions.get_by_role("button").nth(1).click()
     becomes(page, lambda: values() == sorted(values(), reverse=True), True)
 
@@ -168,7 +168,7 @@ def test_what_was_looked_for_is_chosen_by_keys(page: Page, app) -> None:
     settled(page)
     columns = page.get_by_role("grid", name="columns")
     expect(columns.get_by_role("row", selected=True)).to_contain_text("p75")  # the 62nd of 64
-    assert columns.evaluate("grid => grid.scrollTop") > 1000
+    soon(page, lambda: columns.evaluate("grid => grid.scrollTop"), lambda top: top > 1000)
     find = page.get_by_role("searchbox", name="Find").first
     find.fill("nowhere")
     expect(columns.get_by_role("status")).to_have_text("Nothing found")
@@ -194,7 +194,4 @@ def test_the_first_column_stays_while_the_classes_pass_by(new_page: Callable[...
     for _press in range(9):
         fractions.press("ArrowLeft")
     soon(page, lambda: fractions.evaluate("grid => grid.scrollLeft"), lambda now: now < left)
-    first, grid = head.bounding_box(), fractions.bounding_box()
-    assert first is not None
-    assert grid is not None
-    assert first["x"] == pytest.approx(grid["x"] + 1, abs=1)
+    assert place_of(page, head)["x"] == pytest.approx(place_of(page, fractions)["x"] + 1, abs=1)

@@ -14,6 +14,7 @@ from playwright.sync_api import TimeoutError as TooLate
 
 from pages.runtime.state import Spec, State, encode
 from tests.bench.visitor import Visitor
+from tests.browser.looking import soon
 from tests.conftest import PATIENCE
 
 KNOBS = (("alpha", 1.625), ("criterion", "log_loss"), ("direction", "backward"), ("discretize", "kernel"))
@@ -29,15 +30,13 @@ def test_long_work_says_how_far_it_is_is_cancelled_and_ends_with_the_tab(page: P
     cancel, told = page.locator("[class*=st-key-job_cancel] button"), page.get_by_text(re.compile(r"… \d+ s$"))
     expect(cancel).to_be_visible()
     expect(page.get_by_role("progressbar").first).to_be_visible()
-    before = told.text_content()
+    before = told.first.text_content()
     page.wait_for_function(
         "before => [...document.querySelectorAll('p')].some(p => /… \\d+ s$/.test(p.textContent) "
         "&& p.textContent !== before)",
         arg=before,
     )
-    asked = len(sent)
-    page.wait_for_timeout(2_500)
-    assert asked and len(sent) == asked  # it asks for nothing while it waits
+    soon(page, lambda: len(sent), lambda asked: asked > 0 and asks_for_nothing(page, sent))  # while it waits
     end = time.monotonic() + PATIENCE
     while not page.get_by_text("Cancelled:").is_visible():  # the next stage may have begun under the pointer
         assert time.monotonic() < end
@@ -52,6 +51,13 @@ def test_long_work_says_how_far_it_is_is_cancelled_and_ends_with_the_tab(page: P
     while app.log.read_text(encoding="utf-8").count(LEFT) == gone:
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def asks_for_nothing(page: Page, sent: list[object]) -> bool:
+    """Whether the page is silent for longer than its progress takes to move."""
+    asked = len(sent)
+    page.wait_for_timeout(2_500)
+    return len(sent) == asked
 
 
 def test_a_page_is_drawn_anew_once_its_job_is_done(app) -> None:

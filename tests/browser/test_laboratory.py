@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
-from tests.browser.looking import becomes, settled, soon, view_of
+from tests.browser.looking import becomes, place_of, settled, soon, view_of
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 
@@ -22,9 +22,7 @@ def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
     expect(shown).to_have_text("Bayes risk R* = 0.1587")
     stage = page.get_by_test_id("laboratory").locator(".stage")
     handle = page.get_by_test_id("laboratory-handle-3")
-    box, plane = handle.bounding_box(), stage.bounding_box()
-    assert box is not None
-    assert plane is not None
+    box, plane = place_of(page, handle), place_of(page, stage)
     x, y, unit = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, plane["width"] / 12
     page.mouse.move(x, y)
     page.mouse.down()
@@ -43,7 +41,7 @@ def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
     page.keyboard.press("ArrowUp")
     becomes(page, lambda: view_of(page)["lab_parts"][1][2:], (1.1, 1.0, 15.0))
     settled(page)
-    assert json.loads(stage.get_attribute("data-parts") or "[]")[1][6] == 15
+    becomes(page, lambda: json.loads(stage.get_attribute("data-parts") or "[]")[1][6], 15)
     page.go_back()
     expect(shown).to_have_text(re.compile(r"R\* = 0\.02[23]\d"))
 
@@ -53,8 +51,7 @@ def test_a_point_is_drawn_and_taken_away(page: Page, app) -> None:
     page.goto(f"{app.url}/laboratory?s={encode(showing(State(), lab_scene='drawn'))}")
     settled(page)
     canvas = page.get_by_test_id("laboratory-canvas")
-    size = canvas.bounding_box()
-    assert size is not None
+    size = place_of(page, canvas)
     place = {"x": size["width"] * 0.9, "y": size["height"] * 0.3}
     canvas.click(position=place)
     becomes(page, lambda: len(view_of(page).get("lab_points", ())), 25)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import Spec, State, encode
-from tests.browser.looking import settled
+from tests.browser.looking import settled, soon
 
 FIRST = 500
 """Pixels from the top of the page within which the picture begins."""
@@ -19,5 +19,4 @@ def test_the_picture_begins_within_the_first_pixels(page: Page, app) -> None:
         page.set_viewport_size({"width": width, "height": 900})
         expect(picture).to_be_visible()
         settled(page)
-        box = picture.bounding_box()
-        assert box is not None and box["y"] < FIRST, width
+        soon(page, picture.bounding_box, lambda box: box is not None and box["y"] < FIRST)

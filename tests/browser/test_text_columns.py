@@ -62,5 +62,4 @@ def test_markup_is_text_and_a_missing_message_leaves_the_prior(page: Page, app) 
     assert page.title() != "bad" and message.locator("img").count() == 0
     message.get_by_role("button", name="Missing").click()
     expect(page.get_by_text("No text is known: the column has no factor.")).to_be_visible()
-    settled(page)
-    assert state_of(page).case == (None,)
+    becomes(page, lambda: state_of(page).case, (None,))

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from bayes_engine import LossMatrix, NaiveBayes
 from bayes_engine.models.naive_bayes import PRESETS
-from tests.browser.looking import becomes, settled, soon, state_of
+from tests.browser.looking import becomes, place_of, settled, soon, state_of, still
 
 
 def regions(page: Page) -> str:
@@ -58,8 +58,8 @@ def test_a_loss_moves_decision_regions_and_risk_and_back_undoes_it(page: Page, a
     page.goto(app.url + "/decisions")
     settled(page)
     expect(page.get_by_test_id("plane")).to_have_attribute("data-regions", re.compile(r"\d"))
-    before, price = regions(page), risk(page)
-    assert page.get_by_test_id("plane").get_attribute("data-decision") == "good"
+    before, price = still(page, lambda: (regions(page), risk(page)))
+    expect(page.get_by_test_id("plane")).to_have_attribute("data-decision", "good")
 
     set_cell(page, 0, 1, "30")
     expect(page.get_by_test_id("plane")).to_have_attribute("data-decision", "bad")
@@ -105,7 +105,7 @@ def test_a_link_opens_in_another_context_and_in_the_other_language(new_page: Cal
     settled(theirs)
     expect(cell(theirs, 1, 0)).to_have_value("9")
     expect(theirs.get_by_role("link", name="决策", exact=True)).to_be_visible()
-    expect(theirs.get_by_test_id("plane")).to_have_attribute("data-regions", regions(page))
+    expect(theirs.get_by_test_id("plane")).to_have_attribute("data-regions", still(page, lambda: regions(page)))
 
 
 @pytest.mark.slow
@@ -127,10 +127,8 @@ def test_the_case_is_dragged_and_moved_by_keys_on_start(page: Page, app) -> None
     plane = page.get_by_test_id("plane")
     expect(plane).to_have_attribute("data-case", "0.697,0.46")
     expect(page.get_by_text("Judged good")).to_be_visible()
-    case, box = page.get_by_test_id("plane-case"), plane.locator("canvas").first.bounding_box()
-    handle = case.bounding_box()
-    assert box is not None
-    assert handle is not None
+    case = page.get_by_test_id("plane-case")
+    handle, box = place_of(page, case), place_of(page, plane.locator("canvas").first)
     page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.75, steps=12)
