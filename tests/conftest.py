@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from itertools import product
@@ -22,6 +23,9 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """There is a process a core already: BLAS with threads of its own would wait, spinning, for a core that is taken. Read
 when NumPy is imported, and by the servers that tests start."""
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""What one process has compiled the others, and the servers, need not compile again: half of collecting the tests."""
 
 collect_ignore_glob = ["oracles/make_*.py"]
 """What makes the stored oracles: it runs where the libraries are installed that they come from."""
@@ -140,6 +144,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "sources" if nodeid.startswith(READ_SOURCES) else str(super()._split_scope(nodeid))
 
     return Together(config, log)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Benchmarks are not even imported where none is asked for."""
+    asked = config.option.markexpr.replace("not bench", "")
+    return True if collection_path == ROOT / "tests/bench" and asked and "bench" not in asked else None
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Each process first imports a part of the tests of its own, so that it rewrites the assertions of that part alone:
+    those of the others it then finds compiled."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    own, of = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    for file in sorted((ROOT / "tests").rglob("test_*.py"))[own::of]:
+        with suppress(Exception, pytest.skip.Exception):  # collecting it says what is wrong
+            importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import repeat
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.compare import differences, score
+from bayes_engine.decision.compare import compare, differences, score
 from bayes_engine.decision.curves import best_point, error_costs, one_against_rest, threshold_sweep
 from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
@@ -98,6 +99,27 @@ def test_another_measure_asks_again() -> None:
     app.segmented_control(key="compare_by").set_value("log_loss").run()
     assert "Least log-loss: **logistic regression**" in said(app)
     assert dict(app.session_state["state"].view)["compare_by"] == "log_loss"
+
+
+@pytest.mark.parametrize("unit", ["percent", "bits", "nats"])
+def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: Engine) -> None:
+    app = opened("model", showing(TUMOURS, compare_by="log_loss", loss_unit=unit))
+    losses = compare(engine)["log_loss"]
+    best, worst = losses.idxmin(), losses.idxmax()
+    found = differences(engine, "log_loss", runs=engine.runs).set_index(["one", "other"])
+    row = found.loc[(worst, best)] if (worst, best) in found.index else -found.loc[(best, worst)].astype(float)
+    shown = numbers(app)[worst]["above"]
+    size = {"bits": math.log(2), "nats": 1.0}.get(unit, 0.0)
+    if unit == "percent":
+        assert f"Least log-loss: **{best}**, P = {math.exp(-losses[best]):.1%}" in said(app)
+        change = 100 * math.expm1(-row["difference"])
+        assert shown.startswith(f"−{abs(change):.3g}") and "%" in shown
+        low, high = (float(v.replace("−", "-").rstrip(" %")) for v in re.findall(r"\[(.*), (.*)\]", shown)[0])
+        assert low < change < high < 0 and "the geometric mean of the probability" in said(app)
+    else:
+        assert f"Least log-loss: **{best}**, {losses[best] / size:.3f}" in said(app)
+        assert float(shown.split(" ")[0]) == pytest.approx(row["difference"] / size, rel=5e-3)
+    assert len(listed(app, "compare_pairs")) == 3
 
 
 def test_naive_bayes_is_right_but_too_sure_until_it_is_calibrated(engine: Engine) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,7 +18,7 @@ from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.tan import TAN
 from bayes_engine.numerals import number
-from pages.active import models
+from pages import active
 from pages.runtime import jobs
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import listed, opened, seen, showing, uploaded
@@ -59,20 +58,11 @@ def signed(value: float) -> float:
 # the dial -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def twice(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A cross-validation is repeated twice, not five times."""
-    monkeypatch.setattr(models, "RUNS", ((300, 2),))
-    forget()
-    yield
-    forget()
-
-
-def test_the_dial_shows_the_bills_and_the_differences(twice: None) -> None:
+def test_the_dial_shows_the_bills_and_the_differences() -> None:
     X, y = melons()
     fitted = {"naive": NaiveBayes().fit(X, y), "TAN": TAN().fit(X, y), "k-DB k=2": KDependence(2).fit(X, y)}
     held = {name: held_out(model, X, y) for name, model in fitted.items()}
-    runs = {name: repeated(model, X, y, 2) for name, model in fitted.items()}
+    runs = {name: repeated(model, X, y, active.runs_for(len(X))) for name, model in fitted.items()}
     loss = LossMatrix.zero_one(held["TAN"].classes)
     apart = {
         column: differences(held, column, loss, runs=runs, reference="naive").set_index("one")
@@ -97,7 +87,7 @@ def test_the_dial_shows_the_bills_and_the_differences(twice: None) -> None:
     assert "structure kept" not in said(app)
 
 
-def repeated(model: Any, X: pd.DataFrame, y: pd.Series, times: int = 5) -> list[HeldOut]:
+def repeated(model: Any, X: pd.DataFrame, y: pd.Series, times: int) -> list[HeldOut]:
     return [held_out(model, X, y, in_folds=True, seed=seed) for seed in range(times)]
 
 

@@ -250,7 +250,7 @@ def test_the_film_is_what_the_trace_says() -> None:
 
 def test_who_comes_back_with_an_own_table_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    rows = [f"{x:.1f},{y:.2f},{'yes' if x > y else 'no'}" for x, y in rng.normal(30, 9, (200, 2))]
+    rows = [f"{x:.1f},{y:.2f},{'yes' if x > y else 'no'}" for x, y in rng.normal(30, 9, (60, 2))]
     app = uploaded("\n".join(["age,income,buys", *rows]).encode(), page="hidden")
     app.switch_page("pages/decisions.py").run()
     computed: list[cache.Place] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,14 @@ OFTEN = ("own-table-second-file", "network-file", "doctored")
 def in_nats(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers were kept when evidence and log-losses were shown in nats unless a person chose otherwise."""
     monkeypatch.setattr(units, "_chosen", lambda _key: "nats")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_kept() -> Iterator[None]:
+    """No result of the tests before, which repeat less, nor one for those after."""
+    forget()
+    yield
+    forget()
 
 
 @cache

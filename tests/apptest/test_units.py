@@ -8,14 +8,12 @@ from itertools import product
 
 import pytest
 
-from bayes_engine.decision.compare import compare, differences
 from pages.active import units
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import listed, opened, seen, showing
-from tests.apptest.test_compare import TUMOURS, Engine, engine, frame, said
+from tests.apptest.test_compare import said
 from tests.apptest.test_doctor_page import settled
 
-__all__ = ["engine"]
 MELON = State(table="watermelon2", language="en", shelf=(Spec("laplace"),))
 SIGNED = re.compile(r"\(([+−]\d+\.\d+)\)")
 
@@ -63,27 +61,6 @@ def reasons_in_chinese(state: State) -> tuple[str, list[str]]:
     app = opened("case", state)
     sentence = next(m.value for m in app.markdown if "（比特）" in m.value or "（奈特）" in m.value)
     return sentence, SIGNED.findall(sentence)
-
-
-@pytest.mark.parametrize("unit", ["percent", "bits", "nats"])
-def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: Engine) -> None:
-    app = opened("model", showing(TUMOURS, compare_by="log_loss", loss_unit=unit))
-    losses = compare(engine)["log_loss"]
-    best, worst = losses.idxmin(), losses.idxmax()
-    found = differences(engine, "log_loss", runs=engine.runs).set_index(["one", "other"])
-    row = found.loc[(worst, best)] if (worst, best) in found.index else -found.loc[(best, worst)].astype(float)
-    shown = frame(app, "compare_numbers", "risk above verdict balanced mcb dsc")[worst]["above"]
-    size = {"bits": math.log(2), "nats": 1.0}.get(unit, 0.0)
-    if unit == "percent":
-        assert f"Least log-loss: **{best}**, P = {math.exp(-losses[best]):.1%}" in said(app)
-        change = 100 * math.expm1(-row["difference"])
-        assert shown.startswith(f"−{abs(change):.3g}") and "%" in shown
-        low, high = (float(v.replace("−", "-").rstrip(" %")) for v in re.findall(r"\[(.*), (.*)\]", shown)[0])
-        assert low < change < high < 0 and "the geometric mean of the probability" in said(app)
-    else:
-        assert f"Least log-loss: **{best}**, {losses[best] / size:.3f}" in said(app)
-        assert float(shown.split(" ")[0]) == pytest.approx(row["difference"] / size, rel=5e-3)
-    assert len(listed(app, "compare_pairs")) == 3
 
 
 def test_an_impossible_truth_has_probability_zero_and_an_endless_loss(monkeypatch: pytest.MonkeyPatch) -> None:
