@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import socket
@@ -78,6 +79,12 @@ def crossed(*axes: Iterable[Any]) -> list[Any]:
     ]
 
 
+def every_other(cases: Iterable[Any]) -> list[Any]:
+    """Of cases that are much alike the first, the third, … by default; the others run apart (`slowly`)."""
+    return [(slowly if i % 2 else pytest.param)(*(case if isinstance(case, tuple) else [case])) for i, case in
+            enumerate(cases)]  # fmt: skip
+
+
 READ_SOURCES = ("tests/test_architecture", "tests/test_locale", "tests/test_surfaces", "tests/unit/test_view_keys")
 """What the tests' names begin with that read all sources of the product."""
 
@@ -86,8 +93,8 @@ THOROUGH = os.environ.get("BAYES_THOROUGH") == "1"
 
 
 def some(n: int) -> int:
-    """How many of `n` random examples are tried: in a thorough run all, by default a quarter, but no fewer than ten."""
-    return n if THOROUGH else min(n, max(10, n // 4))
+    """How many of `n` random examples are tried: in a thorough run all, by default a sixth, but no fewer than ten."""
+    return n if THOROUGH else min(n, max(10, n // 6))
 
 
 def examples(n: int, usually: int | None = None) -> hypothesis.settings:
@@ -162,6 +169,11 @@ def pytest_collection(session: pytest.Session) -> None:
     for file in sorted((ROOT / "tests").rglob("test_*.py"))[own::of]:
         with suppress(Exception, pytest.skip.Exception):  # collecting it says what is wrong
             importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay until the end: the garbage collector need not look through them again and again."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,7 +20,7 @@ from pages.runtime.state import START, State
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from tests.apptest.opened import opened, showing, written
-from tests.conftest import slowly
+from tests.conftest import every_other, slowly
 from tests.known_truths import gaussians
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
@@ -168,24 +168,26 @@ def test_points_are_drawn_and_undone_but_never_the_last_of_a_class() -> None:
 
 @pytest.mark.parametrize(
     "forged",
-    [
-        {"lab_parts": ((1e9, 0.0, 1.0, 1.0, 0.0),) * 2},
-        {"lab_parts": ((0.0, 0.0, 0.0, 1.0, 0.0),) * 2},
-        {"lab_parts": (("x", 0.0, 1.0, 1.0, 0.0),) * 2},
-        {"lab_priors": (0.0, 1.0)},
-        {"lab_priors": ("a", True)},
-        {"lab_losses": ((0.0,), (1.0,))},
-        {"lab_losses": ((0.0, "1"), (1.0, 0.0))},
-        {"lab_scene": "moon", "lab_n": 7, "lab_seed": -4},
-        {"lab_scene": "drawn", "lab_points": ((0, 0.0, 0.0),)},
-        {"lab_scene": "drawn", "lab_points": ((5, 0.0, 0.0), (1, 1.0, 1.0)), "lab_width": 0.0},
-        {"lab_scene": "table", "lab_cells": (0.0,) * 16},
-        {"lab_tab": "kitchen"},
-        {"lab_tab": "rates", "lab_base": 1.0, "lab_sens": 0.0, "lab_times": 99},
-        {"lab_tab": "likelihood", "lab_sd": 0.0, "lab_rows": 0},
-        {"lab_tab": "likelihood", "lab_family": "multinomial", "lab_theta_a": 0.96, "lab_theta_b": 0.96},
-        {"lab_tab": "underflow", "lab_d": 3, "lab_p": 0.0},
-    ],
+    every_other(
+        [
+            {"lab_parts": ((1e9, 0.0, 1.0, 1.0, 0.0),) * 2},
+            {"lab_parts": ((0.0, 0.0, 0.0, 1.0, 0.0),) * 2},
+            {"lab_parts": (("x", 0.0, 1.0, 1.0, 0.0),) * 2},
+            {"lab_priors": (0.0, 1.0)},
+            {"lab_priors": ("a", True)},
+            {"lab_losses": ((0.0,), (1.0,))},
+            {"lab_losses": ((0.0, "1"), (1.0, 0.0))},
+            {"lab_scene": "moon", "lab_n": 7, "lab_seed": -4},
+            {"lab_scene": "drawn", "lab_points": ((0, 0.0, 0.0),)},
+            {"lab_scene": "drawn", "lab_points": ((5, 0.0, 0.0), (1, 1.0, 1.0)), "lab_width": 0.0},
+            {"lab_scene": "table", "lab_cells": (0.0,) * 16},
+            {"lab_tab": "kitchen"},
+            {"lab_tab": "rates", "lab_base": 1.0, "lab_sens": 0.0, "lab_times": 99},
+            {"lab_tab": "likelihood", "lab_sd": 0.0, "lab_rows": 0},
+            {"lab_tab": "likelihood", "lab_family": "multinomial", "lab_theta_a": 0.96, "lab_theta_b": 0.96},
+            {"lab_tab": "underflow", "lab_d": 3, "lab_p": 0.0},
+        ]
+    ),
 )
 def test_a_forged_link_opens_a_whole_page(forged: dict[str, Any]) -> None:
     assert not at(**forged).exception

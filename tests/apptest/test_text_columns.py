@@ -18,7 +18,7 @@ from pages.active.files import TABLE
 from pages.runtime.state import Spec, State, decode, encode
 from pages.views.case.text_message import read_typed, with_text
 from tests.apptest.opened import APP, behind, give, opened, sent_to, showing
-from tests.conftest import PATIENCE, slowly
+from tests.conftest import PATIENCE, every_other, slowly
 
 SMS = showing(State(table="sms-spam", language="en", labels="file"), unit="nats")
 FRAME = load_dataset("sms-spam").frame
@@ -169,7 +169,8 @@ def test_an_uploaded_text_is_shown_as_it_is_and_stays_out_of_the_address() -> No
 
 
 @pytest.mark.parametrize(
-    "page", ["start", "data", "model", "decisions", "classify", "dependence", "network", "projection", "hidden"]
+    "page",
+    every_other(["start", "data", "model", "decisions", "classify", "dependence", "network", "projection", "hidden"]),
 )
 def test_every_page_stands_on_an_uploaded_text(page: str) -> None:
     app = upload(page)

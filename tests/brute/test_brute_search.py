@@ -21,6 +21,7 @@ from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.hill_climbing import hill_climb, k2
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
 from bayes_engine.structure.separation import Trail, paths, separation
+from tests.conftest import crossed
 
 FOUR = ("a", "b", "c", "d")
 
@@ -242,8 +243,7 @@ def test_equivalent_graphs_score_alike_but_under_k2() -> None:
         assert (spread < 1e-8) == (score != "k2")
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("score", "seed"), crossed(SCORES, range(3)))
 def test_the_exact_optimum_against_all_dags(score: ScoreName, seed: int) -> None:
     counts = counted(rows(10 + seed))
     scorer = Scorer(counts, score)

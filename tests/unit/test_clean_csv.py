@@ -17,7 +17,7 @@ from bayes_engine.table import clean_csv, read
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.read import read_table
 from tests import messy, pollock
-from tests.conftest import examples, slowly
+from tests.conftest import crossed, examples, slowly
 
 DATASETS = Path(__file__).parents[2] / "datasets"
 ROWS = 4000
@@ -96,8 +96,7 @@ def in_quotes(rows: list[list[str]], least: int = 0) -> list[list[str]]:
     return [[*row[:least], *('"' + cell.replace('"', '""') + '"' for cell in row[least:])] for row in rows]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("delimiter", [",", "\t", "|", ";"])
+@pytest.mark.parametrize(("delimiter", "end"), crossed([",", "\t", "|", ";"], ["\n", "\r\n"]))
 def test_a_clean_file_is_proved_clean(delimiter: str, end: str) -> None:
     assert assert_equal(joined(written(delimiter, end), delimiter, end))
 

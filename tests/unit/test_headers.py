@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from bayes_engine.table.read import read_table
-from tests.conftest import ROOT
+from tests.conftest import ROOT, crossed
 from tests.unit.test_inferred_reading import offers, said, taken
 
 N = 30
@@ -93,8 +93,7 @@ def test_names_that_may_be_a_row_are_said_and_may_be_one(case: str) -> None:
     assert taken(data, row).frame.iloc[0].fillna("").astype(str).str.removesuffix(".0").tolist() == header
 
 
-@pytest.mark.parametrize("case", NONE)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("case", "seed"), crossed(NONE, range(4)))
 def test_rows_without_names_stay_rows(case: str, seed: int) -> None:
     data = file([], NONE[case], seed)
     reading = read_table(data)

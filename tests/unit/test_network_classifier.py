@@ -34,7 +34,7 @@ from bayes_engine.workbench.derivation.derive import derive, rows_behind
 from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.derivation.render import to_text
-from tests.conftest import crossed
+from tests.conftest import crossed, every_other
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 MELON_ARCS = [
@@ -103,8 +103,7 @@ def test_naive_and_tan_are_the_models_of_that_name(name: str) -> None:
     np.testing.assert_allclose(tan.predict_proba(table.X), tree.predict_proba(table.X), atol=1e-12)
 
 
-@pytest.mark.parametrize("structure", ["hill-climb", "exact"])
-@pytest.mark.parametrize("criterion", ["mdl", "aic", "k2", "bdeu"])
+@pytest.mark.parametrize(("structure", "criterion"), crossed(["hill-climb", "exact"], ["mdl", "aic", "k2", "bdeu"]))
 def test_a_searched_structure_is_the_searchs_own(structure: Any, criterion: Any) -> None:
     model, table = fitted("watermelon2", structure=structure, criterion=criterion)
     whole = table.X.assign(好瓜=table.y.astype(object))[["好瓜", *table.X.columns]]
@@ -124,8 +123,10 @@ def test_leave_one_out_is_the_refit_without_the_row() -> None:
         np.testing.assert_allclose(got[i], again.predict_proba(table.X.iloc[[i]])[0], atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["watermelon2", "penguins", "iris", "play-tennis"])
-@pytest.mark.parametrize("parameters", [{}, {"criterion": "aic"}, {"missing": "category", "unseen": "smooth"}])
+@pytest.mark.parametrize(("name", "parameters"), crossed(
+    ["watermelon2", "penguins", "iris", "play-tennis"],
+    [{}, {"criterion": "aic"}, {"missing": "category", "unseen": "smooth"}],
+))  # fmt: skip
 def test_the_ledger_adds_up_to_the_prediction(name: str, parameters: dict[str, Any]) -> None:
     model, table = fitted(name, **parameters)
     rows = table.X.head(12)
@@ -375,7 +376,7 @@ def test_another_estimate_keeps_the_structure_and_merging_is_the_fit_of_all_rows
 
 
 @pytest.mark.parametrize(
-    "parameters", [{}, {"alpha": 0}, {"discretize": None}, {"unseen": "smooth"}, {"structure": "tan"}]
+    "parameters", every_other([{}, {"alpha": 0}, {"discretize": None}, {"unseen": "smooth"}, {"structure": "tan"}])
 )
 def test_many_rows_with_cells_missing_have_the_posterior_that_the_ledger_says(parameters: dict[str, Any]) -> None:
     """The junction tree, the class's blanket and the ledger are three ways to one number; unseen values among them."""

@@ -16,6 +16,7 @@ from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.stats.families import refuse_beyond
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import cuts_for
+from tests.conftest import slowly
 
 MODELS = [SPODE, TAN, AODE, KDependence]
 every = pytest.mark.parametrize("model", MODELS)
@@ -339,8 +340,8 @@ def levels(n: int, size: int, columns: int) -> pd.DataFrame:
         (SPODE(), 3000, 2, r"1\.8e\+07 cells; .* 1 pairs of columns are expected to take 3\.3 GB and 0 seconds"),
         (SPODE(), 2, 2000, r"2e\+06 pairs of columns are expected to take [\d.]+ GB and 2\d\d seconds"),
         (TAN(), 5000, 2, r"expected to take 2\.5 GB .* the limits are 2 GB and 1800 seconds"),
-        (AODE(), 2, 2000, r"expected to take [\d.e+]+ GB"),
-        (KDependence(k=1), 2, 2000, r"expected to take [\d.e+]+ GB"),
+        slowly(AODE(), 2, 2000, r"expected to take [\d.e+]+ GB"),
+        slowly(KDependence(k=1), 2, 2000, r"expected to take [\d.e+]+ GB"),
     ],
 )
 def test_what_would_cost_too_much_is_refused_before_anything_is_counted(

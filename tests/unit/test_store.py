@@ -68,7 +68,7 @@ from bayes_engine.store import MOST_BYTES, pack, unpack, values
 from bayes_engine.store.forms import FORMS
 from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
 from bayes_engine.structure.graph import DAG
-from tests.conftest import slowly
+from tests.conftest import every_other, slowly
 
 GOLDEN = Path(__file__).with_name("store_v1.bayes")
 rng = np.random.default_rng(5)
@@ -207,7 +207,7 @@ def test_every_public_estimator_is_here() -> None:
     assert held == {type(model) for model, _X, _y in ZOO.values()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", every_other(NAMES))
 def test_a_loaded_model_says_the_same_to_the_last_bit(name: str) -> None:
     model, X, _y = fitted(name)
     loaded = round_trip(model)
@@ -221,7 +221,9 @@ def test_a_loaded_model_says_the_same_to_the_last_bit(name: str) -> None:
     assert save_model(loaded) == save_model(model)  # and so it can be saved again
 
 
-@pytest.mark.parametrize("name", [n for n in ZOO if isinstance(ZOO[n][0], GenerativeClassifier | FisherDiscriminant)])
+@pytest.mark.parametrize(
+    "name", every_other(n for n in ZOO if isinstance(ZOO[n][0], GenerativeClassifier | FisherDiscriminant))
+)
 def test_a_loaded_model_goes_on_as_the_saved_one(name: str) -> None:
     model, X, y = fitted(name)
     some = slice(0, 20)
@@ -862,7 +864,9 @@ SEEDS = (
 )
 
 
-@pytest.mark.parametrize(("name", "n"), [*((name, 8) for name in NAMES), *(slowly(name, 60) for name in NAMES)])
+@pytest.mark.parametrize(
+    ("name", "n"), [*every_other((name, 8) for name in NAMES), *(slowly(name, 60) for name in NAMES)]
+)
 def test_a_forged_file_is_a_model_or_refused_and_nothing_else(name: str, n: int) -> None:
     """Parts of the content put elsewhere, with a right hash: no other error, no warning, no wait."""
     data = save_model(fitted(name)[0])
