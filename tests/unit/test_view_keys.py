@@ -77,11 +77,21 @@ def test_entries_are_judged_alone_and_positions_together() -> None:
     assert State(view=(("cell", (1, "x")),)).seen(KEYS["cell"]) == ()
 
 
+def verb_of(call: ast.Call) -> str:
+    """What is called, without what it belongs to; a component has a `seen` of its own."""
+    match call.func:
+        case ast.Attribute(attr=name):
+            return name
+        case ast.Name(id=name) if name != "seen":
+            return name
+    return ""
+
+
 def test_no_page_names_a_setting_by_a_string() -> None:
     named, widgets = [], {key.widget for key in KEYS.values()}
     for path, tree in pages().items():
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            verb = ast.unparse(call.func).rpartition(".")[2] if ast.unparse(call.func) != "seen" else "of a component"
+            verb = verb_of(call)
             first = call.args[0] if call.args else None
             if isinstance(first, ast.Constant):
                 told = verb in ("seen", "seen_among", "bound_to") or (verb == "control" and first.value in widgets)
