@@ -35,7 +35,7 @@ def said(app: AppTest) -> str:
 @pytest.fixture
 def long(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table counts as one of many rows."""
-    monkeypatch.setattr(expected, "ASKED", 0.01)
+    monkeypatch.setattr(expected, "ASKED", 0.001)
     monkeypatch.setattr(expected, "SAMPLES", (120, 60))
     forget()
 
