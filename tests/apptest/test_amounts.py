@@ -173,6 +173,7 @@ def test_refusing_where_some_cells_are_multiplied_is_a_sum() -> None:
     assert app.session_state["state"] == LOAN
 
 
+@pytest.mark.slow
 def test_compare_judges_every_row_at_its_own_amount(german) -> None:
     model, parts = german
     app = opened("model", showing(FIXED, model_view="compare", compare_curve="roc"))

@@ -478,6 +478,7 @@ def test_hostile_names_are_shown_as_they_are() -> None:
     assert not at.exception
 
 
+@pytest.mark.slow
 def test_many_classes_and_many_factors() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{j}": rng.choice(["a", "b", "c"], 300) for j in range(50)})

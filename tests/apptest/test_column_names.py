@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.apptest.opened import uploaded
-from tests.conftest import every_other, slowly
+from tests.conftest import slowly
 
 NAMES = ("self", "index", "class", "name", "values", "T")
 TABLE = "\n".join(
@@ -14,7 +14,7 @@ TABLE = "\n".join(
 
 
 @pytest.mark.parametrize(
-    "page", every_other(["data", "model", "case", "decisions", "dependence", "network", "classify", "projection"])
+    "page", ["data", "case", "network", *map(slowly, ("model", "decisions", "dependence", "classify", "projection"))]
 )
 def test_every_page_takes_them(page: str) -> None:
     uploaded(TABLE.encode(), page=page)

@@ -196,7 +196,7 @@ def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
 @pytest.mark.parametrize(
     ("table", "kind"),
     [
-        ("watermelon3", "threshold"),
+        slowly("watermelon3", "threshold"),
         *map(slowly, ("loan", "penguins", "watermelon3a"), repeat("cost")),
         *map(slowly, ("loan", "penguins", "watermelon3a"), repeat("threshold")),
         slowly("watermelon3", "cost"),

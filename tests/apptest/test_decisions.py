@@ -223,6 +223,7 @@ def test_refusing_for_a_target_error_sets_a_row_that_reaches_it() -> None:
     assert (decided.sum() - np.trace(decided)) / decided.sum() <= 0.02
 
 
+@pytest.mark.slow
 def test_a_grid_of_26_classes_is_sent_whole_and_says_that_no_link_holds_it() -> None:
     rng = np.random.default_rng(0)
     lines = ["a,b,letter", *(f"{rng.normal():.3f},{rng.normal():.3f},{chr(65 + i % 26)}" for i in range(260))]

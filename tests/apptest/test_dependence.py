@@ -203,6 +203,7 @@ def test_numbers_are_cut_and_a_column_without_a_cut_is_named() -> None:
     assert len(pairs_of(app)) == 28
 
 
+@pytest.mark.slow
 def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_said() -> None:
     alpha = showing(State(table="watermelon3a", language="en"), unit="nats", loss_unit="nats")
     app = opened("dependence", alpha)
@@ -244,6 +245,7 @@ def test_the_other_tabs_cut_numbers_as_the_pairs_are() -> None:
     assert state.shelf[state.active] == Spec(family="spode", knobs=(("bins", 4), ("discretize", "quantile")))
 
 
+@pytest.mark.slow
 def test_a_tree_that_stays_in_parts_says_so() -> None:
     """a and b are copies, and so are c and d, independent of them: two edges, and nothing between."""
     rows = [f"{a},{a},{c},{c},{y}\n" for a in "xz" for c in "pq" for y in "yn" for _copy in range(3)]

@@ -182,7 +182,7 @@ def drawn(app: AppTest) -> str:
         slowly("penguins", "mdlp"),
         slowly("penguins", "gaussian"),
         slowly("loan", "gaussian"),
-        ("three-attributes", "mdlp"),
+        slowly("three-attributes", "mdlp"),
     ],
 )
 def test_every_table_can_be_dialled(table: str, numbers: str) -> None:
@@ -225,6 +225,7 @@ def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
     assert "Under your losses naive Bayes decides **bad**, TAN **good**." in said(app)
 
 
+@pytest.mark.slow
 def test_the_worst_row_has_the_number_it_has_in_the_file() -> None:
     data = load_dataset("watermelon2")
     frame = pd.concat([data.frame.iloc[[0]], data.frame])
@@ -235,7 +236,7 @@ def test_the_worst_row_has_the_number_it_has_in_the_file() -> None:
     assert "counts 4.37 nats twice" in said(app)
 
 
-@pytest.mark.parametrize("name", ["dial", "twice", "doubled"])
+@pytest.mark.parametrize("name", ["dial", "twice", slowly("doubled")])
 def test_a_class_that_is_not_in_use_leaves_the_page_whole(name: str) -> None:
     app = tab(name, State(**{**vars(MELONS), "prior": (1.0, 0.0)}))
     assert "nan" not in said(app) + str([d.value for d in app.dataframe])
@@ -294,7 +295,7 @@ def test_a_class_of_one_row_has_no_answer() -> None:
     assert "nan" not in said(app)
 
 
-@pytest.mark.parametrize("shown_tab", [slowly("dial"), "pairs"])
+@pytest.mark.parametrize("shown_tab", [slowly("dial"), slowly("pairs")])
 def test_the_bar_of_several_models_never_goes_back(shown_tab: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
     bar = jobs.st.progress

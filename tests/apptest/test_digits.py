@@ -97,6 +97,7 @@ def test_a_drawn_digit_is_judged_and_fits_into_a_link() -> None:
     assert part["sheets"][1]["values"][0] is None
 
 
+@pytest.mark.slow
 def test_what_outweighs_all_others_is_marked_as_beyond_the_scale() -> None:
     gauss = replace(FIRST, shelf=(Spec("laplace", (("var_floor", 0.01),)),))
     stray = tuple(int(v) for v in X.iloc[7].where(X.columns != "p70", 16))

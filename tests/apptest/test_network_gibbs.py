@@ -153,6 +153,7 @@ def test_a_network_learned_from_the_table() -> None:
     assert len(app.dataframe[0].value) == 4
 
 
+@pytest.mark.slow
 def test_a_network_of_many_nodes_begins_with_fewer_sweeps() -> None:
     for table, sweeps in (("watermelon2", 1000), ("mushroom", 200)):
         state = showing(State(language="en", table=table), net_tab="gibbs", net="table", net_g_chains=4, net_g_burn=0)
