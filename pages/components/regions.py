@@ -231,7 +231,7 @@ def _points(
 ) -> Points | None:
     """The rows with their class and what the model, under the losses, decides for each: from all its features, those
     that differ from the case in the others faded; or from the axes alone. None where no row has a place."""
-    x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
+    x, y, rows = _scattered(table.key, fitted.spec, axes, table.parts.X, grid)
     if not rows:
         return None
     model = _judging(table, fitted, axes)
@@ -254,6 +254,12 @@ def _points(
         [] if amounts is None else amounts.tolist(),
         differing(table.parts.X.iloc[rows], axes.names, case) if axes.sliced else [],
     )
+
+
+@cached(max_entries=24)
+def _scattered(key: str, spec: Any, axes: Axes, _X: Any, _grid: Plane) -> tuple[list[float], list[float], list[int]]:
+    """The rows that are drawn, and where."""
+    return scatter(_X, _grid.x, _grid.y, most=MOST_POINTS)
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))

@@ -45,8 +45,8 @@ def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: He
                 )
             )
             return
-        dearer = [risk for risk in refusal.risks.tolist() if risk > refusal.cost]
-        cost = FlipMargin(refusal.cost, min(dearer, default=float("inf"))).short_within(refusal.cost)
+        dearer = refusal.risks[refusal.risks > refusal.cost]
+        cost = FlipMargin(refusal.cost, float(dearer.min(initial=float("inf")))).short_within(refusal.cost)
         st.markdown(
             _(
                 "Refusing where the least risk is above **{cost}** decides {coverage} of the held-out rows, of which "

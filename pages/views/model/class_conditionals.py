@@ -14,7 +14,7 @@ from bayes_engine.factors.leaf import Domain
 from bayes_engine.language import _
 from bayes_engine.numerals import count, near, number
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.column_values import rows_of, values_of
+from bayes_engine.workbench.derivation.column_values import rows_of
 from bayes_engine.workbench.derivation.conditionals import (
     Conditional,
     GaussianConditionals,
@@ -335,7 +335,7 @@ def _histogram(table: active.FittableTable, fitted: active.Fitted, estimates: Le
         )
     figure = cut_histogram(
         estimates,
-        values_of(replace(estimates, given=()), table.parts.X, table.parts.y),
+        likelihoods.values_behind(table, replace(estimates, given=())),
         name=plotly_text(table.column(estimates.variable.name)),
         classes=[plotly_text(table.given_class(c)) for c in estimates.classes],
         dark=on_dark,
@@ -405,7 +405,7 @@ def _is(source: Any, p: float) -> str:
 
 
 def _curves(table: active.FittableTable, estimates: GaussianConditionals, on_dark: bool) -> None:
-    values = values_of(estimates, table.parts.X, table.parts.y)
+    values = likelihoods.values_behind(table, estimates)
     figure = density_curves(
         estimates,
         values,

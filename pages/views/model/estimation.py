@@ -12,7 +12,6 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
-from bayes_engine.workbench.derivation.column_values import values_of
 from bayes_engine.workbench.derivation.conditionals import Conditional, GaussianConditionals, LevelConditionals
 from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates, plausible_gaussians
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, WordTable
@@ -194,7 +193,7 @@ def _gaussians(
         drawn = [
             plausible_gaussians(fitted.model, column, conditional.classes[k], n=FAN, rng=k, given=given) for k in shown
         ]
-        values = values_of(conditional, table.parts.X, table.parts.y)
+        values = likelihoods.values_behind(table, conditional)
         figure = gaussian_fans(
             drawn,
             [(conditional.densities[k].mean, conditional.densities[k].sd) for k in shown],

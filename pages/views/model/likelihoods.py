@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
+from bayes_engine.logspace import Array
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.numerals import count, number, plain
 from bayes_engine.priors import smoothed
@@ -19,7 +21,7 @@ from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.column_values import values_of
-from bayes_engine.workbench.derivation.conditionals import Conditional
+from bayes_engine.workbench.derivation.conditionals import Conditional, GaussianConditionals
 from bayes_engine.workbench.derivation.estimates import plain_model
 from bayes_engine.workbench.derivation.likelihoods import (
     Curves,
@@ -102,12 +104,32 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
 # the class-conditionals -----------------------------------------------------------------------------------------------
 
 
+def values_behind(table: active.FittableTable, estimates: Conditional | Curves) -> tuple[Array, ...]:
+    """The known values behind each class's estimate, sorted; kept, for a table may be long."""
+    classes = range(len(estimates.classes))
+    borrowed = tuple(isinstance(estimates, GaussianConditionals) and estimates.borrowed(k) for k in classes)
+    given = tuple((cell.variable.name, cell.value, cell.raw) for cell in estimates.given)
+    return _values_behind(table, estimates.variable.name, estimates.classes, given, borrowed, estimates)
+
+
+@cached(max_entries=32)
+def _values_behind(
+    table: active.FittableTable,
+    column: str,
+    classes: tuple[Any, ...],
+    given: tuple[Any, ...],
+    borrowed: tuple[bool, ...],
+    _estimates: Conditional | Curves,
+) -> tuple[Array, ...]:
+    return values_of(_estimates, table.parts.X, table.parts.y)
+
+
 def draw_likelihood(table: active.FittableTable, estimates: Other) -> None:
     """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
     classes = [plotly_text(table.given_class(c)) for c in estimates.classes]
     name = plotly_text(table.column(estimates.variable.name))
     if isinstance(estimates, Curves):
-        values = values_of(estimates, table.parts.X, table.parts.y)
+        values = values_behind(table, estimates)
         chart(kernel_curves(estimates, values, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("p(x | class), kernel densities and their bumps"))  # fmt: skip
         st.caption(_about_curves(estimates))

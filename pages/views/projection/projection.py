@@ -14,7 +14,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.models.projection import NumericRows, Projection, numeric_rows, project
+from bayes_engine.models.projection import DirectionSeparation, NumericRows, Projection, numeric_rows, project
 from bayes_engine.numerals import count, number
 from bayes_engine.table.schema import Variable
 from pages import active
@@ -38,6 +38,7 @@ _component = component(
 # what is looked at ----------------------------------------------------------------------------------------------------
 
 
+@cached(max_entries=32)
 def numeric_columns(table: active.FittableTable) -> list[Variable]:
     """The features that are numbers and not the same in every row."""
     return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
@@ -63,6 +64,17 @@ def rows_of(table: active.FittableTable, names: tuple[str, ...]) -> NumericRows:
 @cached(max_entries=32, activity=Message("looking for directions"))
 def _project(table: active.FittableTable, names: tuple[str, ...], standardized: bool | None) -> Projection:
     return project(numeric_rows(table.parts, names), standardized=standardized)
+
+
+@cached(max_entries=64)
+def _along(
+    table: active.FittableTable,
+    names: tuple[str, ...],
+    standardized: bool | None,
+    angle: float,
+    _projection: Projection,
+) -> DirectionSeparation:
+    return _projection.along(angle)
 
 
 # the line -------------------------------------------------------------------------------------------------------------
@@ -142,7 +154,7 @@ def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> d
     projection, rows = line.projection, line.projection.numbers
     n = len(projection.points)
     kept = range(n) if n <= MOST_POINTS else sorted(random.Random(0).sample(range(n), MOST_POINTS))
-    points = projection.points.tolist()
+    points = projection.points[list(kept)].tolist()
     low, high = projection.points.min(axis=0).tolist(), projection.points.max(axis=0).tolist()
     margins = [0.05 * (b - a) for a, b in zip(low, high, strict=True)]
     places = [table.classes.index(c) for c in rows.classes]
@@ -153,7 +165,9 @@ def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> d
         "mean": projection.mean.tolist(),
         "scale": projection.scale.tolist(),
         "range": [[a - m, b + m] for a, b, m in zip(low, high, margins, strict=True)],
-        "points": [[float(f"{points[i][0]:.5g}"), float(f"{points[i][1]:.5g}"), int(rows.y[i])] for i in kept],
+        "points": [
+            [float(f"{a:.5g}"), float(f"{b:.5g}"), int(rows.y[i])] for (a, b), i in zip(points, kept, strict=True)
+        ],
         "classes": [
             ink(clean(table.class_(c), 40), k) | {"glyph": k} for c, k in zip(rows.classes, places, strict=True)
         ],
@@ -201,7 +215,8 @@ def _words() -> dict[str, str]:
 def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Line) -> None:
     """What Fisher's line and the present one are worth, in words."""
     projection = line.projection
-    best, here = projection.along(projection.fisher), projection.along(line.angle)
+    units = current().seen(keys.LINE_UNITS)
+    best, here = (_along(table, names, units, angle, projection) for angle in (projection.fisher, line.angle))
     total = float(projection.numbers.weight.sum())
     w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(projection.w.tolist()))
     st.markdown(
