@@ -47,6 +47,11 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/network/learn_film.py", "_score_by_families", "now.families"): "numbers, and names through md",
     ("pages/views/network/learn_hand.py", "_offer", "weighed.families"): "numbers, and names through md",
     ("pages/views/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
+    (
+        "pages/shell/frame.py",
+        "draw",
+        "place_of(run.here).asks(",
+    ): "the app's words; a table's question has gone through md",
     ("pages/shell/frame.py", "menu", "group"): WORDS,
     ("pages/shell/frame.py", "menu", "place.icon"): WORDS,
     ("pages/shell/frame.py", "menu", "place.title"): WORDS,

@@ -84,31 +84,80 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its file, its name on screen, its icon, the group it stands in, and which of the sidebar's chips it
-    uses."""
+    """A page: its file, its name on screen, its icon, what it `asks` (its title, there before the page is; its
+    script says the same: `tests/unit/test_loading.py`), its group, and which of the sidebar's chips it uses."""
 
     file: str
     title: str
     icon: str
+    asks: Callable[[State], str]
     group: str = ""
     uses: Callable[[State], Collection[str]] = lambda _state: CHIPS
 
 
 def places() -> list[Place]:
     use, understand = _("Use"), _("Understand")
+
+    def always(question: str) -> Callable[[State], str]:
+        return lambda _state: question
+
     return [
-        Place("pages/start.py", _("Start"), ":material/home:"),
-        Place("pages/data.py", _("Data"), ":material/table:", use, _table),
-        Place("pages/model.py", _("Model"), ":material/tune:", use),
-        Place("pages/decisions.py", _("Decisions"), ":material/balance:", use),
-        Place("pages/case.py", _("One case"), ":material/search:", use),
-        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use, _all_but_case),
-        Place("pages/dependence.py", _("Dependence"), ":material/device_hub:", understand),
-        Place("pages/network.py", _("Network"), ":material/account_tree:", understand, _table_if_learned),
-        Place("pages/projection.py", _("Projection"), ":material/flip:", understand, _table),
-        Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:", understand, _table),
-        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", understand, _nothing),
-    ]
+        Place("pages/start.py", _("Start"), ":material/home:", _asked_at_start),
+        Place("pages/data.py", _("Data"), ":material/table:", always(_("Which table?")), use, _table),
+        Place("pages/model.py", _("Model"), ":material/tune:", _asked_of_models, use),
+        Place("pages/decisions.py", _("Decisions"), ":material/balance:",
+              always(_("What should we decide when errors cost differently?")), use),
+        Place("pages/case.py", _("One case"), ":material/search:", _asked_of_a_case, use),
+        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:",
+              always(_("What does the model say of other rows?")), use, _all_but_case),
+        Place("pages/dependence.py", _("Dependence"), ":material/device_hub:",
+              always(_("Are the attributes independent, given the class, and does it matter?")), understand),
+        Place("pages/network.py", _("Network"), ":material/account_tree:", _asked_of_networks, understand,
+              _table_if_learned),
+        Place("pages/projection.py", _("Projection"), ":material/flip:",
+              always(_("Which line separates the classes best?")), understand, _table),
+        Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:",
+              always(_("What if the labels are hidden?")), understand, _table),
+        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _asked_in_laboratory, understand, _nothing),
+    ]  # fmt: skip
+
+
+def place_of(here: str) -> Place:
+    """The page of this name."""
+    return next(place for place in places() if Path(place.file).stem == here)
+
+
+def _asked_at_start(state: State) -> str:
+    return _question(state) or _("What should be decided here?")
+
+
+def _asked_of_a_case(state: State) -> str:
+    return _question(state) or _("Why this decision?")
+
+
+def _asked_of_models(state: State) -> str:
+    return {
+        "conditionals": _("What does the model believe of each class?"),
+        "ways": _("When is the counting done?"),
+        "compare": _("Which model decides best, and is it really better?"),
+    }[state.seen(keys.MODEL_VIEW)]
+
+
+def _asked_of_networks(state: State) -> str:
+    return {
+        "learn": _("Which arcs do the data support?"),
+        "ask": _("What does a finding change elsewhere?"),
+        "gibbs": _("How near does a random walk come to the exact answer?"),
+    }[state.seen(keys.NET_TAB)]
+
+
+def _asked_in_laboratory(state: State) -> str:
+    return {
+        "densities": _("How far from the best possible?"),
+        "rates": _("A test is positive. How likely is it true?"),
+        "likelihood": _("Which parameters make these rows most likely?"),
+        "underflow": _("Why are logarithms added?"),
+    }[state.seen(keys.LAB_TAB)]
 
 
 def _table(_state: State) -> Collection[str]:
@@ -159,7 +208,7 @@ def heading(more: str = "") -> None:
 def draw(run: Run) -> None:
     """What a page is before the engine is there: the sidebar, its title, and a sentence. The real ones take the same
     places."""
-    st.title(title(run.here, current()))
+    st.title(place_of(run.here).asks(current()))
     st.caption(_("Opening the page …"))
     with st.sidebar:
         heading()
@@ -179,40 +228,6 @@ def draw(run: Run) -> None:
             label_visibility="collapsed",
             disabled=True,
         )
-
-
-def title(here: str, state: State) -> str:
-    """What a page asks; its script says the same (`tests/unit/test_loading.py`)."""
-    model = {
-        "conditionals": _("What does the model believe of each class?"),
-        "ways": _("When is the counting done?"),
-        "compare": _("Which model decides best, and is it really better?"),
-    }
-    network = {
-        "learn": _("Which arcs do the data support?"),
-        "ask": _("What does a finding change elsewhere?"),
-        "gibbs": _("How near does a random walk come to the exact answer?"),
-    }
-    laboratory = {
-        "densities": _("How far from the best possible?"),
-        "rates": _("A test is positive. How likely is it true?"),
-        "likelihood": _("Which parameters make these rows most likely?"),
-        "underflow": _("Why are logarithms added?"),
-    }
-    titles = {
-        "start": _question(state) or _("What should be decided here?"),
-        "data": _("Which table?"),
-        "model": model[state.seen(keys.MODEL_VIEW)],
-        "decisions": _("What should we decide when errors cost differently?"),
-        "case": _question(state) or _("Why this decision?"),
-        "classify": _("What does the model say of other rows?"),
-        "dependence": _("Are the attributes independent, given the class, and does it matter?"),
-        "network": network[state.seen(keys.NET_TAB)],
-        "projection": _("Which line separates the classes best?"),
-        "hidden": _("What if the labels are hidden?"),
-        "laboratory": laboratory[state.seen(keys.LAB_TAB)],
-    }
-    return titles[here]
 
 
 def _question(state: State) -> str:

@@ -39,8 +39,7 @@ def run(begun: frame.Run) -> None:
             with st.sidebar:
                 frame.heading(chips.of_streamlit())
                 workspace.begin()
-                place = next(place for place in frame.places() if Path(place.file).stem == begun.here)
-                chips.state_chips(place.uses(current()))
+                chips.state_chips(frame.place_of(begun.here).uses(current()))
                 workspace.chip(frozenset(pages))
                 frame.menu(begun)
                 chips.language()

@@ -10,6 +10,8 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
+from pages.runtime.state import State
+from pages.shell import frame
 from tests.conftest import PATIENCE, ROOT
 
 
@@ -29,6 +31,15 @@ def test_the_model_is_naive_bayes_with_variances_that_the_classes_share() -> Non
     ours, peer = shown["MyBayes"]().fit(X, y), NaiveBayes(tied_variance=True).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-12)
     np.testing.assert_allclose(ours.leave_one_out_log_proba(X, y), peer.leave_one_out_log_proba(X, y), rtol=1e-9)
+
+
+def test_the_line_of_the_page_has_its_title() -> None:
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [line] = re.findall(r"`(Place\(.*\)),`", text)
+    words = {"_": str, "use": "Use", "always": lambda question: lambda _state: question}
+    place = eval(line, {"Place": frame.Place} | words)  # noqa: S307  what the page tells contributors to write
+    assert f'st.title(_("{place.asks(State())}"))' in code("boot()") and place.file == "pages/priors.py"
+    assert place.group == "Use" and place.uses(State())
 
 
 def test_the_page_shows_the_class_priors() -> None:
