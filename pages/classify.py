@@ -32,14 +32,18 @@ if upload is None:
 file_given.offer_similar_columns(table, fitted, upload)
 absent = columns_taken.absent(table, fitted, upload)
 try:
-    columns_taken.say(absent)
+    columns_taken.say(table, absent)
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
-    st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
+    st.error(
+        _("'{file}' cannot be classified: {why}.").format(
+            file=md(upload.name), why=file_given.in_words(table, error.message)
+        )
+    )
     columns_taken.choose(table, fitted, upload, (), open_=True)
     reading.reading_choices(upload, columns_taken.kept_where_the_names_are)
     end_page()
-columns_taken.say(doubts := judged.rows.doubts)
+columns_taken.say(table, doubts := judged.rows.doubts)
 columns_taken.choose(table, fitted, upload, doubts, open_=False)
 
 # what was decided, to be taken along

@@ -104,7 +104,7 @@ def test_a_second_file_that_is_no_table_leaves_the_results(page: AppTest):
 
 def test_a_file_with_other_columns_is_told_what_the_model_needs(page: AppTest):
     drop(page, b"a,b\n1,2\n3,4\n")
-    assert "needs '密度', '含糖率'" in page.error[0].value.replace("\\", "").replace("\u2060", "")
+    assert "needs '密度 (density)', '含糖率 (sugar)'" in page.error[0].value.replace("\\", "").replace("\u2060", "")
 
 
 def test_the_data_sets_own_file_is_read_with_its_units(page: AppTest):
@@ -242,7 +242,7 @@ def posterior(at: AppTest) -> list[float]:
 def test_a_renamed_column_is_said_before_the_results_and_chosen(page: AppTest):
     content = RENAMED.replace("density", "密度").encode()
     drop(page, content)
-    assert "column '含糖率' is not in this file: it counts as missing in every row" in warned(page)
+    assert "column '含糖率 (sugar)' is not in this file: it counts as missing in every row" in warned(page)
     drawn = [type(element).__name__ for element in page.main]
     assert drawn.index("Warning") < drawn.index("Dataframe"), drawn
     assert not any("is not in this file" in m.value for m in page.markdown)  # said once
@@ -270,18 +270,18 @@ def test_a_file_of_other_names_is_classified_once_they_are_chosen(page: AppTest)
     page.selectbox(key="second_as_1").select(2).run()  # words: of another kind
     assert "is of another kind here: 3 of its 3 cells are no such numbers, as 'a'" in warned(page)
     page.selectbox(key="second_as_1").select(-1).run()
-    assert "column '含糖率' is not in this file" in warned(page)
+    assert "column '含糖率 (sugar)' is not in this file" in warned(page)
     drop(page, MELONS.encode())
     assert not page.warning  # another file: nothing is chosen for it
 
 
 def test_a_column_of_another_kind_gives_way_to_the_one_that_is_meant(page: AppTest):
     drop(page, "密度,含糖率,sugar\n0.697,high,0.46\n0.24,low,0.09\n".encode())
-    assert "column '含糖率' is of another kind here: 2 of its 2 cells" in warned(page)
+    assert "column '含糖率 (sugar)' is of another kind here: 2 of its 2 cells" in warned(page)
     page.selectbox(key="second_as_1").select(2).run()
     assert not page.warning and metrics(page)["rows"] == "2" and "not decided" not in metrics(page)
     drop(page, "密度,含糖率\n0.697,\n0.24,\n".encode())
-    assert "column '含糖率' is empty in this file: it counts as missing in every row" in warned(page)
+    assert "column '含糖率 (sugar)' is empty in this file: it counts as missing in every row" in warned(page)
 
 
 def test_values_that_the_table_has_not_are_said_before_the_results():

@@ -17,7 +17,7 @@ from pages.active.files import Upload, unmatched
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, control
-from pages.views.classify.file_given import here_too
+from pages.views.classify.file_given import here_too, in_words
 from pages.views.classify.judged import chosen, matched
 
 MOST = 24
@@ -35,9 +35,9 @@ def absent(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Ce
     return tuple(matches.absent(fitted.model.schema_, amount))
 
 
-def say(doubts: Iterable[Note]) -> None:
+def say(table: active.FittableTable, doubts: Iterable[Note]) -> None:
     """The columns that are missing in the file, or of another kind than the table's, before anything that follows."""
-    lines = [doubt.message.local(md) for doubt in doubts]
+    lines = [in_words(table, doubt.message) for doubt in doubts]
     if lines:
         more = [_("and {n} more of the same kinds").format(n=len(lines) - SHORT)] if len(lines) > SHORT else []
         st.warning("  \n".join([*lines[:SHORT], *more]), icon=":material/warning:")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.table.roles import put
 from bayes_engine.workbench.incoming.classified_file import csv_of
@@ -133,6 +133,12 @@ def here_too(table: active.FittableTable, name: str) -> str:
     """The name of a column on screen, where that is another than in the file; as Markdown."""
     here = table.column(name)
     return f" ({md(here, 30)})" if here != name else ""
+
+
+def in_words(table: active.FittableTable, message: Message) -> str:
+    """A message about the file, as Markdown, its columns called as there and as on screen."""
+    names = table.schema.position
+    return message.local(lambda text: md(text) + (here_too(table, text) if text in names else ""))
 
 
 def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> None:
