@@ -35,11 +35,7 @@ try:
     columns_taken.say(table, absent)
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
-    st.error(
-        _("'{file}' cannot be classified: {why}.").format(
-            file=md(upload.name), why=file_given.in_words(table, error.message)
-        )
-    )
+    file_given.refuse(table, upload, error.message)
     columns_taken.choose(table, fitted, upload, (), open_=True)
     reading.reading_choices(upload, columns_taken.kept_where_the_names_are)
     end_page()

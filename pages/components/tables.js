@@ -139,7 +139,8 @@ function createListing(host) {
     for (across = widths.length; data.heads[across - 1].spare && sum(widths.slice(0, across)) > room;) across--
     if (sorted?.column >= across) { sorted = null; filter() }
     const wanted = widths.slice(0, across), lack = sum(wanted) - room
-    const kept = wanted.map((w, j) => j || data.heads[j].width ? least[j] : Math.max(least[j], Math.min(w, HELD * room)))
+    const scrolls = sum(least.slice(0, across)) > room
+    const kept = wanted.map((w, j) => j || !scrolls || data.heads[j].width ? least[j] : Math.max(least[j], Math.min(w, HELD * room)))
     const parts = wanted.map((w, j) => lack > 0 ? w - kept[j] : data.heads[j].width ? 0 : w)
     const given = wanted.map((w, j) => w - Math.min(lack / (sum(parts) || 1), 1) * parts[j])
     host.classList.toggle("held", sum(given) > room + 1 && given[0] <= HELD * room)

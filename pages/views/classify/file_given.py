@@ -141,6 +141,12 @@ def in_words(table: active.FittableTable, message: Message) -> str:
     return message.local(lambda text: md(text) + (here_too(table, text) if text in names else ""))
 
 
+def refuse(table: active.FittableTable, upload: Upload[CellBlocks], why: Message) -> None:
+    """That the file cannot be classified, and why."""
+    words = _("'{file}' cannot be classified: {why}.")
+    st.error(words.format(file=md(upload.name), why=in_words(table, why)))
+
+
 def offer_similar_columns(table: active.FittableTable, fitted: active.Fitted, upload: Upload[CellBlocks]) -> None:
     """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
     near = names_alike(upload.reading.names, wanted_columns(table, fitted))
