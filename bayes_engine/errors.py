@@ -44,6 +44,10 @@ class ReadError(TableError):
     """Bytes that cannot be read as a table."""
 
 
+class NoTerms(TableError):
+    """The texts of a column hold no term, or too rare ones."""
+
+
 class UnseenLevel(TableError):
     """A categorical value outside the column's levels, where the policy is to refuse it."""
 

@@ -20,22 +20,26 @@ from sklearn.utils import _safe_indexing
 
 from bayes_engine.decision.decision_boundaries import log_proba, log_proba_of
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, LossError, ParameterError, TableError, report
-from bayes_engine.language import Message
+from bayes_engine.errors import EstimationWarning, LossError, NoTerms, ParameterError, TableError, report
+from bayes_engine.language import Listing, Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.dataframes import to_pandas
-from bayes_engine.table.encode import Table, positions
+from bayes_engine.table.encode import Table, encode_texts, positions
 from bayes_engine.table.levels import sort_levels
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.schema import Schema, Variable
 
 TINY = 60
 """Tables of at most this many rows are evaluated by leaving out one row at a time."""
 
-KEPT = Message("leave-one-out, structure and cut points kept")
-"""How rows were left out where each had its say in the structure or the cut points that judge it."""
+KEPT = {
+    "structure": Message("structure"),
+    "cut points": Message("cut points"),
+    "vocabulary": Message("vocabulary"),
+}
+"""What a fit chooses from its rows, which each row may have had a say in that is judged by it."""
 
 ANEW = Message("leave-one-out, everything learnt anew")
 
@@ -46,7 +50,8 @@ class HeldOut:
 
     `log_posterior` (n, K) and the `prior` (n, K) of the model that gave it, or (F, K) those of F models, of which
     `fold` (n,) names each row's; `truth` (n,) class positions; `weight` (n,); `scheme` says how they were held out;
-    `groups` (n,) numbers the groups that rows come in, where they do.
+    `groups` (n,) numbers the groups that rows come in, where they do. `kept` names what each row has had a say in
+    nevertheless: "structure", "cut points", "vocabulary".
     """
 
     classes: tuple[Any, ...]
@@ -57,6 +62,7 @@ class HeldOut:
     scheme: Message
     groups: NDArray[np.intp] | None = None
     fold: NDArray[np.integer[Any]] | None = None
+    kept: tuple[str, ...] = ()
 
     @property
     def prior_by_row(self) -> Array:
@@ -112,9 +118,10 @@ def held_out(
     or `in_folds` of however few; rows of one group stay together. Models of the same rows and seed share their splits.
 
     X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. Each row's
-    model is learnt from the others alone, its structure and cut points too. Where a generative model chose none, that
-    is its statistics one row short, and nothing is fitted. Without `refit` it is so for all of them, up to 60 rows:
-    quick, but structure and cut points stay those that the row itself had a say in, and the scheme says so. A
+    model is learnt from the others alone: its structure, its cut points and the vocabulary of its texts too; the levels
+    of a discrete column are its domain and stay. Where a generative model chose none of these, that is its statistics
+    one row short, and nothing is fitted. Without `refit` it is so for all of them, up to 60 rows: quick, but structure,
+    cut points and vocabulary stay those that the row itself had a say in; `scheme` says which, and `kept` names them. A
     classifier that states no prior has that of the rows it learnt from.
     Raises TableError where a class or the groups are too few for two folds, or y holds a class that the model has not
     met; ParameterError where the model is not fitted, or gives no probabilities.
@@ -127,14 +134,14 @@ def held_out(
     """
     rows = _rows(model, X, y, groups, sample_weight)
     alone = groups is None and len(rows.truth) <= TINY and not in_folds
-    chosen = getattr(model, "_has_chosen", True)
+    chosen = getattr(model, "_chosen_from_rows", ("structure",))
     if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
         left = np.repeat(model.stats_.class_weight[None, :], len(rows.truth), axis=0)
         left[np.arange(len(rows.truth)), rows.truth] -= rows.weight
         prior = model._prior_of(np.maximum(left, 0.0), rows.classes)
         log_posterior = model.leave_one_out_log_proba(rows.X, y, sample_weight)
-        scheme = KEPT if chosen else Message("leave-one-out, exact")
-        return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, scheme)
+        scheme = _kept(chosen) if chosen else Message("leave-one-out, exact")
+        return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, scheme, kept=chosen)
     if alone and _is_encoded_once(model):
         anew = list(model._log_posteriors_learnt_anew(rows.X, y, sample_weight))
         log_posterior, prior = (np.stack(part) for part in zip(*anew, strict=True))
@@ -147,6 +154,10 @@ def held_out(
         parts, scheme = splits(rows.truth, rows.groups, folds, seed)
         parts = list(parts)
     return _judged(rows, scheme, [partial(_fold, model, rows, train, test) for train, test in parts])
+
+
+def _kept(chosen: tuple[str, ...]) -> Message:
+    return Message("leave-one-out, {what} kept", {"what": Listing([KEPT[what] for what in chosen])})
 
 
 class _Rows(NamedTuple):
@@ -278,18 +289,38 @@ def _is_encoded_once(model: Any) -> bool:
     learnt from."""
     if not hasattr(model, "_log_posteriors_learnt_anew") or "schema" not in model.get_params(deep=False):
         return False
-    return _schema_of_folds(model) is model.schema_ and not any(v.textual for v in model.schema_)
+    return _schema_of_folds(model) is model.schema_
 
 
 def _schema_of_folds(model: Any) -> Schema:
-    """The model's schema without the cut points that its fit has found; those that it was given stay."""
-    given = {v.name for v in model.schema or () if v.cuts is not None}
-    if all(v.cuts is None or v.name in given for v in model.schema_):
+    """The model's schema without the cut points and vocabularies that its fit has found; those that it was given stay
+    and one that was given open grows from what it was."""
+    given = {v.name: v for v in model.schema or ()}
+    variables = []
+    for v in model.schema_:
+        own = given.get(v.name)
+        if v.cuts is not None and (own is None or own.cuts is None):
+            v = replace(v, cuts=None, levels=(), declared=False)
+        elif v.textual and not (own is not None and own.declared):
+            v = replace(v, levels=() if own is None else own.levels, declared=False)
+        variables.append(v)
+    if all(a is b for a, b in zip(variables, model.schema_, strict=True)):
         return model.schema_  # type: ignore[no-any-return]
-    return Schema(tuple(
-        v if v.cuts is None or v.name in given else replace(v, cuts=None, levels=(), declared=False)
-        for v in model.schema_
-    ))  # fmt: skip
+    return Schema(tuple(variables))
+
+
+def _without_terms(schema: Schema, X: Any) -> Schema:
+    """The schema with a closed, empty vocabulary for each text that these rows have no term of."""
+
+    def settled(v: Variable) -> Variable:
+        try:
+            if v.textual:
+                encode_texts(X[v.name], v, grow=True)
+        except NoTerms:
+            return replace(v, declared=True)
+        return v
+
+    return Schema(tuple(map(settled, schema)))
 
 
 def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDArray[Any]]:
@@ -298,7 +329,11 @@ def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDAr
     if hasattr(model, "partial_fit") and hasattr(model, "stats_"):
         if "schema" in fold.get_params(deep=False):
             fold.set_params(schema=_schema_of_folds(model))
-        fold.partial_fit(X, y, model.classes_, weight)
+        try:
+            fold.partial_fit(X, y, model.classes_, weight)
+        except NoTerms:  # a text that these rows have no term of says nothing of the others
+            fold.set_params(schema=_without_terms(fold.schema, X))
+            fold.partial_fit(X, y, model.classes_, weight)
     else:
         step = f"{fold.steps[-1][0]}__" if hasattr(fold, "steps") else ""
         fold.fit(X, y, **({} if weight is None else {f"{step}sample_weight": weight}))

@@ -44,7 +44,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     - what it is: `estimation_parameters`, `structural`, `takes_text`, `numeric`, and as class attributes the
       parameters it fixes;
-    - what a first fit chooses from the rows: `_choose`, and `_has_chosen`, whether it did;
+    - what a first fit chooses from the rows: `_choose`, and `_chosen`, the names of that;
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;
@@ -232,8 +232,9 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         return replace(ledger, status=self._status(table, ledger.joint(), given))
 
     def leave_one_out_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """(n, C) log P(c|x_i) of the model without row i, given schema and structure; the rows must be among those
-        it was fitted on. A row of -inf has no posterior there.
+        """(n, C) log P(c|x_i) of the model without row i, given schema and structure: cut points and vocabularies
+        are those of all rows, with this one (`held_out` learns them anew). The rows must be among those it was fitted
+        on. A row of -inf has no posterior there.
 
         Raises NotASubset where a row was never counted.
 
@@ -318,10 +319,21 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         return self._count(*left.rest(i), self.target_)
 
     @property
-    def _has_chosen(self) -> bool:
-        """Whether the fit chose more from its rows than what is added up: cut points, or anything `structural`."""
-        cut = any(v.cuts is not None for v in self.schema_)
-        return cut or any(getattr(self, name, None) is not None for name in self.structural)
+    def _chosen(self) -> tuple[str, ...]:
+        """What the fit chose from its rows besides what is added up, of "structure", "cut points" and "vocabulary"."""
+        given = {v.name for v in self.schema or () if v.cuts is not None or (v.textual and v.declared)}
+        found = [v for v in self.schema_ if v.name not in given]
+        chosen = {
+            "structure": self._has_structure,
+            "cut points": any(v.cuts is not None for v in found),
+            "vocabulary": any(v.textual for v in found),
+        }
+        return tuple(what for what, whether in chosen.items() if whether)
+
+    @property
+    def _has_structure(self) -> bool:
+        """Whether the fit chose anything `structural`."""
+        return any(getattr(self, name, None) is not None for name in self.structural)
 
     @property
     def prior_by_class(self) -> dict[Any, float]:

@@ -85,7 +85,7 @@ class TAN(SemiNaive):
         return steps
 
     @property
-    def _has_chosen(self) -> bool:
+    def _has_structure(self) -> bool:
         return True  # the tree
 
     def _structure(self, stats: SufficientStatistics) -> Structure:

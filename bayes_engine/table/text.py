@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayes_engine.errors import TableError
+from bayes_engine.errors import NoTerms
 from bayes_engine.progress import steps
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def read_terms(column: pd.Series, rule: TextRule, terms: tuple[Any, ...]) -> Ter
 def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tuple[tuple[str, ...], TermColumn]:
     """The vocabulary, `known` terms first and new ones behind in sorted order, and the texts under it.
 
-    Raises TableError where the texts hold no term, or too rare ones.
+    Raises NoTerms where the texts hold no term, or too rare ones.
 
     >>> terms, column = learn_terms(pd.Series(["to be", "be not"]), TextRule(), ("to",))
     >>> terms, column.counts.toarray().tolist()
@@ -110,7 +110,7 @@ def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tu
     except ValueError:  # "empty vocabulary", or none is left after the choice
         if known:
             return known, TermColumn(sparse.csr_array((len(texts), len(known))), missing)
-        raise TableError(
+        raise NoTerms(
             "the texts of column '{column}' hold no term that stands in {min_df} of them; lower min_df, or set the "
             "column aside",
             column=str(column.name),

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import KFold, cross_val_score
-from sklearn.naive_bayes import GaussianNB
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -25,6 +26,8 @@ from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.models.tan import TAN
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.text import WORD, TextRule
 from pages.runtime.cache import extra_bytes
 
 STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
@@ -430,3 +433,69 @@ def test_kept_folds_judge_under_other_parameters_as_folds_learnt_anew(
     assert kept.held_out(**changed).log_posterior.tolist() != kept.held_out().log_posterior.tolist()
     with pytest.raises(ParameterError, match="missing"):
         kept.held_out(missing="error")
+
+
+# texts ----------------------------------------------------------------------------------------------------------------
+
+MAILS = pd.Series(["win a prize", "lunch at noon", "a prize for you", "noon again", "win win", "you at lunch"] * 2)
+SPAM = np.array(["spam", "ham"] * 6)
+
+
+def of_mails(**rule: Any) -> NaiveBayes:
+    return NaiveBayes(text={"columns": ["mail"], **rule})
+
+
+@pytest.mark.parametrize("rule", [{}, {"min_df": 2}, {"max_features": 3}, {"ngrams": (1, 2)}])
+def test_folds_learn_the_vocabulary_of_their_own_rows_as_a_pipeline_of_scikit_learn_does(rule: dict[str, Any]) -> None:
+    texts = pd.concat([MAILS + f" {word}" for word in ("", "one", "two", "six", "ten", "now")], ignore_index=True)
+    texts = texts + [f" only{i}" for i in range(len(texts))]  # each has a word that no other row has
+    y = np.tile(SPAM, 6)
+    X = pd.DataFrame({"mail": texts})
+    held = held_out(of_mails(**rule).fit(X, y), X, y)
+    reader = CountVectorizer(
+        token_pattern=WORD, ngram_range=rule.get("ngrams", (1, 1)), min_df=rule.get("min_df", 1),
+        max_features=rule.get("max_features"),
+    )  # fmt: skip
+    by_scikit_learn = cross_val_predict(
+        make_pipeline(reader, MultinomialNB()), texts, y, method="predict_proba",
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    )  # fmt: skip
+    np.testing.assert_allclose(held.posterior()[0], by_scikit_learn, atol=1e-12)
+    assert held.kept == ()
+
+
+def test_a_text_left_out_has_no_say_in_the_vocabulary_unless_the_scheme_says_so() -> None:
+    X, y = pd.DataFrame({"mail": MAILS}), SPAM
+    model = of_mails().fit(X, y)
+    anew = [of_mails().fit(X.drop(i), np.delete(y, i)).predict_proba(X[i : i + 1])[0] for i in range(len(X))]
+    held, kept = held_out(model, X, y), held_out(model, X, y, refit=False)
+    np.testing.assert_allclose(held.posterior()[0], anew, atol=1e-12)
+    assert (str(held.scheme), held.kept) == ("leave-one-out, everything learnt anew", ())
+    assert (str(kept.scheme), kept.kept) == ("leave-one-out, vocabulary kept", ("vocabulary",))
+    alone = pd.DataFrame({"mail": MAILS + [f" only{i}" for i in range(len(MAILS))]})
+    model = of_mails().fit(alone, y)
+    assert not np.allclose(
+        held_out(model, alone, y).posterior()[0], held_out(model, alone, y, refit=False).posterior()[0]
+    )
+
+
+def test_a_vocabulary_that_was_declared_stays_and_one_that_was_given_grows() -> None:
+    X, y = pd.DataFrame({"mail": MAILS}), SPAM
+    for declared, expected in ((True, ("prize", "noon")), (False, ("prize", "noon", "win"))):
+        column = Variable("mail", "text", ("prize", "noon"), declared, likelihood="multinomial", text=TextRule())
+        model = NaiveBayes(schema=Schema((column,))).fit(X, y)
+        held = held_out(model, X, y)
+        assert str(held.scheme) == ("leave-one-out, exact" if declared else "leave-one-out, everything learnt anew")
+        rest = NaiveBayes(schema=Schema((column,))).fit(X[1:], y[1:])
+        np.testing.assert_allclose(held.posterior()[0][0], rest.predict_proba(X[:1])[0], atol=1e-12)
+        assert set(expected) <= set(rest.schema_["mail"].levels)
+
+
+def test_a_text_without_a_term_in_the_other_rows_says_nothing_of_the_row_left_out() -> None:
+    X = pd.DataFrame({"mail": ["win a prize", *[None] * 7], "sent": list("abababab")})
+    y = np.array(list("uvuvuvuv"))
+    held = held_out(of_mails().fit(X, y), X, y)
+    without = X[["sent"]]
+    np.testing.assert_allclose(
+        held.posterior()[0][0], NaiveBayes().fit(without[1:], y[1:]).predict_proba(without[:1])[0], atol=1e-12
+    )

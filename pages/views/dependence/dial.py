@@ -95,13 +95,13 @@ class _Readings:
 
     @property
     def kept(self) -> bool:
-        """Whether any is judged under a structure or cut points that each row had its say in."""
-        return any(held.scheme == KEPT for held in self.held.values())
+        """Whether any is judged under what each row had its say in: a structure, cut points or a vocabulary."""
+        return any(held.kept for held in self.held.values())
 
     def name_of(self, place: str) -> str:
-        """The model's name, and whether it is so."""
-        kept = self.held[place].scheme == KEPT
-        return _("{model}, structure kept").format(model=name_of(place)) if kept else name_of(place)
+        """The model's name, with what was kept where rows were left out."""
+        kept = _(", ").join(KEPT[what].local() for what in self.held[place].kept)
+        return _("{model}, {what} kept").format(model=name_of(place), what=kept) if kept else name_of(place)
 
 
 def dial(table: active.FittableTable) -> None:
@@ -328,7 +328,7 @@ def _words(
     st.markdown(_verdicts(table, readings, apart, runs))
     n = len(table.parts.y)
     parts = [
-        _("Structure kept: each row is left out of the counts, not of the choice of structure and cut points.")
+        _("Each row is left out of the counts, but has had a say in what is kept.")
         if readings.kept
         else words.held_out_scheme(next(iter(readings.held.values())).scheme, one_by_one=active.is_tiny(table)),
         shared_settings(table),
