@@ -89,7 +89,7 @@ def test_risk_differences_and_words_are_the_engines(engine: Engine) -> None:
     low, high = (f"{row[end]:+.3f}" for end in ("low", "high"))
     sentence = f"Worse on average over samples of 569 rows: **1 · naive Bayes** by +{row['difference']:.3f} "
     assert sentence + f"[{low}, {high}]" in said(app)
-    assert "3 cross-validations (Nadeau and Bengio 2003)" in said(app)
+    assert "the variance between 3 cross-validations" in said(app)
     assert "Holm's correction for all pairs (3)" in said(app)
     assert len(listed(app, "compare_pairs")) == 3
 
