@@ -197,7 +197,7 @@ MEASURES = ("risk", "error", "log_loss", "brier")
 Σ_c (P(c|x) − [c true])²."""
 LEVEL = 0.05
 """Procedures are called different if those that are alike would look so in fewer than so many of all comparisons."""
-TRAINING = 1.35
+TRAINING = 1.4
 """How often the variance between repeated cross-validations counts in that of a difference, for what other rows would
 have taught; by simulation."""
 FEWEST = 30
@@ -248,7 +248,7 @@ def differences(
     ...     for name, (model, Z) in models.items()
     ... }
     >>> print(*differences({name: of[0] for name, of in runs.items()}, "error", runs=runs).round(2).iloc[0])
-    four two -0.17 -0.22 -0.11 0.0 True
+    four two -0.17 -0.23 -0.1 0.0 True
     """
     checked_word("measure", measure, MEASURES)
     names = list(held)

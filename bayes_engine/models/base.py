@@ -44,7 +44,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     - what it is: `estimation_parameters`, `structural`, `takes_text`, `numeric`, and as class attributes the
       parameters it fixes;
-    - what a first fit chooses from the rows: `_choose`, and `_chosen`, the names of that;
+    - what a first fit chooses from the rows: `_choose`, and `_chosen_from_rows`, the names of that;
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;
@@ -319,7 +319,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
         return self._count(*left.rest(i), self.target_)
 
     @property
-    def _chosen(self) -> tuple[str, ...]:
+    def _chosen_from_rows(self) -> tuple[str, ...]:
         """What the fit chose from its rows besides what is added up, of "structure", "cut points" and "vocabulary"."""
         given = {v.name for v in self.schema or () if v.cuts is not None or (v.textual and v.declared)}
         found = [v for v in self.schema_ if v.name not in given]

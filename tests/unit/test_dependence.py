@@ -16,6 +16,7 @@ from bayes_engine.models.spode import SPODE
 from bayes_engine.models.tan import TAN
 from bayes_engine.structure.chow_liu import Dependence, conditional_information, spanning_tree
 from bayes_engine.table.roles import take_apart
+from bayes_engine.workbench.derivation import dependence
 from bayes_engine.workbench.derivation.dependence import (
     LEVEL,
     PairTest,
@@ -156,7 +157,56 @@ def test_the_five_edges_are_what_they_were_found_to_be(melons: tuple[TAN, pd.Dat
 
 def test_where_the_tables_are_many_p_is_drawn_and_where_all_cells_are_full_it_is_chi2() -> None:
     ways = {p.edge: p.given_class.way for p in all_tested(fitted("penguins")[0])}
-    assert set(ways.values()) == {"chi2", "exact", "drawn"}
+    assert set(ways.values()) == {"chi2", "exact", "bound", "drawn"}
+
+
+def of_rare_levels(rows: int, columns: int, levels: int) -> tuple[TAN, pd.DataFrame]:
+    """Columns of many rare levels; the first three have something of each other in both classes."""
+    rng, share = np.random.default_rng(0), np.arange(1, levels + 1) ** -1.5
+    share /= share.sum()
+    shared, y = rng.choice(levels, rows, p=share), rng.integers(0, 2, rows)
+    X = pd.DataFrame({f"x{j}": rng.choice(levels, rows, p=share) for j in range(columns)})
+    for name in ("x0", "x1", "x2"):
+        X[name] = np.where(rng.random(rows) < 0.3, shared, X[name])
+    X = "level " + X.astype(str)
+    return TAN().fit(X, y), X.assign(y=y)
+
+
+def test_on_a_long_table_of_rare_levels_every_p_value_is_drawn_and_holm_finds_the_pairs_that_depend() -> None:
+    model, frame = of_rare_levels(5000, 6, 12)
+    pairs = {p.edge: p.given_class for p in all_tested(model)}
+    assert {p.way for p in pairs.values()} <= {"drawn", "bound"}
+    assert {e for e, p in pairs.items() if p.significant} == {("x0", "x1"), ("x0", "x2"), ("x1", "x2")}
+    least = pairs["x0", "x1"]
+    assert least.is_bound and least.holm <= 0.5 * LEVEL
+    # another pair against the permutation of rows within the classes
+    rng, tested = np.random.default_rng(2), pairs["x3", "x4"]
+    codes = [pd.factorize(frame[name])[0] for name in ("x3", "x4", "y")]
+
+    def information(b: np.ndarray) -> float:
+        counts = np.zeros((12, 12, 2))
+        np.add.at(counts, (codes[0], b, codes[2]), 1.0)
+        return conditional_information(np.moveaxis(counts, 2, 0)).information
+
+    own, shuffled = information(codes[1]), []
+    for _draw in range(400):
+        b = codes[1].copy()
+        for c in (0, 1):
+            b[codes[2] == c] = rng.permutation(b[codes[2] == c])
+        shuffled.append(information(b))
+    assert tested.dependence.information == pytest.approx(own)
+    assert tested.p == pytest.approx(np.mean(np.array(shuffled) >= own - 1e-12), abs=0.1)
+    assert tested.chance == pytest.approx(np.mean(shuffled), rel=0.02)
+
+
+def test_where_tables_cannot_be_drawn_p_is_by_chi2_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, frame = of_rare_levels(400, 3, 12)
+    weighted = TAN().fit(frame[["x0", "x1", "x2"]], frame["y"], np.full(400, 0.5))
+    assert {p.given_class.way for p in all_tested(weighted)} == {"weighted"}
+    monkeypatch.setattr(dependence, "DRAWING", (0.0, 0.0))
+    assert {p.given_class.way for p in all_tested(model)} == {"too large"}
+    for pair in (*all_tested(weighted), *all_tested(model)):
+        assert pair.given_class.p == pair.given_class.dependence.p_value and not pair.given_class.is_bound
 
 
 def test_a_tree_s_edges_are_held_against_trees_that_chose_too(melons: tuple[TAN, pd.DataFrame]) -> None:
@@ -282,5 +332,5 @@ def test_significance_is_by_the_corrected_p_value() -> None:
     one = Dependence(0.5, 9.0, 1, 0.01, 9.0)
     assert PairTest(one, 0.2, 0.01, "chi2", 0.049).significant
     assert not PairTest(one, 0.2, 0.01, "chi2", LEVEL).significant
-    assert PairTest(one, 0.2, 0.01, "drawn", 0.03, 0.01).is_bound
-    assert not PairTest(one, 0.2, 0.02, "drawn", 0.03, 0.01).is_bound
+    assert PairTest(one, 0.2, 0.01, "drawn", 0.03, 99).is_bound
+    assert not PairTest(one, 0.2, 0.02, "drawn", 0.03, 99).is_bound

@@ -17,6 +17,7 @@ from bayes_engine.structure.permutation import (
     expects_few,
     grown_trees,
     informations,
+    p_value_bound,
     shuffled_tables,
 )
 
@@ -39,7 +40,7 @@ def test_mean_and_p_value_are_those_of_all_permutations() -> None:
     assert expected_information(own) == pytest.approx(np.mean(values), abs=1e-12)
     p = np.mean(np.array(values) >= conditional_information(own).information - 1e-9)
     assert exact_p_value(own) == pytest.approx(p, abs=1e-12)
-    assert drawn_p_value(own, 4999) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 4999))
+    assert drawn_p_value(own, 4999, enough=5000).p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 4999))
 
 
 def test_one_class_of_two_levels_is_near_fisher_s_exact_test() -> None:
@@ -63,7 +64,7 @@ def test_a_drawn_p_value_is_scipy_s_permutation_test() -> None:
     )
     own = np.zeros((1, 3, 2))
     np.add.at(own[0], (a, b), 1.0)
-    p = drawn_p_value(own, 9999)
+    p = drawn_p_value(own, 9999, enough=10_000).p
     assert p == pytest.approx(peer.pvalue, abs=4 * math.sqrt(p / 999))
 
 
@@ -95,3 +96,32 @@ def test_many_trees_at_once_are_those_of_one_after_the_other() -> None:
         pairs = zip(trees.parent[draw], trees.child[draw], strict=True)
         assert {frozenset((names[i], names[j])) for i, j in pairs} == taken
         assert sorted(trees.weights[draw].round(6)) == sorted(s.weight for s in steps if s.taken)
+
+
+def test_drawing_stops_when_enough_tables_came_to_as_much_and_the_p_value_stays_right() -> None:
+    """Over many streams the mean of enough / draws is p, up to what Besag and Clifford's rule is biased by."""
+    own = table(A, B, C)
+    p = exact_p_value(own)
+    assert p is not None
+    stopped = [drawn_p_value(own, 100_000, seed, enough=20) for seed in range(60)]
+    assert np.mean([one.p for one in stopped]) == pytest.approx(p, rel=0.15)
+    assert {one.draws for one in stopped} != {100_000} and all(one.p == 20 / one.draws for one in stopped)
+    none = drawn_p_value(np.array([[[40.0, 0.0], [0.0, 40.0]]]), 999)
+    assert (none.p, none.draws) == (0.001, 999)
+
+
+def test_a_p_value_is_not_above_its_bound() -> None:
+    rng = np.random.default_rng(5)
+    for _table in range(40):
+        diagonal = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]) * rng.integers(0, 20)
+        own = rng.poisson(2.0, (2, 2, 3)) + diagonal
+        p = exact_p_value(own)
+        assert p is not None and p <= p_value_bound(own) * (1 + 1e-9)
+    clear = np.array([[[60.0, 5.0], [5.0, 60.0]]])
+    p = exact_p_value(clear)
+    assert p is not None and p <= p_value_bound(clear) < 1e-15
+
+
+def test_where_no_table_came_to_as_much_fewer_are_drawn() -> None:
+    clear = np.array([[[60.0, 5.0], [5.0, 60.0]]])
+    assert drawn_p_value(clear, 10_000, unmet=1_000) == (1 / 1_001, 1_000)

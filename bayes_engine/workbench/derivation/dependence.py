@@ -31,6 +31,8 @@ from bayes_engine.structure.permutation import (
     grown_trees,
     informations,
     is_whole,
+    p_value_bound,
+    seconds_of_draws,
     shuffled_tables,
 )
 from bayes_engine.table.schema import Variable
@@ -40,11 +42,12 @@ LEVEL = 0.05
 """A pair is called dependent where its corrected p-value is below this."""
 SPARSE = 5.0
 """Where so few rows are expected in a cell, χ² is no good approximation of G (Cochran 1954)."""
-MOST_DRAWN = 400_000
-"""Up to so many tables are drawn for the p-values of all pairs."""
+DRAWING = (30.0, 120.0)
+"""Seconds, roughly, that may be spent on drawing tables for the p-values of all pairs: beyond the first fewer are drawn
+of each pair, as few as Holm's correction allows; where these would take longer than the second, none."""
 MOST_TREES, FEWEST_TREES, SHUFFLED = 1_999, 99, 30_000_000
 """Trees that are grown on shuffled tables: at most, at least, and between the two as many as so many counts allow."""
-Way = Literal["chi2", "exact", "drawn", "rough"]
+Way = Literal["chi2", "exact", "bound", "drawn", "too large", "weighted"]
 
 
 # all pairs ------------------------------------------------------------------------------------------------------------
@@ -52,21 +55,21 @@ Way = Literal["chi2", "exact", "drawn", "rough"]
 
 class PairTest(NamedTuple):
     """A dependence with what it comes to by chance, in nats, and its p-value: `way` says whether that is χ²'s, over all
-    tables with these margins in each class, or from tables drawn with them; "rough" is χ²'s where few rows are expected
-    and neither can be had. `holm` is p by Holm's correction for all pairs that can be tested; `least` is the least p
-    that drawn tables can give, at which p and `holm` are bounds."""
+    tables with these margins in each class, a bound of that, or from `draws` tables with them. "too large" and
+    "weighted" say why it is χ²'s, which is rough there, although few rows are expected: drawing would take too long, or
+    rows weigh no whole numbers. `holm` is p by Holm's correction for all pairs that can be tested."""
 
     dependence: Dependence
     chance: float
     p: float
     way: Way
     holm: float
-    least: float = 0.0
+    draws: int = 0
 
     @property
     def is_bound(self) -> bool:
-        """Whether no drawn table came to as much, so that p and `holm` may be smaller."""
-        return self.p <= self.least
+        """Whether p and `holm` may be smaller: what is said is a bound, or no drawn table came to as much."""
+        return self.way == "bound" or (self.draws > 0 and self.p <= 1.0 / (1 + self.draws))
 
     @property
     def significant(self) -> bool:
@@ -102,32 +105,47 @@ def pair_tests(dependences: Mapping[Edge, Dependence], tables: Mapping[Edge, Arr
     """The pairs that have tables (C, S_a, S_b), tested. One without a degree of freedom is no test and keeps 1."""
     free = [e for e in tables if dependences[e].degrees]
     sparse = [e for e in free if expects_few(tables[e], SPARSE)]
-    p: dict[Edge, tuple[float, Way]] = {e: (dependences[e].p_value, "chi2") for e in tables}
+    p: dict[Edge, tuple[float, Way, int]] = {e: (dependences[e].p_value, "chi2", 0) for e in tables}
     exact = {e: exact_p_value(tables[e]) for e in steps(sparse)}
-    many = [e for e in sparse if exact[e] is None]
-    draws = draws_of_tests(len(free))
-    affordable = draws * sum(len(tables[e]) for e in many) <= MOST_DRAWN
+    whole = [e for e in sparse if exact[e] is None and is_whole(tables[e])]
+    bounds = {e: p_value_bound(tables[e]) for e in steps(whole)}
+    clear = LEVEL / (20 * max(len(free), 1))
+    draws = draws_of_tests(len(free), sum(seconds_of_draws(tables[e]) for e in whole if bounds[e] > clear))
     for e in steps(sparse):
         value = exact[e]
         if value is not None:
-            p[e] = value, "exact"
-        elif affordable and is_whole(tables[e]):
-            p[e] = drawn_p_value(tables[e], draws), "drawn"
+            p[e] = value, "exact", 0
+        elif e not in bounds:
+            p[e] = dependences[e].p_value, "weighted", 0
+        elif bounds[e] <= clear:
+            p[e] = bounds[e], "bound", 0
+        elif draws:
+            drawn = drawn_p_value(tables[e], draws, unmet=math.ceil(2 * len(free) / LEVEL))
+            p[e] = drawn.p, "drawn", drawn.draws
         else:
-            p[e] = dependences[e].p_value, "rough"
+            p[e] = dependences[e].p_value, "too large", 0
     corrected = dict.fromkeys(tables, 1.0) | dict(
         zip(free, holm(np.array([p[e][0] for e in free])).tolist(), strict=True)
     )
-    least = {e: 1.0 / (1 + draws) if p[e][1] == "drawn" else 0.0 for e in tables}
     return {
-        e: PairTest(dependences[e], expected_information(tables[e]), *p[e], corrected[e], least[e])
-        for e in steps(tables)
+        e: PairTest(dependences[e], expected_information(tables[e]), value, way, corrected[e], drawn)
+        for e, (value, way, drawn) in steps(p.items())
     }
 
 
-def draws_of_tests(pairs: int) -> int:
-    """So many tables are drawn for a p-value that Holm's correction may multiply by the number of pairs."""
-    return math.ceil(20 * pairs / LEVEL)
+def draws_of_tests(pairs: int, seconds: float = 0.0) -> int:
+    """At most so many tables are drawn for a p-value that Holm's correction may multiply by the number of pairs, where
+    one of each takes so many `seconds`: 20 times those that can make p times the pairs as small as the level, or twice
+    as many; 0 where twice takes too long.
+
+    >>> draws_of_tests(15), draws_of_tests(66, 66 * 3e-5), draws_of_tests(300, 300 * 2e-4)
+    (6000, 15152, 0)
+    """
+    least = pairs / LEVEL
+    if 2.0 * least * seconds > DRAWING[1]:
+        return 0
+    affordable = DRAWING[0] / seconds if seconds > 0 else math.inf
+    return math.ceil(min(20.0 * least, max(affordable, 2.0 * least)) - 1e-9)
 
 
 # the map --------------------------------------------------------------------------------------------------------------

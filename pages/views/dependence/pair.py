@@ -15,7 +15,6 @@ from bayes_engine.workbench.derivation.dependence import (
     Pair,
     PairTest,
     contingency,
-    draws_of_tests,
 )
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
@@ -46,7 +45,7 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
         )
     )
     about = _("Left: counts, in brackets what independence would give. Right: the term of each cell, in {unit}.")
-    st.caption(f"{_verdict(dependences, cells, tested)} {about.format(unit=units.evidence_unit())}")
+    st.caption(f"{_verdict(cells, tested)} {about.format(unit=units.evidence_unit())}")
     k, i, j = _cell(cells)
     shown = list(range(len(cells.classes)))
     if len(shown) > CLASSES:
@@ -57,7 +56,7 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
     _rows(table, cells, (k, i, j))
 
 
-def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> str:
+def _verdict(cells: Contingency, tested: PairTest) -> str:
     few, possible = cells.sparse
     dependence = tested.dependence
     sentence = _("G = 2·{n}·{nats} nats = {g}, df = {df}, p {p}, after Holm's correction {holm}.").format(
@@ -74,14 +73,25 @@ def _verdict(dependences: Dependences, cells: Contingency, tested: PairTest) -> 
             "Fewer than {least} rows are expected in {few} of {all} cells, so p is exact, over all tables with these "
             "margins; by χ² it would be {rough}."
         ),
+        "bound": _(
+            "Fewer than {least} rows are expected in {few} of {all} cells, so p is a bound: (number of tables with "
+            "these margins) × (the largest probability of one with such a G); by χ² it would be {rough}."
+        ),
         "drawn": _(
             "Fewer than {least} rows are expected in {few} of {all} cells, so p is from {draws} tables drawn with "
             "these margins; by χ² it would be {rough}."
         ),
-        "rough": _("Fewer than {least} rows are expected in {few} of {all} cells, so the p-value is rough."),
+        "too large": _(
+            "Fewer than {least} rows are expected in {few} of {all} cells, so p, by χ², is rough; to draw tables of "
+            "all such pairs would take minutes."
+        ),
+        "weighted": _(
+            "Fewer than {least} rows are expected in {few} of {all} cells, so p, by χ², is rough; tables can be drawn "
+            "only where rows weigh whole numbers."
+        ),
     }[tested.way]
     if how:
-        draws = f"{draws_of_tests(sum(p.given_class.dependence.degrees > 0 for p in dependences.pairs)):,}"
+        draws = f"{tested.draws:,}"
         how = " " + how.format(
             least=count(SPARSE), few=few, all=possible, draws=draws, rough=p_value(dependence.p_value)
         )
