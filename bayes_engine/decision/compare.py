@@ -197,9 +197,9 @@ MEASURES = ("risk", "error", "log_loss", "brier")
 Σ_c (P(c|x) − [c true])²."""
 LEVEL = 0.05
 """Procedures are called different if those that are alike would look so in fewer than so many of all comparisons."""
-TRAINING = 1.4
-"""How often the variance between repeated cross-validations counts in that of a difference, for what other rows would
-have taught; by simulation."""
+TRAINING = {"risk": 1.8, "error": 1.8, "brier": 1.8, "log_loss": 1.2}
+"""How often the variance between repeated cross-validations counts in that of a difference by each measure, for what
+other rows would have taught; by simulation."""
 FEWEST = 30
 """Of fewer rows, or groups of rows, `differences` gives an interval and no p-value."""
 
@@ -226,15 +226,15 @@ def differences(
     real, where one is infinite; the interval too without `runs`, and p below 30 rows or groups.
 
     To draw the rows again leaves out that other rows would have taught other models, and no estimate of that from one
-    sample is unbiased (Bengio and Grandvalet 2004). Here D / √(e² + TRAINING · b² · e²/ē²) has Student's t with one
+    sample is unbiased (Bengio and Grandvalet 2004). Here D / √(e² + t · b² · e²/ē²) has Student's t with one
     degree of freedom less than there are rows or groups. e² is the variance of the mean of independent rows or groups,
     ē² the same in the runs on average, b² the variance of D between the runs, whose models learnt from other parts of
-    the rows. TRAINING is by simulation: procedures that are alike are called different in 3 to 6 % of samples of 40 and
-    of 100 rows from three sources, by error, Brier score and log-loss (losses other than 0-1 were not tried); by the
-    corrected resampled t of Nadeau and Bengio (Machine Learning 52, 2003) it was 2 % for one log-loss, and fewer of
-    those that differ were found. Where few rows decide what a model becomes it is more: 8 to 10 % by error or Brier
-    score for Gaussians where tails are those of a t with 3 degrees of freedom (100 rows), 18 % where the model is the
-    best of eight columns (40 rows, each left out by itself).
+    the rows. t is TRAINING, by simulation: procedures that are alike are called different in 3 to 6 % of samples of 40
+    and of 100 rows from three sources, by error, Brier score and log-loss (losses other than 0-1 were not tried); by
+    the corrected resampled t of Nadeau and Bengio (Machine Learning 52, 2003) it was 2 % for one log-loss, and fewer of
+    those that differ were found. Where few rows decide what a model becomes it is more: 7 to 10 % by error or Brier
+    score for Gaussians where tails are those of a t with 3 degrees of freedom (100 rows), 15 to 18 % where the model is
+    the best of eight columns (40 rows, each left out by itself).
 
     Raises ParameterError for another measure or runs that are no folds, what `compare` and `estimated_risk` raise.
 
@@ -274,7 +274,9 @@ def differences(
     error = np.full(len(pairs), np.nan)
     if runs is not None and pairs:
         repeated = [dict(zip(names, run, strict=True)) for run in zip(*(runs[name] for name in names), strict=True)]
-        error = _standard_errors((judged, by_row), [losses(_in_folds(run)) for run in steps(repeated)], left, right)
+        error = _standard_errors(
+            TRAINING[measure], (judged, by_row), [losses(_in_folds(run)) for run in steps(repeated)], left, right
+        )
     freedom = max(n - 1, 1)
     reach = float(stdtrit(freedom, 0.975)) * error
     frame["low"], frame["high"] = frame["difference"] - reach, frame["difference"] + reach
@@ -296,20 +298,21 @@ def _in_folds(run: Mapping[str, HeldOut]) -> Mapping[str, HeldOut]:
 
 
 def _standard_errors(
+    training: float,
     own: tuple[_Judged, Array],
     repeated: Sequence[tuple[_Judged, Array]],
     left: NDArray[np.intp],
     right: NDArray[np.intp],
 ) -> Array:
     """Of the difference of each pair of models its standard error, from the losses (n, M) of rows held out and those in
-    repeated cross-validations. NaN where a loss is infinite."""
+    repeated cross-validations, whose variance counts `training` times. NaN where a loss is infinite."""
     of_rows = _variances_of_means(*own, left, right)
     in_runs = np.stack([_variances_of_means(*run, left, right) for run in repeated]).mean(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.stack([judged.weight @ by_row / judged.weight.sum() for judged, by_row in repeated])
         between = (means[:, left] - means[:, right]).var(axis=0, ddof=1)
         scale = np.where(in_runs > 0, of_rows / in_runs, 1.0)
-        return np.asarray(np.sqrt(of_rows + TRAINING * between * np.where(np.isnan(in_runs), np.nan, scale)))
+        return np.asarray(np.sqrt(of_rows + training * between * np.where(np.isnan(in_runs), np.nan, scale)))
 
 
 def _variances_of_means(judged: _Judged, by_row: Array, left: NDArray[np.intp], right: NDArray[np.intp]) -> Array:
