@@ -185,7 +185,7 @@ OTHERS: dict[int | str, dict[str, list[Any]]] = {
         ],
     },  # rows held out from a tree were judged by the tree that they had a say in
     51: {
-        "said": ["-0.004", "0.0000", "0.032", "0.0931", "0.1066", "0.2218"],
+        "said": ["0.0000", "0.032", "0.0931", "0.1066", "0.2218"],
         "sent": [0.01, 0.0121951219512, 0.09, 0.41, 0.81, 0.987804878049],
     },
     # the weight-lifter of the notes, for invented strength and weight

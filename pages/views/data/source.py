@@ -58,7 +58,7 @@ def _card(name: str) -> None:
     st.caption(md(info.text("question", current_language()), 120))
     size = _("{n} rows × {d} columns").format(n=f"{frame.shape[0]:,}", d=frame.shape[1])
     st.caption(f"{frame.shape[0]:,} × {frame.shape[1]}",
-               help=f"{size}\n\n{md(info.source, 400)}\n\n{md(info.licence, 200)}")  # fmt: skip
+               help=f"{size}\n\n{md(info.source, 400)}\n\n{md(info.licence, 300)}")  # fmt: skip
 
 
 def origin(table: active.TableInUse) -> None:
@@ -66,7 +66,7 @@ def origin(table: active.TableInUse) -> None:
     st.subheader(md(table.title), divider="gray")
     if table.info:
         st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"
-                   f"{md(table.info.source, 400)} · {md(table.info.licence, 200)}")  # fmt: skip
+                   f"{md(table.info.source, 400)} · {md(table.info.licence, 300)}")  # fmt: skip
     upload = files.in_use(TABLE, current())
     if upload is not None:
         reading.reading_notes(upload.reading.report, upload, _reread)
