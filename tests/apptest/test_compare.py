@@ -18,7 +18,7 @@ from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
-from bayes_engine.numerals import number, p_value
+from bayes_engine.numerals import number
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import edited, listed, opened, showing
 from tests.conftest import slowly
@@ -85,7 +85,7 @@ def test_risk_differences_and_words_are_the_engines(engine: Engine) -> None:
     found = differences(engine, "risk", loss, runs=engine.runs).set_index(["one", "other"])
     row = found.loc[("1 · naive Bayes", "logistic regression")]
     assert row["real"]
-    assert shown["1 · naive Bayes"]["verdict"] == f"yes, p {p_value(row['p'], equals='= ')}"
+    assert shown["1 · naive Bayes"]["verdict"] == f"yes, p = {number(row['p'], 2)}"
     low, high = (f"{row[end]:+.3f}" for end in ("low", "high"))
     sentence = f"Worse on average over samples of 569 rows: **1 · naive Bayes** by +{row['difference']:.3f} "
     assert sentence + f"[{low}, {high}]" in said(app)
