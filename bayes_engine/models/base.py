@@ -44,7 +44,7 @@ class GenerativeClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):  # ty
 
     - what it is: `estimation_parameters`, `structural`, `takes_text`, `numeric`, and as class attributes the
       parameters it fixes;
-    - what a first fit chooses from the rows: `_choose`, and `_chosen_from_rows`, the names of that;
+    - what a first fit chooses from the rows: `_choose`; `_has_structure`, whether it did (`_chosen_from_rows`);
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
     - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
       `_table`;

@@ -21,7 +21,7 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import random_table
 from sklearn.metrics.cluster import expected_mutual_information
 
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, exp
 from bayes_engine.progress import steps, tick
 from bayes_engine.structure.chow_liu import TIE, Edge, terms_of
 
@@ -105,7 +105,7 @@ def p_value_bound(table: Array) -> float:
             continue
         half_g = xlogy(own, own).sum() - xlogy(rows, rows).sum() - xlogy(columns, columns).sum() + xlogy(n, n)
         log_bound += _log_tables(rows, columns) + min(_log_excess(rows), _log_excess(columns)) - half_g
-    return float(np.exp(min(log_bound, 0.0)))
+    return float(exp(min(log_bound, 0.0)))
 
 
 def _log_tables(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
