@@ -5,13 +5,8 @@ A job is only what is under way (`cache.cached` keeps its result), and who asks 
 script waits for `GRACE` seconds in all; then the page ends with how far it is. No page asks again: it is sent how far
 the job is (`following`), and is drawn anew once the job is done. A job belongs to the sessions that wait for it, also
 while they look at another page: then what is waited for on screen comes first. Where the last of them cancels, asks
-for something else on that page, changes the table or the models, or is gone, it stops at its next `tick`.
-
-What a job has worked is the processor's time of its thread: what waits does not grow old. One that is `YOUNG` is part
-of the page that asked for it. Beyond that `AT_ONCE` go on at a time, and as many of those that have worked longer than
-`GRACE`, at a lower priority: who needs a moment never waits for who needs a minute. Pages come first: at its ticks a
-job waits while any run of the script computes, for there is but one interpreter and a page asks for it a thousand
-times; where pages compute all the time, one job after the other works for `OWN` seconds between two waits.
+for something else on that page, changes the table or the models, or is gone, it stops at its next `tick`. Which of
+them goes on at a moment says `job_queue`.
 
 Where a page computes much, one job after the other, each fills its part of one bar (`part_of_page`), and what is shown
 of either never goes back.
@@ -21,7 +16,6 @@ A callback that needs long work (a file to be read) leaves a `CallbackJob`, whic
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -30,7 +24,6 @@ from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
@@ -39,157 +32,26 @@ from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, ngettext
-from bayes_engine.progress import watched, watching
-from pages.runtime import private
+from bayes_engine.progress import watched
+from pages.runtime import job_queue, private
 from pages.runtime.escape import md
+from pages.runtime.job_queue import Job
 from pages.runtime.private import connected, running, session_id
 from pages.runtime.state import PageEnded, current, made_from
 
-GRACE = 1.0
-"""Seconds that a run of the script waits for all its jobs, and that a job works among the short ones."""
 LIGHT, WAITED = 4_000_000, 10.0
 """Bytes up to which reading a file takes a moment, and seconds that a run of the script waits for it at most: the page
 would only flicker."""
 PUSH = 1.0
 """Seconds between two times that pages are sent how far their jobs are."""
-SWEEP = 0.25
-"""Seconds between two looks for sessions that have left, and for pages that are not drawn anew yet."""
 PATIENCE = 0.75
 """Seconds without a browser after which a session has left: a reload takes less."""
-AT_ONCE = max(1, min(2, (os.cpu_count() or 1) // 2))
-"""So many jobs that are not young go on at a time in this process, and so many long ones."""
-NICE = 10
-"""By how much a long job gives way to whatever else the machine has to do."""
-PACE = 0.003
-"""Seconds between two looks of a job at whether to go on."""
-YOUNG = 0.05
-"""Seconds of work for which a job is part of the page that asked for it, and gives way to nobody."""
-GIVE_WAY, OWN = 0.06, 0.02
-"""Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
-DOORS = 0.04
-"""Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""
 TURN = 0.001
 """Seconds after which a thread that computes lets another one in; Python's own 5 ms are felt in a page of many
 calls."""
-work_clock = time.thread_time
-"""Seconds that this thread has worked."""
 
 T = TypeVar("T")
 _log = get_logger("bayes_workbench")
-
-
-@dataclass(eq=False)
-class Job:
-    """Work under way for the sessions in `waiting`, or done: then `result` or `error` is set."""
-
-    key: Hashable
-    activity: Message
-    kept: bool = False  # the work itself keeps its result where who asks finds it
-    waiting: dict[str, float] = field(default_factory=dict)  # and when each was last seen to be there
-    asked_on: dict[str, tuple[str, Hashable]] = field(
-        default_factory=dict
-    )  # by each of them: the page, and what it is made from
-    away: set[str] = field(default_factory=set)  # those of them who look at another page
-    number: int = field(default_factory=count(1).__next__)
-    begun: float = field(default_factory=time.monotonic)
-    worked_before: float = 0.0  # by its thread
-    is_long: bool = False
-    stop: threading.Event = field(default_factory=threading.Event)
-    done: threading.Event = field(default_factory=threading.Event)
-    progress: tuple[float, int] = (0.0, 0)  # (done, total)
-    own: float = 0.0  # the work up to which it need not give way
-    waits_since: float = 0.0  # for pages
-    result: Any = None
-    error: BaseException | None = None
-
-    def work(self, work: Callable[[], Any]) -> None:
-        self.worked_before = work_clock()
-        try:
-            with watching(self.stopped, self.report, PACE):
-                self.result = work()
-        except BaseException as error:  # noqa: BLE001  (Cancelled too; raised again in the page's own thread)
-            self.error = error
-        finally:
-            with _moved:
-                if self in _queue:
-                    _queue.remove(self)
-                if _beside[0] is self:
-                    _beside[0] = None
-                if self.kept and self.error is None and self.is_aside and _jobs.get(self.key) is self:
-                    del _jobs[self.key]
-                _moved.notify_all()
-            self.done.set()
-            _soon(_look_at_pages)
-
-    def stopped(self) -> bool:
-        """Whether to stop; asked at every tick. A job waits here for its turn."""
-        worked = work_clock() - self.worked_before
-        if worked > YOUNG:
-            self._queue_up(worked)
-            with _moved:
-                while self._place() >= AT_ONCE and not self.stop.is_set():
-                    _moved.wait(SWEEP)
-            self.give_way(worked)
-        return self.stop.is_set()
-
-    def _queue_up(self, worked: float) -> None:
-        with _moved:
-            if self not in _queue:
-                _queue.append(self)
-            if worked <= GRACE or self.is_long:
-                return
-            self.is_long = True
-            _queue.remove(self)  # it comes after those that are long already
-            _queue.append(self)
-            _moved.notify_all()
-        with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-
-    def give_way(self, worked: float) -> None:
-        """Wait while pages compute, and at their doors."""
-        if _beside[0] is self:
-            if worked < self.own:
-                return
-            _beside[0] = None
-        self.waits_since = time.monotonic()
-        while not self.stop.is_set():
-            now = time.monotonic()
-            if _idle.is_set():
-                if (doors := _doors[0] - now) <= 0:
-                    return
-                time.sleep(min(doors, PACE))
-            elif not _idle.wait(max(self.waits_since + GIVE_WAY - now, PACE)) and self._has_turn():
-                self.own = worked + OWN
-                return
-
-    def _has_turn(self) -> bool:
-        """Whether it goes on beside the pages: one at a time, who has waited longest first."""
-        with _lock:
-            going = [job for job in _queue if job._place() < AT_ONCE]
-            if _beside[0] is None and min(going, key=lambda job: job.waits_since, default=self) is self:
-                _beside[0] = self
-            return _beside[0] is self
-
-    def report(self, done: float, total: int) -> None:
-        """How far it is; of a second loop nothing is told before it is further than the first was."""
-        if _share(done, total) >= _share(*self.progress):
-            self.progress = (done, total)
-
-    def ahead(self) -> int:
-        """How many jobs come before this one may go on; 0 while it runs."""
-        with _lock:
-            place = self._place()
-        return place if place >= AT_ONCE else 0
-
-    def _place(self) -> int:
-        """How many of its kind, long or not, come first. Under the lock."""
-        alike = sorted((job for job in _queue if job.is_long == self.is_long), key=lambda job: job.is_aside)
-        return alike.index(self) if self in alike else 0
-
-    @property
-    def is_aside(self) -> bool:
-        """Whether all who wait for it look at another page."""
-        return self.waiting.keys() <= self.away
 
 
 class Part(NamedTuple):
@@ -229,17 +91,9 @@ class UnderWay(Exception):
         self.key, self.activity, self.job, self.part = key, activity, job, _part.get()
 
 
-_lock = threading.RLock()
-_moved = threading.Condition(_lock)  # a job may go on, perhaps
 _jobs: dict[Hashable, Job] = {}
-_queue: list[Job] = []  # those that are not young, in the order in which they may go on
-_beside: list[Job | None] = [None]  # who goes on though pages compute
 _pages: dict[str, list[Following]] = {}  # session → what its page shows
 _sweeping = threading.Event()
-_runs = [0]  # of the script that compute at this moment
-_doors = [0.0]  # until when one may be about to begin, or be sent
-_idle = threading.Event()  # there are none
-_idle.set()
 _run: ContextVar[PageRun | None] = ContextVar("run", default=None)
 _part: ContextVar[Part | None] = ContextVar("part", default=None)
 
@@ -262,8 +116,8 @@ def run(
         return work()
     while True:
         job = begin(key, work, activity, kept=kept)
-        left = time.monotonic() + max(GRACE - page.waited, YOUNG)
-        if not wait(job, min(job.begun + GRACE, left) if grace is None else job.begun + grace):
+        left = time.monotonic() + max(job_queue.GRACE - page.waited, job_queue.YOUNG)
+        if not wait(job, min(job.begun + job_queue.GRACE, left) if grace is None else job.begun + grace):
             raise UnderWay(key, activity, job)
         forget(job)
         if job.error is None:
@@ -279,7 +133,7 @@ def run(
 def wait(job: Job, until: float) -> bool:
     """Whether the job is done at that moment; it does not give way to the page that waits for it."""
     began = time.monotonic()
-    with _computing(-1):
+    with job_queue.computing(-1):
         done = job.done.wait(max(until - began, 0.0))
     if (page := _run.get()) is not None:
         page.waited += time.monotonic() - began
@@ -331,10 +185,10 @@ def begin(key: Hashable, work: Callable[[], Any], activity: Message, *, kept: bo
     if key in _declined():
         raise UnderWay(key, activity, None)
     me, here = session_id(), _here()
-    with _lock:
+    with job_queue.lock:
         job = _jobs.get(key)
         if fresh := job is None or job.stop.is_set():
-            job = _jobs[key] = Job(key, activity, kept)
+            job = _jobs[key] = Job(key, activity, kept, _ended)
         job.waiting[me], job.asked_on[me] = time.monotonic(), here
         job.away.discard(me)
         watch = not _sweeping.is_set()
@@ -348,40 +202,23 @@ def begin(key: Hashable, work: Callable[[], Any], activity: Message, *, kept: bo
     return job
 
 
-@contextmanager
-def _computing(runs: int) -> Iterator[None]:
-    """So many more runs of the script compute; -1: this one waits."""
-    _more(runs)
-    try:
-        yield
-    finally:
-        _more(-runs)
-
-
-def _more(runs: int) -> None:
-    with _lock:
-        _runs[0] += runs
-        if _runs[0]:
-            _idle.clear()
-        else:
-            _at_the_door()
-            _idle.set()
-
-
-def _at_the_door() -> None:
-    _doors[0] = time.monotonic() + DOORS
+def _ended(job: Job) -> None:
+    with job_queue.lock:
+        if job.kept and job.error is None and job.is_aside and _jobs.get(job.key) is job:
+            del _jobs[job.key]
+    _soon(_look_at_pages)
 
 
 def forget(job: Job) -> None:
     """It is done and its result is taken: who asks again begins it anew."""
-    with _lock:
+    with job_queue.lock:
         if _jobs.get(job.key) is job:
             del _jobs[job.key]
 
 
 def stop_waiting(job: Job, who: str = "") -> bool:
     """The session `who` (this one) waits for the job no longer; whether nobody does now, and it stops."""
-    with _lock:
+    with job_queue.lock:
         who = who or session_id()
         job.waiting.pop(who, None)
         job.asked_on.pop(who, None)
@@ -393,15 +230,15 @@ def stop_waiting(job: Job, who: str = "") -> bool:
         if job.done.is_set():
             return False
         job.stop.set()
-        _moved.notify_all()
+        job_queue.moved.notify_all()
         return True
 
 
 def _sweep() -> None:
     pushed = time.monotonic()
     while True:
-        time.sleep(SWEEP)
-        with _lock:
+        time.sleep(job_queue.SWEEP)
+        with job_queue.lock:
             if not _jobs and not _pages:
                 _sweeping.clear()
                 return
@@ -409,7 +246,7 @@ def _sweep() -> None:
         now = time.monotonic()
         for job, who in waited:
             if connected(who):
-                with _lock:
+                with job_queue.lock:
                     if who in job.waiting:
                         job.waiting[who] = now
             elif now - job.waiting.get(who, now) > PATIENCE and stop_waiting(job, who):
@@ -458,7 +295,7 @@ def _look_at_pages(push: bool = False) -> None:
             continue
         elif any(each.job.done.is_set() for each in shown):
             _pages.pop(who, None)
-            _at_the_door()
+            job_queue.at_the_door()
             private.run_again(session)
         elif push:
             for each in shown:
@@ -473,7 +310,7 @@ def share_the_machine() -> None:
     threadpool_limits(1)
     sys.setswitchinterval(TURN)
     if (runtime := running()) is not None:
-        private.at_each_message(runtime, _at_the_door)
+        private.at_each_message(runtime, job_queue.at_the_door)
 
 
 @contextmanager
@@ -485,7 +322,7 @@ def showing_progress() -> Iterator[None]:
     token = _run.set(page)
     try:
         try:
-            with _computing(1):
+            with job_queue.computing(1):
                 yield
             st.session_state.pop("progress", None)
         except UnderWay as there:
@@ -542,7 +379,7 @@ def _here() -> tuple[str, Hashable]:
 def _only(asked: dict[Hashable, Job]) -> None:
     """This session waits on this page for these and for nothing else; on others, for what is made from the same."""
     me, (page, source) = session_id(), _here()
-    with _lock:
+    with job_queue.lock:
         others = [job for job in _jobs.values() if me in job.waiting and asked.get(job.key) is not job]
         elsewhere = [job for job in others if job.asked_on[me][0] != page and job.asked_on[me][1] == source]
         for job in elsewhere:
@@ -620,7 +457,7 @@ class _ProgressBox:
         return f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}"
 
     def _share(self) -> float:
-        share = _share(*self.job.progress)
+        share = job_queue.share(*self.job.progress)
         return share if self.page is None else self.page.share(share)
 
     def _share_in_words(self, share: float) -> str:
@@ -631,10 +468,6 @@ class _ProgressBox:
         if self.page is not None:
             return _("{share} of all that this page computes").format(share=f"{share:.0%}")
         return f"{share:.0%}" if self.job.progress[1] else _("under way")
-
-
-def _share(done: float, total: int) -> float:
-    return min(max(done / total, 0.0), 1.0) if total else 0.0
 
 
 def _start_again(key: Hashable) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import local_script_runner
 
 from bayes_engine.workbench.figures.figure import Figure
 from pages.active import models
-from pages.runtime import jobs, state
+from pages.runtime import job_queue, state
 from pages.views.network import learn_search
 
 PATIENT = 60.0
@@ -48,8 +48,8 @@ def scripts_waited_for() -> Iterator[None]:
 def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that. Nobody
     else is at the door."""
-    monkeypatch.setattr(jobs, "GRACE", PATIENT)
-    monkeypatch.setattr(jobs, "DOORS", 0.0)
+    monkeypatch.setattr(job_queue, "GRACE", PATIENT)
+    monkeypatch.setattr(job_queue, "DOORS", 0.0)
     monkeypatch.setattr(learn_search, "GRACE", PATIENT)
     monkeypatch.setattr(state, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
 

@@ -17,7 +17,7 @@ from bayes_engine.progress import steps, watching
 from bayes_engine.table.roles import sample, take_apart
 from bayes_engine.table.schema import Schema
 from pages.active import models
-from pages.runtime import jobs
+from pages.runtime import job_queue, jobs
 from pages.runtime.state import Spec, State
 from pages.views.model.compare import expected
 from tests.apptest.opened import listed, opened, seen, showing
@@ -84,7 +84,7 @@ def test_the_bar_of_the_whole_page_never_goes_back(monkeypatch: pytest.MonkeyPat
     shown: list[float] = []
     bar = jobs.st.progress
     monkeypatch.setattr(jobs.st, "progress", lambda share, words: shown.append(share) or bar(share, words))
-    monkeypatch.setattr(jobs, "GRACE", 0.0)
+    monkeypatch.setattr(job_queue, "GRACE", 0.0)
     forget()
     app = opened("model", State(**{**vars(state), "shelf": shelf}))
     for _run in range(100):
@@ -107,7 +107,7 @@ def test_every_stage_fills_its_own_part_of_the_bar() -> None:
 
 
 def test_a_job_of_several_loops_does_not_go_back() -> None:
-    job, told = jobs.Job("a", Message("computing")), []
+    job, told = job_queue.Job("a", Message("computing")), []
 
     def report(done: float, total: int) -> None:
         job.report(done, total)

@@ -19,7 +19,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.tan import TAN
 from bayes_engine.numerals import number
 from pages import active
-from pages.runtime import jobs
+from pages.runtime import job_queue, jobs
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import listed, opened, seen, showing, uploaded
 from tests.conftest import PATIENCE, slowly
@@ -306,7 +306,7 @@ def test_the_bar_of_several_models_never_goes_back(shown_tab: str, monkeypatch: 
         return bar(share, words)
 
     monkeypatch.setattr(jobs.st, "progress", noted)
-    monkeypatch.setattr(jobs, "GRACE", 0.0)
+    monkeypatch.setattr(job_queue, "GRACE", 0.0)
     forget()
     app = tab(shown_tab)
     for _run in range(60):

@@ -22,7 +22,8 @@ from bayes_engine.table.read import Reading, read_table
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from pages.active import files, models
 from pages.active.files import Upload
-from pages.runtime import jobs
+from pages.runtime import job_queue, jobs
+from pages.runtime.job_queue import Job
 from pages.runtime.state import Spec, State
 from pages.views.classify import file_given
 from tests.apptest.opened import APP, opened, seen
@@ -83,9 +84,9 @@ def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(where, name, work)
-    monkeypatch.setattr(jobs, "GRACE", 0.2)
-    monkeypatch.setattr(jobs, "work_clock", time.monotonic)  # it sleeps
-    monkeypatch.setattr(jobs, "SWEEP", 0.02)
+    monkeypatch.setattr(job_queue, "GRACE", 0.2)
+    monkeypatch.setattr(job_queue, "work_clock", time.monotonic)  # it sleeps
+    monkeypatch.setattr(job_queue, "SWEEP", 0.02)
     monkeypatch.setattr(jobs, "PATIENCE", 0.05)
     monkeypatch.setattr(jobs, "LIGHT", 0)
     yield work
@@ -93,7 +94,7 @@ def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPa
     for one in list(jobs._jobs.values()):
         for who in list(one.waiting):
             jobs.stop_waiting(one, who)
-    until(lambda: not jobs._jobs and not jobs._queue)
+    until(lambda: not jobs._jobs and not job_queue.queue)
 
 
 def at_work(asked: State) -> AppTest:
@@ -117,7 +118,7 @@ def until(true: Callable[[], bool], pause: float = 0.02) -> None:
         time.sleep(pause)
 
 
-def job() -> jobs.Job:
+def job() -> Job:
     (only,) = jobs._jobs.values()
     return only
 
@@ -234,9 +235,9 @@ def test_it_stops_with_its_tab_also_from_another_page(slow: Slow, monkeypatch: p
 
 
 def test_what_is_waited_for_on_screen_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
-    first, second = (jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab")
-    monkeypatch.setattr(jobs, "_queue", [first, second])
+    monkeypatch.setattr(job_queue, "AT_ONCE", 1)
+    first, second = (Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab")
+    monkeypatch.setattr(job_queue, "queue", [first, second])
     assert (first.ahead(), second.ahead()) == (0, 1)
     first.away.add("me")
     assert (first.ahead(), second.ahead()) == (1, 0)
@@ -245,29 +246,29 @@ def test_what_is_waited_for_on_screen_comes_first(monkeypatch: pytest.MonkeyPatc
 
 
 def test_who_waits_does_not_grow_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "GRACE", 0.2)
-    waits = jobs.Job("a file", Message("reading the file"))
+    monkeypatch.setattr(job_queue, "GRACE", 0.2)
+    waits = Job("a file", Message("reading the file"))
     waits.work(lambda: [time.sleep(0.3), *steps(range(3))])  # of its own accord, or for the interpreter
-    assert not waits.is_long and waits.error is None and waits not in jobs._queue
+    assert not waits.is_long and waits.error is None and waits not in job_queue.queue
 
 
 def test_a_long_one_keeps_only_the_long_ones_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
-    fit, search, reading = (jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "abc")
+    monkeypatch.setattr(job_queue, "AT_ONCE", 1)
+    fit, search, reading = (Job(name, Message("computing"), waiting={"me": 0.0}) for name in "abc")
     fit.is_long = search.is_long = True
-    monkeypatch.setattr(jobs, "_queue", [fit, search, reading])
+    monkeypatch.setattr(job_queue, "queue", [fit, search, reading])
     assert (fit.ahead(), search.ahead(), reading.ahead()) == (0, 1, 0)
 
 
 def test_beside_pages_one_job_goes_on_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 2)
-    jobs_there = [jobs.Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab"]
+    monkeypatch.setattr(job_queue, "AT_ONCE", 2)
+    jobs_there = [Job(name, Message("computing"), waiting={"me": 0.0}) for name in "ab"]
     first, second = jobs_there
     second.waits_since = 1.0
-    monkeypatch.setattr(jobs, "_queue", jobs_there)
-    monkeypatch.setattr(jobs, "_beside", [None])
+    monkeypatch.setattr(job_queue, "queue", jobs_there)
+    monkeypatch.setattr(job_queue, "_beside", [None])
     assert [second._has_turn(), first._has_turn(), second._has_turn()] == [False, True, False]
-    first.waits_since, jobs._beside[0] = 2.0, None  # it has had its turn
+    first.waits_since, job_queue._beside[0] = 2.0, None  # it has had its turn
     assert [first._has_turn(), second._has_turn()] == [False, True]
 
 
@@ -277,9 +278,10 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
 
         from bayes_engine.language import Message
         from pages.runtime import jobs
+        from pages.runtime.job_queue import Job
 
         st.session_state["jobs_declined"] = {"c": 3, "d": 4}
-        one, other = (jobs.Job(name, Message(f"computing {name}")) for name in "ab")
+        one, other = (Job(name, Message(f"computing {name}")) for name in "ab")
         with jobs.showing_progress():
             for key, job in (("a", one), ("a", one), ("c", None), ("c", None), ("d", None)):
                 jobs.progress_box(jobs.UnderWay(key, Message(f"computing {key}"), job))
@@ -298,19 +300,19 @@ def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pyte
 
 
 def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
+    monkeypatch.setattr(job_queue, "AT_ONCE", 1)
     first = at_work(state())
-    until(lambda: [job.is_long for job in jobs._queue] == [True])
+    until(lambda: [job.is_long for job in job_queue.queue] == [True])
     other = AppTest.from_file(APP, default_timeout=PATIENCE)
-    with jobs._lock:
-        waiting = jobs.Job("a second", Message("waiting"))
+    with job_queue.lock:
+        waiting = Job("a second", Message("waiting"))
         jobs._jobs["a second"] = waiting
         waiting.waiting["me"] = time.monotonic()
     done = threading.Event()
-    work = lambda: [time.sleep(2 * jobs.GRACE), *steps(range(3))]  # noqa: E731
+    work = lambda: [time.sleep(2 * job_queue.GRACE), *steps(range(3))]  # noqa: E731
     thread = threading.Thread(target=lambda: (waiting.work(work), done.set()))
     thread.start()
-    until(lambda: waiting in jobs._queue)
+    until(lambda: waiting in job_queue.queue)
     assert waiting.ahead() == 1 and not done.is_set()
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "session_id", lambda: "another")  # else the first would look at another page
@@ -325,13 +327,13 @@ def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch
 
 
 def test_a_page_waits_a_moment_for_all_its_jobs_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "GRACE", PATIENCE)
+    monkeypatch.setattr(job_queue, "GRACE", PATIENCE)
     go, ended = threading.Event(), []
     page = jobs.PageRun()
     token = jobs._run.set(page)
     try:
         assert jobs.run("a first", lambda: time.sleep(0.05) or 1, Message("computing")) == 1 and page.waited > 0
-        page.waited = jobs.GRACE
+        page.waited = job_queue.GRACE
         with pytest.raises(jobs.UnderWay):
             jobs.run("a second", go.wait, Message("computing"))
         ended = [job for job in jobs._jobs.values() if job.key == "a second"]
@@ -343,7 +345,7 @@ def test_a_page_waits_a_moment_for_all_its_jobs_together(monkeypatch: pytest.Mon
 
 
 def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "GRACE", 60.0)  # on a machine that is busy a moment is long
+    monkeypatch.setattr(job_queue, "GRACE", 60.0)  # on a machine that is busy a moment is long
     app = opened("decisions", state())
     assert not app.get("progress") and not jobs._jobs
 
@@ -354,9 +356,9 @@ def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """When a job was at work that is no longer young; it ends with the test."""
-    monkeypatch.setattr(jobs, "GIVE_WAY", 30.0)
-    monkeypatch.setattr(jobs, "work_clock", time.monotonic)  # it sleeps
-    monkeypatch.setattr(jobs, "PACE", 0.0)  # it looks at every step whether to go on
+    monkeypatch.setattr(job_queue, "GIVE_WAY", 30.0)
+    monkeypatch.setattr(job_queue, "work_clock", time.monotonic)  # it sleeps
+    monkeypatch.setattr(job_queue, "PACE", 0.0)  # it looks at every step whether to go on
     noted: list[float] = []
 
     def work() -> None:
@@ -364,10 +366,10 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
             noted.append(time.monotonic())
             time.sleep(0.0005)
 
-    job = jobs.Job("counting", Message("counting the rows"))
+    job = Job("counting", Message("counting the rows"))
     thread = threading.Thread(target=job.work, args=(work,), daemon=True)
     thread.start()
-    until(lambda: len(noted) > 0 and time.monotonic() - noted[0] > jobs.YOUNG + 0.1)
+    until(lambda: len(noted) > 0 and time.monotonic() - noted[0] > job_queue.YOUNG + 0.1)
     yield noted
     job.stop.set()
     thread.join(10)
@@ -388,18 +390,18 @@ def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(noted: list[floa
 
 
 def test_a_page_that_waits_for_a_job_does_not_keep_it_waiting(noted: list[float]) -> None:
-    with jobs.showing_progress(), jobs._computing(-1):
+    with jobs.showing_progress(), job_queue.computing(-1):
         began = len(noted)
         until(lambda: len(noted) > began + 10)
 
 
 def test_pages_without_end_do_not_starve_a_job(noted: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "GIVE_WAY", 0.1)
+    monkeypatch.setattr(job_queue, "GIVE_WAY", 0.1)
     with jobs.showing_progress():
         began = len(noted)
         until(lambda: len(noted) > began + 40)
         waits = [later - earlier for earlier, later in pairwise(noted[began:])]
-    assert sum(wait > jobs.GIVE_WAY for wait in waits) >= 1  # it gives way all the same
+    assert sum(wait > job_queue.GIVE_WAY for wait in waits) >= 1  # it gives way all the same
 
 
 # files that take long to be read ------------------------------------------------------------------------------------

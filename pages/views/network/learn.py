@@ -16,6 +16,7 @@ from pages.active import required, units
 from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
+from pages.runtime.job_queue import Job
 from pages.runtime.state import bound_to, choose, page_link
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film
@@ -94,7 +95,7 @@ def _rows(here: LearningData) -> None:
     st.caption(sentence)
 
 
-def _waiting(run: Run, job: jobs.Job) -> None:
+def _waiting(run: Run, job: Job) -> None:
     """How far a long search is, and a button that stops it; once it is done, the page is drawn with its result."""
 
     def update(elements: private.Elements) -> None:

@@ -29,6 +29,7 @@ from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
+from pages.runtime.job_queue import Job
 from pages.runtime.state import State, current
 from pages.views.network.source import Rows, rows_of
 
@@ -177,7 +178,7 @@ class Run:
     begun: float = field(default_factory=time.monotonic)
     stop: threading.Event = field(default_factory=threading.Event)
     far: SearchProgress | None = None
-    job: jobs.Job | None = None
+    job: Job | None = None
 
     def work(self, work: Work) -> SearchResult:
         return work(self.stop.is_set, self.report)
@@ -192,7 +193,7 @@ class Run:
 
 
 class UnderWay(Exception):
-    def __init__(self, run: Run, job: jobs.Job) -> None:
+    def __init__(self, run: Run, job: Job) -> None:
         super().__init__("the search is under way")
         self.run, self.job = run, job
 
