@@ -102,6 +102,17 @@ def listen() -> Iterator[list[Message]]:
         _listener.reset(token)
 
 
+def is_listened() -> bool:
+    """Whether somebody listens to what estimates warn of.
+
+    >>> with listen():
+    ...     inside = is_listened()
+    >>> inside, is_listened()
+    (True, False)
+    """
+    return _listener.get() is not None
+
+
 def report(warning: EstimationWarning, stacklevel: int = 1) -> None:
     """Warn, or where somebody `listen`s, tell them instead.
 

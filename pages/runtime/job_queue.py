@@ -5,6 +5,9 @@ of the page that asked for it. Beyond that `AT_ONCE` go on at a time, and as man
 `GRACE`, at a lower priority: who needs a moment never waits for who needs a minute. Pages come first: at its ticks a
 job waits while any run of the script computes, for there is but one interpreter and a page asks for it a thousand
 times; where pages compute all the time, one job after the other works for `OWN` seconds between two waits.
+
+What a job has done `in_worker` goes on in another process, where there are any, and has a queue of its own there
+(`bayes_engine.workbench.workers.pool`); the job only waits.
 """
 
 from __future__ import annotations
@@ -14,12 +17,15 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from bayes_engine.language import Message
 from bayes_engine.progress import watching
+from bayes_engine.workbench.workers import pool
 
 GRACE = 1.0
 """Seconds that a run of the script waits for all its jobs, and that a job works among the short ones."""
@@ -40,6 +46,9 @@ DOORS = 0.04
 work_clock = time.thread_time
 """Seconds that this thread has worked."""
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 lock = threading.RLock()
 moved = threading.Condition(lock)  # a job may go on, perhaps
 queue: list[Job] = []  # those that are not young, in the order in which they may go on
@@ -48,6 +57,7 @@ _runs = [0]  # of the script that compute at this moment
 _doors = [0.0]  # until when one may be about to begin, or be sent
 _idle = threading.Event()  # there are none
 _idle.set()
+_at_work: ContextVar[Job | None] = ContextVar("at_work", default=None)  # in this thread
 
 
 @dataclass(eq=False)
@@ -77,12 +87,14 @@ class Job:
 
     def work(self, work: Callable[[], Any]) -> None:
         self.worked_before = work_clock()
+        token = _at_work.set(self)
         try:
             with watching(self.stopped, self.report, PACE):
                 self.result = work()
         except BaseException as error:  # noqa: BLE001  (Cancelled too; raised again in the page's own thread)
             self.error = error
         finally:
+            _at_work.reset(token)
             with moved:
                 if self in queue:
                     queue.remove(self)
@@ -150,7 +162,7 @@ class Job:
         """How many jobs come before this one may go on; 0 while it runs."""
         with lock:
             place = self._place()
-        return place if place >= AT_ONCE else 0
+        return place if place >= AT_ONCE else pool.ahead(self)
 
     def _place(self) -> int:
         """How many of its kind, long or not, come first. Under the lock."""
@@ -160,7 +172,22 @@ class Job:
     @property
     def is_aside(self) -> bool:
         """Whether all who wait for it look at another page."""
-        return self.waiting.keys() <= self.away
+        with lock:
+            return self.waiting.keys() <= self.away
+
+
+def in_worker(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What a function of the library comes to, computed in a worker process for the job of this thread. Here, where
+    no such process is ready, and where no job asks.
+
+    It is for what takes longer than to send its arguments there and its result back, of which copies are made: some
+    thousandths of a second, and as many for each million of numbers.
+    """
+    job, there = _at_work.get(), pool.pool()
+    if job is None or there is None:
+        return function(*args, **kwargs)
+    result: R = there.compute(partial(function, *args, **kwargs), job)
+    return result
 
 
 # pages that compute ------------------------------------------------------------------------------------------------

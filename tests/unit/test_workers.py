@@ -1,0 +1,343 @@
+"""Worker processes, started for real: what they come to is what is computed here, and each that ends is replaced."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.evaluate import held_out
+from bayes_engine.errors import BayesEngineError, TableError, listen
+from bayes_engine.language import Message
+from bayes_engine.models.aode import AODE
+from bayes_engine.models.em_runs import run_em
+from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.progress import Cancelled, watching
+from bayes_engine.table.read import read_table
+from bayes_engine.table.roles import take_apart
+from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.workers import child, pool
+from bayes_engine.workbench.workers.pool import Call, InWorker, Pool, Worker, WorkerLost
+from pages.runtime.job_queue import Job, in_worker
+from tests.conftest import PATIENCE
+from tests.working import counted
+
+MELON = load_dataset("watermelon2")
+PARTS = take_apart(MELON.frame, MELON.schema)
+NEVER_ENDS = partial(counted, 10**12)
+
+
+LIGHT = pool.STARTED.replace("import main; main()", "import child; child.NEEDED = (); child.main()").replace(
+    ".child import child", " import child"
+)
+"""How a process starts here: it imports what a call needs once that comes."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def light() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "STARTED", LIGHT)
+        yield
+
+
+@pytest.fixture(scope="module")
+def workers(light: None) -> Iterator[Pool]:
+    there = Pool(1)
+    there.start()
+    yield there
+    there.close()
+
+
+def test_a_process_starts_as_it_is_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "STARTED", LIGHT.replace("child.NEEDED = (); ", ""))
+    there = Pool(1)
+    there.start()
+    until(lambda: there.is_ready)
+    modules = there.compute(partial(eval, "[name for name in __import__('sys').modules]"))
+    there.close()
+    assert {*child.NEEDED} <= {*modules} and "streamlit" not in modules
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+class Waiting(threading.Thread):
+    """Waits for a call in a thread of its own; `stop` calls it off."""
+
+    def __init__(self, there: Pool, work: Callable[[], object]) -> None:
+        super().__init__(daemon=True)
+        self.there, self.work = there, work
+        self.stop, self.far = threading.Event(), [(0.0, 0)]
+        self.result: object = None
+        self.error: BaseException | None = None
+        self.is_aside = False
+        self.start()
+
+    def run(self) -> None:
+        try:
+            with watching(self.stop.is_set, lambda *far: self.far.append(far), 0.0):
+                self.result = self.there.compute(self.work, self)
+        except BaseException as error:  # noqa: BLE001
+            self.error = error
+
+
+def at_work(there: Pool) -> Worker:
+    [worker] = [worker for worker in there.processes if worker.call is not None]
+    return worker
+
+
+CSV = "size,city,price\n" + "1.5,Oslo,low\n2,Rome,high\n,京都,high\n2.25,Oslo,low\n" * 30
+WORK: dict[str, Callable[[], object]] = {
+    "held out": partial(held_out, AODE(schema=PARTS.schema).fit(PARTS.X, PARTS.y), PARTS.X, PARTS.y),
+    "EM": partial(run_em, np.random.default_rng(1).normal(size=(200, 2)), 3, "random", seed=4),
+    "doctor": partial(examine, MELON.frame, MELON.schema),
+    "reading": partial(read_table, CSV.encode(), name="rooms.csv"),
+}
+
+
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+def test_a_result_is_what_is_computed_here_bit_for_bit(workers: Pool, work: Callable[[], object]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        here, there = work(), workers.compute(work)
+    assert contents(there) == contents(here)
+
+
+def test_a_model_is_fitted_there_as_here(workers: Pool) -> None:
+    fit = partial(AODE(schema=PARTS.schema).fit, PARTS.X, PARTS.y)
+    with listen():
+        here, there = fit(), workers.compute(fit)
+    assert there.predict_log_proba(PARTS.X).tobytes() == here.predict_log_proba(PARTS.X).tobytes()
+    assert contents(there.get_params()) == contents(here.get_params())
+
+
+def contents(value: object) -> bytes:
+    """Pickled once more: what is one object in one of the two may be two in the other."""
+    return pickle.dumps(pickle.loads(pickle.dumps(value)))  # noqa: S301
+
+
+def test_an_error_is_raised_as_it_is_and_says_where(workers: Pool) -> None:
+    with pytest.raises(TableError, match="row") as refused:
+        workers.compute(partial(AODE().fit, PARTS.X, PARTS.y.iloc[:3]))
+    assert isinstance(refused.value.message, Message)
+    with pytest.raises(ZeroDivisionError) as fault:
+        workers.compute(partial(operator.truediv, 1, 0))
+    assert isinstance(fault.value.__cause__, InWorker) and "child.py" in str(fault.value.__cause__.message)
+
+
+def test_what_cannot_be_sent_is_an_error_and_nothing_waits_for_ever(workers: Pool) -> None:
+    with pytest.raises(TypeError):
+        workers.compute(threading.Lock)  # its result
+    with pytest.raises(Exception, match=r"lambda|pickle"):
+        workers.compute(lambda: 1)
+    assert workers.calls == [] and workers.compute(partial(math.sqrt, 4.0)) == 2.0
+
+
+def test_what_estimates_warn_of_is_heard_here(workers: Pool) -> None:
+    table = pd.DataFrame({"x": [1.0] * 6, "z": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0], "y": list("aaabbb")})
+    parts = take_apart(table, Schema.from_dtypes(table).with_role("y", "target"))
+    fit = partial(SelectiveNaiveBayes().fit, parts.X, parts.y)
+    with listen() as here:
+        fit()
+    with listen() as there:
+        workers.compute(fit)
+    assert here and [str(note) for note in there] == [str(note) for note in here]
+
+
+def test_a_call_says_how_far_it_is_and_is_called_off(workers: Pool) -> None:
+    waiting = Waiting(workers, partial(counted, 10**9, 0.001))
+    until(lambda: waiting.far[-1][1] == 10**9 and waiting.far[-1][0] > 1)
+    process = at_work(workers)
+    waiting.stop.set()
+    waiting.join(PATIENCE)
+    assert isinstance(waiting.error, Cancelled) and workers.calls == []
+    until(lambda: process.call is None)
+    assert workers.compute(partial(os.getpid)) == process.process.pid  # it had a step at which to stop
+
+
+def test_a_call_that_does_not_stop_ends_with_its_process(workers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "STOP_WITHIN", 0.1)
+    waiting = Waiting(workers, partial(time.sleep, 3600))  # without a step
+    until(lambda: any(call.is_handed for call in workers.calls))
+    process = at_work(workers)
+    waiting.stop.set()
+    waiting.join(PATIENCE)
+    assert isinstance(waiting.error, Cancelled)
+    until(lambda: process.process.poll() is not None)
+    until(lambda: process not in workers.processes and len(workers.processes) == 1)  # another takes its place
+
+
+def test_where_a_process_is_killed_its_call_is_done_again(workers: Pool) -> None:
+    waiting = Waiting(workers, partial(counted, 2_000, 0.001))
+    until(lambda: waiting.far[-1][0] > 1)
+    killed = at_work(workers)
+    killed.process.kill()
+    waiting.join(PATIENCE)
+    assert waiting.error is None and waiting.result == sum(range(2_000))
+    assert killed not in workers.processes
+
+
+def test_a_call_that_two_processes_die_of_is_refused_in_words(workers: Pool) -> None:
+    with pytest.raises(WorkerLost, match="has ended twice"):
+        workers.compute(partial(os._exit, 3))
+    assert workers.is_of_use and workers.compute(partial(math.sqrt, 4.0)) == 2.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds what a process takes")
+def test_more_memory_than_a_process_may_take_is_refused_in_words(workers: Pool) -> None:
+    with pytest.raises(BayesEngineError, match="more than 2000 MB"):
+        workers.compute(partial(bytearray, child.MOST + 1))
+    assert workers.compute(partial(math.sqrt, 4.0)) == 2.0
+
+
+def test_a_short_call_does_not_wait_for_a_long_one(workers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "LONG", -1.0)  # whatever says how far it is
+    long = Waiting(workers, NEVER_ENDS)
+    until(lambda: any(call.is_long for call in workers.calls))
+    assert workers.compute(partial(math.sqrt, 4.0)) == 2.0  # in a second process
+    other = Waiting(workers, NEVER_ENDS)
+    until(lambda: workers.ahead(other) == 1)  # it was begun, and waits for its turn among the long ones
+    assert workers.compute(partial(math.sqrt, 9.0)) == 3.0
+    long.stop.set()
+    until(lambda: workers.ahead(other) == 0)
+    other.stop.set()
+    long.join(PATIENCE)
+    other.join(PATIENCE)
+    until(lambda: [worker.call for worker in workers.processes] == [None])  # the second is not kept
+
+
+def test_what_nobody_looks_at_comes_last() -> None:
+    there = Pool(1)
+    aside, shown, going = (Call(b"", asker) for asker in (Asked(True), Asked(False), Asked(True)))
+    going.worker = object()  # type: ignore[assignment]
+    there.calls = [aside, shown, going]
+    assert there._in_order() == [going, shown, aside]
+    assert [there.ahead(call.asker) for call in (going, shown, aside) if call.asker is not None] == [0, 1, 2]
+
+
+class Asked:
+    def __init__(self, is_aside: bool) -> None:
+        self.is_aside = is_aside
+
+
+def test_where_no_process_starts_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "STARTED", "raise SystemExit({path!r} and 1)")
+    there = Pool(1)
+    there.start()
+    assert there.compute(partial(os.getpid)) == os.getpid() and not there.is_of_use
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    there = Pool(1)
+    there.start()
+    assert there.compute(partial(os.getpid)) == os.getpid() and not there.is_of_use
+
+
+def test_a_process_that_holds_much_memory_gives_way_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "HELD", 1)
+    there = Pool(1)
+    try:
+        first, second = (there.compute(partial(os.getpid)) for _ in range(2))
+        assert len({first, second, os.getpid()}) == 3
+    finally:
+        there.close()
+
+
+def test_it_ends_with_the_process_that_started_it() -> None:
+    code = ("import time; from bayes_engine.workbench.workers.pool import Pool; there = Pool(1); there.start()\n"
+            "print(there.processes[0].process.pid, flush=True); time.sleep(3600)")  # fmt: skip
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+    until(lambda: not alive(worker))
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("told", "cores", "workers"), [("", 4, 3), ("", 1, 1), ("0", 4, 0), ("2", 4, 2), ("no", 2, 1)])
+def test_how_many_there_are(told: str, cores: int, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(pool.SETTING, told)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(cores)), raising=False)
+    assert pool.wanted() == workers
+
+
+# what a job hands over ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def handed(workers: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
+    """The app has these workers."""
+    until(lambda: workers.is_ready)
+    monkeypatch.setattr(pool, "_pools", [workers])
+    return workers
+
+
+def job() -> Job:
+    return Job("a key", Message("computing"), waiting={"me": 0.0})
+
+
+def test_a_job_has_its_work_done_in_a_worker_and_a_page_does_its_own(handed: Pool) -> None:
+    asked = job()
+    asked.work(lambda: in_worker(os.getpid))
+    assert asked.error is None and asked.result == handed.processes[0].process.pid
+    assert in_worker(os.getpid) == os.getpid()
+
+
+def test_a_job_says_how_far_its_work_is_and_stops_it(handed: Pool) -> None:
+    asked = job()
+    thread = threading.Thread(target=asked.work, args=(partial(in_worker, counted, 10**9, 0.001),), daemon=True)
+    thread.start()
+    until(lambda: asked.progress[0] > 1)
+    assert asked.progress[1] == 10**9 and not asked.is_long
+    asked.stop.set()
+    thread.join(PATIENCE)
+    assert isinstance(asked.error, Cancelled)
+    until(lambda: all(one.call is None for one in handed.processes))
+
+
+def test_a_job_says_how_many_are_before_it(handed: Pool) -> None:
+    first, second = job(), job()
+    for asked in (first, second):
+        work = partial(in_worker, counted, 10**9, 0.001)
+        threading.Thread(target=asked.work, args=(work,), daemon=True).start()
+        until(lambda: len(handed.calls) > 0)
+    until(lambda: len(handed.calls) == 2)
+    assert sorted([first.ahead(), second.ahead()]) == [0, 1]
+    for asked in (first, second):
+        asked.stop.set()
+    assert first.done.wait(PATIENCE) and second.done.wait(PATIENCE)
+
+
+def test_while_no_process_is_ready_a_job_does_its_work_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Pool(1)
+    monkeypatch.setattr(pool, "_pools", [there])
+    asked = job()
+    asked.work(lambda: in_worker(os.getpid))
+    assert asked.result == os.getpid() and not there.processes
+
+
+def test_without_a_launcher_there_are_none() -> None:
+    assert pool.pool() is None
