@@ -29,6 +29,7 @@ from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, op
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import hold
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import State
 
 ENCODINGS = ("utf-8", "gb18030", "big5", "cp1252", "cp1251", "shift_jis", "euc_kr", "utf-16", "utf-16-le", "utf-16-be",
@@ -196,7 +197,7 @@ def in_use(role: Role[T], state: State) -> Upload[T] | None:
 
 def read_uploaded_table(file: File, wanted: Overrides = ()) -> Reading:
     """The table in a file; each column of named levels is held as codes: a byte a cell rather than its text anew."""
-    reading = read_table(file.content, name=file.name, **dict(wanted))
+    reading = in_worker(read_table, file.content, name=file.name, **dict(wanted))
     frame = reading.frame.copy(deep=False)
     for v in reading.schema:
         named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)

@@ -41,6 +41,7 @@ from bayes_engine.workbench.incoming.classified_file import free_names
 from pages.active.case_and_losses import case_codes, case_frame, case_values
 from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.cache import cached, content_key
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import Spec, current
 from pages.runtime.view_keys import is_pair, is_place
 
@@ -83,6 +84,8 @@ OF_SCORES = "platt"
 """The calibration of scores at first: they have no unit, which its slope gives them, and no class prior, which its
 shift learns; a temperature has no shift, and an isotonic map needs many rows."""
 UNCALIBRATED = ("calibration", AS_IT_IS)
+COUNTED, LONG = ("naive-bayes", "complement", "lda", "qda"), 10_000
+"""The families whose fit is one look at the rows, a moment's work below so many of them."""
 STRUCTURES = (*SEARCHED, *FIXED)
 """The structures of a network that have a name; another one is its arcs."""
 EXACT = 15
@@ -391,7 +394,10 @@ def _apart(spec: Spec, parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
 def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
     with listen():
         model = _made(family, _parts.schema, _counting)
-        return model.fit(_parts.X, _parts.y, _weights(_parts))
+        weight = _weights(_parts)
+        if family in COUNTED and len(_parts.y) < LONG:
+            return model.fit(_parts.X, _parts.y, weight)
+        return in_worker(model.fit, _parts.X, _parts.y, weight)
 
 
 def _weights(parts: Parts) -> Any:
@@ -460,7 +466,8 @@ def _folds(key: str, family: str, parameters: str, _counting: Mapping[str, Any],
     """What is counted of all folds but one, for all models that only estimate differently."""
     with listen():
         model = _made(family, _parts.schema, _counting).fit(_parts.X, _parts.y, _weights(_parts))
-        return Folds(model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_weights(_parts))
+        X, y, of, weight = _parts.X, _parts.y, _parts.groups, _weights(_parts)
+        return in_worker(Folds, model, X, y, groups=of, sample_weight=weight)
 
 
 @cached(max_entries=64, activity=Message("judging the model on rows held out"))
@@ -476,9 +483,9 @@ def _held_out(
     X, y, weight = _parts.X, _parts.y, _weights(_parts)
     with listen():
         if _folds is not None:
-            held = _folds.held_out(**_estimating)
+            held = in_worker(_folds.held_out, **_estimating)
         else:
-            held = held_out(_model, X, y, groups=_parts.groups, sample_weight=weight, refit=refit)
+            held = in_worker(held_out, _model, X, y, groups=_parts.groups, sample_weight=weight, refit=refit)
         return held.in_order(_parts.target.levels)
 
 
@@ -509,7 +516,8 @@ def _repeated(
     X, y, of, weight = _parts.X, _parts.y, _parts.groups, _parts.weight
     with listen():
         held = [
-            held_out(_model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True) for seed in steps(seeds)
+            in_worker(held_out, _model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True)
+            for seed in steps(seeds)
         ]
     return tuple(one.in_order(_parts.target.levels) for one in held)
 

@@ -25,6 +25,7 @@ from pages.components.plane import Case, Others, PlaneView, Points, Side, action
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import State, change, choose, current, page_link
 
 MOST_POINTS = 1500
@@ -223,7 +224,7 @@ def _plane(
 ) -> Plane:
     X = _table.parts.X
     y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
-    return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
+    return in_worker(posterior_plane, _model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
 
 
 def _points(

@@ -21,6 +21,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import choose, current, dark, on_click, select
 from pages.views.case.editor import CaseInUse
 
@@ -35,7 +36,7 @@ SEEDS = 1000
 def _plausible(key: str, spec: Any, case: tuple[Any, ...], seed: int, _one: CaseInUse) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:
-        return plausible(_one.model, _one.case, n=DRAWN, rng=seed)
+        return in_worker(plausible, _one.model, _one.case, n=DRAWN, rng=seed)
     except BayesEngineError as error:
         return error.message
 

@@ -16,6 +16,7 @@ from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import Spec, State, choose, current, sets
 
 INTERVALS = 4
@@ -49,7 +50,7 @@ def _study(table: active.FittableTable, spec: Spec, _fitted: active.Fitted) -> D
     assert isinstance(model, TAN)
     names = varying(model)
     silent = tuple(v.name for v in model.schema_ if v.name not in names)
-    return Dependences(_fitted, model, all_tested(model), grow(model), names, silent)
+    return Dependences(_fitted, model, in_worker(all_tested, model), in_worker(grow, model), names, silent)
 
 
 def spec_of(table: active.FittableTable, family: str) -> Spec:

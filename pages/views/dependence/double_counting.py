@@ -47,6 +47,7 @@ from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.job_queue import in_worker
 from pages.runtime.jobs import run
 from pages.runtime.state import Spec, bound_to, current, dark, on_click, within_limits
 from pages.views.dependence.dial import dial_models, shared_settings
@@ -140,7 +141,7 @@ def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFra
 def _by_chance(
     table: active.FittableTable, spec: Spec, cells: str, _tree: TAN, _case: pd.DataFrame, _counts: DoubleCounting
 ) -> DoubleCountingByChance | None:
-    return double_counting_by_chance(_tree, _case, _counts)
+    return in_worker(double_counting_by_chance, _tree, _case, _counts)
 
 
 def _waterfall(table: active.FittableTable, counts: DoubleCounting) -> None:
@@ -417,7 +418,7 @@ def _naive_scores(
 ) -> dict[str, list[float]]:
     """Naive Bayes's scores at every number of copies."""
     with listen():  # what an estimate replaces is said where the model is shown
-        alone = held_out_alone(_model, _rows(table), column).in_order(_held.classes)
+        alone = in_worker(held_out_alone, _model, _rows(table), column).in_order(_held.classes)
     scores = [score(held_out_with_copies(_held, alone, k), _use) for k in range(MOST_COPIES + 1)]
     return {name: [one[name] for one in scores] for name in scores[0]}
 
@@ -434,7 +435,7 @@ def _refit(
 ) -> tuple[Ledger, HeldOut]:
     """A model learnt with copies: what it says of the case and of rows held out."""
     with listen():
-        ledger, held = refit_with_copies(_model, _rows(table), _case, column, times)
+        ledger, held = in_worker(refit_with_copies, _model, _rows(table), _case, column, times)
     return ledger, held.in_order(table.classes)
 
 

@@ -26,6 +26,7 @@ from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import Spec, bound_to, change, current
 from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, spec_of, with_pair
 from pages.views.dependence.parents import shelve
@@ -165,7 +166,7 @@ def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
 
 @cached(max_entries=32, activity=Message("growing trees on shuffled tables"))
 def _by_chance(table: active.FittableTable, spec: Spec, _dependences: Dependences) -> TreeByChance | None:
-    return tree_by_chance(_dependences.model, _dependences.growth)
+    return in_worker(tree_by_chance, _dependences.model, _dependences.growth)
 
 
 def _roots_differ(table: active.FittableTable, dependences: Dependences) -> None:

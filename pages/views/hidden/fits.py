@@ -34,6 +34,7 @@ from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import current
 
 MAX_ITER = 300
@@ -158,13 +159,13 @@ def _begin(table: active.FittableTable, run: MixtureRun) -> Any:
 @cached(max_entries=64, activity=Message("climbing by EM"))
 def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
     """The run. Raises what EM raises where there is not even a start."""
-    return run_em(numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
+    return in_worker(run_em, numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
 
 
 @cached(max_entries=256, activity=Message("climbing by EM"))
 def reached(table: active.FittableTable, run: MixtureRun) -> float | None:
     """The objective at the end of a run; None where it collapses."""
-    return objective_reached(numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
+    return in_worker(objective_reached, numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
 
 
 def _keywords(run: MixtureRun) -> dict[str, Any]:
@@ -208,8 +209,9 @@ def criteria_by_components(
 ) -> InformationCriteria:
     """BIC, AIC and ICL over the number of components."""
     x = numbers_of(table, columns)
-    return information_criteria(
-        x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None
+    prior_of_sigma = "inverse-wishart" if prior else None
+    return in_worker(
+        information_criteria, x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior=prior_of_sigma
     )
 
 
@@ -267,7 +269,8 @@ def labels_in_use(table: active.FittableTable) -> HiddenLabels:
 def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> HiddenLabelRun:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
     parts = table.parts
-    return run_with_hidden_labels(
+    return in_worker(
+        run_with_hidden_labels,
         parts.X,
         parts.y,
         _hidden(table, labels),
@@ -283,7 +286,7 @@ def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> Hidd
 @cached(max_entries=32, activity=Message("climbing by EM"))
 def right_if_all_seen(table: active.FittableTable, labels: HiddenLabels) -> int:
     """How many of the hidden rows naive Bayes has right that saw every label."""
-    return ceiling(table.parts.X, table.parts.y, _hidden(table, labels), _estimator(table, labels))
+    return in_worker(ceiling, table.parts.X, table.parts.y, _hidden(table, labels), _estimator(table, labels))
 
 
 def _hidden(table: active.FittableTable, labels: HiddenLabels) -> Any:

@@ -12,6 +12,7 @@ from bayes_engine.workbench.laboratory.excess_risk import LearningCurve, fitted_
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
+from pages.runtime.job_queue import in_worker
 from pages.views.laboratory.setup import WIDEST, Setup
 
 REPLICATES = 12
@@ -77,4 +78,5 @@ def curve_of(setup: Setup) -> LearningCurve:
 
 @cached(max_entries=80, activity=Message("drawing samples and fitting the models"))
 def _learning_curve(setup: Setup, sizes: tuple[int, ...], replicates: int) -> LearningCurve:
-    return learning_curve(setup.truth(), models_of(setup), setup.loss, sizes, replicates=replicates, seed=1)
+    truth, models = setup.truth(), models_of(setup)
+    return in_worker(learning_curve, truth, models, setup.loss, sizes, replicates=replicates, seed=1)

@@ -17,6 +17,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
 )
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
+from pages.runtime.job_queue import in_worker
 from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
 from pages.views.network.gibbs_runs import Knobs, comparison, controls, diagnostics, knobs, results
@@ -68,7 +69,7 @@ def _exact(asked: Question) -> float | None:
 
 @cached(max_entries=32, activity=Message("running the chains"))
 def _walk(asked: Question, sweeps: int, seed: int) -> Walk:
-    return walk(asked.network, asked.evidence, asked.event, sweeps, seed)
+    return in_worker(walk, asked.network, asked.evidence, asked.event, sweeps, seed)
 
 
 @cached(max_entries=64)

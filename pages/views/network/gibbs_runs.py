@@ -19,6 +19,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import bound_to, current, dark, sets
 from pages.views.network.gibbs_question import Question
 
@@ -69,7 +70,7 @@ def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerCompar
 @cached(max_entries=48, activity=Message("running the chains"))
 def _compared(asked: Question, with_: Knobs, exact: float | None) -> SamplerComparison:
     network, evidence, event = asked.network, asked.evidence, asked.event
-    return compare_samplers(network, evidence, event, exact, settings=with_.settings, seed=with_.seed)
+    return in_worker(compare_samplers, network, evidence, event, exact, settings=with_.settings, seed=with_.seed)
 
 
 def controls(asked: Question, now: Knobs) -> None:

@@ -28,6 +28,7 @@ from pages.components.component import is_number
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import md
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import State, current
 
 TABLE = "table"
@@ -215,8 +216,9 @@ def _model(
 ) -> BayesianNetwork:
     model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, tol=TOLERANCE, max_iter=MOST_STEPS)
     if _arcs is not None:
-        return model.fit(_rows.frame, sample_weight=_rows.weight)
-    return model.learn(
+        return in_worker(model.fit, _rows.frame, sample_weight=_rows.weight)
+    return in_worker(
+        model.learn,
         _rows.frame,
         _score,
         method=_method,

@@ -27,6 +27,7 @@ from bayes_engine.workbench.doctor.finding import (
 )
 from pages import active
 from pages.runtime.cache import cached
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import current
 
 LOOKED = 512
@@ -72,7 +73,7 @@ def examined(table: active.TableInUse) -> Examined:
 
 @cached(max_entries=32, activity=Message("examining the columns"))
 def _examined(key: str, _frame: pd.DataFrame, _schema: Schema) -> Report:
-    return examine(_frame, _schema, most=LOOKED)
+    return in_worker(examine, _frame, _schema, most=LOOKED)
 
 
 # many findings of one kind --------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from pages.components.chart import chart
 from pages.components.regions import MOST_POINTS, Axes, axes_in_use, most_frequent, region_controls
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import current, dark
 from pages.views.model.compare.judged import COUNTERPART, Judged
 
@@ -80,7 +81,7 @@ def beside_logistic_regression(judged: Judged) -> None:
 
 @cached(max_entries=16, activity=Message("computing the regions"))
 def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.FittableTable) -> Plane:
-    return posterior_plane(_model, _table.features, *_axes(axes, _table), None, SIDE)
+    return in_worker(posterior_plane, _model, _table.features, *_axes(axes, _table), None, SIDE)
 
 
 @cached(max_entries=16, activity=Message("fitting logistic regression"))

@@ -40,6 +40,7 @@ from pages.active import shelf, words
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
+from pages.runtime.job_queue import in_worker
 from pages.runtime.state import Spec, State, current
 from pages.views.model.compare.expected import Expected, expected
 
@@ -174,8 +175,15 @@ def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...], seeds: tuple
         warnings.simplefilter("ignore")
         model.fit(_parts.X, codes, **({} if weight is None else {"logistic__sample_weight": weight}))
         every = [
-            held_out(
-                model, _parts.X, codes, groups=_parts.groups, sample_weight=weight, seed=seed, in_folds=bool(seeds)
+            in_worker(
+                held_out,
+                model,
+                _parts.X,
+                codes,
+                groups=_parts.groups,
+                sample_weight=weight,
+                seed=seed,
+                in_folds=bool(seeds),
             )
             for seed in steps(seeds or (0,))
         ]
