@@ -1,3 +1,4 @@
 from pages.shell.router import run_app
 
-run_app()
+if __name__ == "__main__":  # not where another process imports it
+    run_app()

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from bayes_engine.language import _, preferred, set_language
 from bayes_engine.workbench import loading, private
 from bayes_engine.workbench.front import Front
+from bayes_engine.workbench.workers import pool
 
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
 """The environment variable that tells the app that it was started for a classroom."""
@@ -212,10 +213,11 @@ def announcement(url: str, other: Sequence[str] = ()) -> str:
 
 def put_in_front(address: str | None) -> None:
     """Have every request go through a `Front`. Once it is open the engine is loaded, which takes as long as a browser
-    needs for Streamlit's scripts, and a classroom's `address` is announced."""
+    needs for Streamlit's scripts, after it the worker processes are started, and a classroom's `address` is
+    announced."""
 
     def opened(where: Callable[[], tuple[str, int]]) -> None:
-        loading.imported(loading.PAGES)
+        loading.imported(loading.PAGES).add_done_callback(lambda _engine: pool.start())
         if address is None:
             return
         scheme, port = where()

@@ -147,7 +147,7 @@ async def open_all(server: Server, n: int, within: float, times: Times, name: st
 
     async def enter(i: int) -> None:
         await asyncio.sleep(within * i / n)
-        await times.take(name, visitors[i], visitors[i].open(), time.monotonic())
+        await times.take(name, visitors[i], visitors[i].open(), time.monotonic(), 60.0)
 
     await asyncio.gather(*map(enter, range(n)))
     return visitors
