@@ -26,9 +26,14 @@ from pages.runtime import job_queue, jobs
 from pages.runtime.job_queue import Job
 from pages.runtime.state import Spec, State
 from pages.views.classify import file_given
+from pages.views.network import learn_search
 from tests.apptest.opened import APP, opened, seen
 from tests.conftest import PATIENCE
 
+EVERY_PAGE = ("start", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection",
+              "hidden", "laboratory")  # fmt: skip
+WITHOUT_JOBS = ("network",)
+"""Pages that need none as they open."""
 SAID = "Judging the model on rows held out"
 AT_LEAST = 400
 """Milliseconds that slow work takes, twice what a page waits for it."""
@@ -289,6 +294,28 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
 
     app = AppTest.from_function(script, default_timeout=PATIENCE).run()
     assert not app.exception and len(buttons(app, "cancel")) == 2 == len(buttons(app, "again"))
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_no_two_jobs_of_a_page_share_a_key(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, work = threading.Event(), Job.work
+    monkeypatch.setattr(Job, "work", lambda job, of: (go.wait(PATIENCE), work(job, of)))
+    monkeypatch.setattr(job_queue, "GRACE", 0.0)
+    monkeypatch.setattr(learn_search, "GRACE", 0.0)
+    app = opened(page, replace(state(), table="iris"))
+    own = len(buttons(app, "cancel"))
+    visit = app.session_state["visit"]
+    reading = jobs.CallbackJob("a file", int, Message("reading the file"), lambda _: None, lambda _: None, False, visit)
+    app.session_state["callback_job"] = reading
+    app.run()
+    assert not app.exception and len(buttons(app, "cancel")) == own + 1
+    assert own >= (page not in WITHOUT_JOBS)
+    app.session_state["jobs_declined"] = {job.key: job.number for job in jobs._jobs.values()}
+    app.run()
+    assert not app.exception and len(buttons(app, "again")) == own + 1 and not buttons(app, "cancel")
+    go.set()
+    until(lambda: all(job.done.is_set() for job in jobs._jobs.values()))
+    jobs._jobs.clear()
 
 
 def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
