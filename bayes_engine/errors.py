@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copyreg import __newobj__  # type: ignore[attr-defined]
@@ -111,6 +111,18 @@ def is_listened() -> bool:
     (True, False)
     """
     return _listener.get() is not None
+
+
+def hear(notes: Iterable[Message]) -> None:
+    """What estimates warned of elsewhere, in another process, comes to whoever listens here.
+
+    >>> with listen() as notes:
+    ...     hear([Message("one class has no row")])
+    >>> len(notes)
+    1
+    """
+    if (heard := _listener.get()) is not None:
+        heard.extend(notes)
 
 
 def report(warning: EstimationWarning, stacklevel: int = 1) -> None:

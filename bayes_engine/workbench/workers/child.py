@@ -50,13 +50,11 @@ class Far:
 @dataclass(frozen=True)
 class Answer:
     """What the call `number` came to: `value` is the pickled result, or where it has `failed` the error, nothing where
-    it was stopped; the `places` in the code that an error came through; what estimates warned of; and the bytes that
-    the process has in memory."""
+    it was stopped; what estimates warned of; and the bytes that the process has in memory."""
 
     number: int
     value: bytes
     failed: bool
-    places: str
     notes: tuple[Message, ...]
     memory: int
 
@@ -107,7 +105,7 @@ class Child:
                     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE + NICE_IF_LONG)
             self._say(Far(number, (done, total), worked))
 
-        value, failed, places, notes = b"", True, "", list[Message]()
+        value, failed, notes = b"", True, list[Message]()
         with listen() if is_heard else nullcontext(notes) as notes:
             try:
                 with watching(lambda: number in self.stopped, report, PACE):
@@ -118,9 +116,11 @@ class Child:
             except MemoryError:
                 value = pickle.dumps(TooMuchMemory("this needs more than {n} MB of memory", n=MOST // 1_000_000))
             except BaseException as error:  # noqa: BLE001  (raised again in the process that has called)
-                value, places = _pickled(error), places_of(error)
+                value = _pickled(error)
+                if not isinstance(error, BayesEngineError):
+                    _tell(error)  # in the log its places here are else not known
         self.stopped.discard(number)
-        self._say(Answer(number, value, failed, places, tuple(notes), memory_taken()))
+        self._say(Answer(number, value, failed, tuple(notes), memory_taken()))
 
     def _say(self, what: object) -> None:
         with suppress(OSError):  # nobody is there any more
@@ -168,15 +168,15 @@ def be_modest() -> None:
     pages."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
-    threading.excepthook = _uncaught
+    threading.excepthook = lambda raised: _tell(raised.exc_value)
     with suppress(AttributeError, OSError):
         os.nice(NICE)
 
 
-def _uncaught(raised: threading.ExceptHookArgs) -> None:
-    """A fault of this program, without a cell of anybody's table."""
-    if raised.exc_value is not None:
-        sys.stderr.write(f"a worker process: {raised.exc_type.__name__} at {places_of(raised.exc_value)}\n")
+def _tell(error: BaseException | None) -> None:
+    """A fault of this program in the log, without a cell of anybody's table."""
+    sys.stderr.write(f"a worker process: {type(error).__name__} at {places_of(error) if error else ''}\n")
+    sys.stderr.flush()
 
 
 def main() -> None:

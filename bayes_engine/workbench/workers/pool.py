@@ -23,8 +23,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
-from bayes_engine.errors import BayesEngineError, EstimationWarning, is_listened, report
-from bayes_engine.language import Message
+from bayes_engine.errors import BayesEngineError, hear, is_listened
 from bayes_engine.progress import tick
 from bayes_engine.workbench.workers.child import LONG, Answer, Far, Ready
 
@@ -45,14 +44,6 @@ STARTED = "import sys; sys.path[:] = {path!r}; from bayes_engine.workbench.worke
 
 class WorkerLost(BayesEngineError):
     """The process that computed something ended before it had an answer, again and again."""
-
-
-class InWorker(Exception):
-    """Where in a worker process an error was raised: the cause of that error here."""
-
-    def __init__(self, places: str) -> None:
-        super().__init__(places)
-        self.message = Message(places.replace("{", "{{").replace("}", "}}"))  # names of the code, which a log may hold
 
 
 class Asker(Protocol):
@@ -317,14 +308,11 @@ class Pool:
 def _value(answer: Answer | WorkerLost) -> Any:
     if isinstance(answer, WorkerLost):
         raise answer
-    for note in answer.notes:
-        report(EstimationWarning(note.template, **note.params), stacklevel=3)
+    hear(answer.notes)
     value = pickle.loads(answer.value)
-    if not answer.failed:
-        return value
-    if isinstance(value, BayesEngineError):
+    if answer.failed:
         raise value
-    raise value from InWorker(answer.places)
+    return value
 
 
 def wanted() -> int:
