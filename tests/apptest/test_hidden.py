@@ -46,6 +46,12 @@ def test_iris_with_three_full_components_reaches_the_known_log_likelihood() -> N
     assert "no property of EM" in said(app)  # where the source text errs
 
 
+@pytest.mark.parametrize("unit", ["bits", "nats"])
+def test_how_far_starts_end_below_the_best_is_in_the_unit_chosen(unit: str) -> None:
+    app = opened("hidden", showing(IRIS, unit=unit))
+    assert f"**Where each start ends**  \n{unit} below the best" in said(app)
+
+
 def test_every_iteration_obeys_the_identity_and_the_objective_never_falls() -> None:
     app = opened("hidden", showing(IRIS, em_beneath="numbers"))
     table = app.dataframe[0].value

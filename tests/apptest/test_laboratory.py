@@ -239,7 +239,7 @@ def test_the_multinomial_s_top_is_the_share_of_the_rows() -> None:
     app.button(key="lab_top").click().run()
     text = said(app)
     assert "**log L" in text
-    assert "0.000 nats below" in text
+    assert "L is 100.0% of its maximum" in text
     app.slider(key="lab_theta_a").set_value(0.9).run()
     assert view(app)["lab_theta_b"] <= 0.08
     assert not app.exception

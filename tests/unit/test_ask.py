@@ -29,10 +29,11 @@ from bayes_engine import (
     load_dataset,
 )
 from bayes_engine.decision.answer_distributions import GaussianAnswers
-from bayes_engine.decision.ask import ask, interview, outcomes, value_of_everything
+from bayes_engine.decision.ask import Question, ask, interview, outcomes, value_of_everything
 from bayes_engine.errors import EstimationWarning, LossError, ParameterError
 from bayes_engine.factors import Factor
 from bayes_engine.table.roles import take_apart
+from bayes_engine.workbench.figures.ask import questions
 from tests.conftest import examples
 
 FAMILIES = (NaiveBayes, SPODE, TAN, KDependence, AODE)
@@ -413,3 +414,11 @@ def test_the_slope_of_a_density_is_its_difference_quotient() -> None:
     x, h = np.linspace(-4.0, 8.0, 25), 1e-5
     quotient = (answers.density(x + h) - answers.density(x - h)) / (2 * h)
     np.testing.assert_allclose(answers.slope(x, answers.density(x)), quotient, atol=1e-8)
+
+
+def test_the_information_of_a_question_is_drawn_in_bits_or_nats() -> None:
+    asked = [Question("a", 0.2, 0.0, math.log(2.0)), Question("b", 0.1, 0.0, 0.0)]
+    for bits, unit, value in ((True, "bits", 1.0), (False, "nats", math.log(2.0))):
+        figure = questions(asked, ["a", "b"], bits=bits)
+        assert next(bar for bar in figure.data if bar.xaxis == "x2").x == pytest.approx((value, 0.0))
+        assert unit in [note.text for note in figure.layout.annotations]

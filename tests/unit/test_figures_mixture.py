@@ -148,6 +148,7 @@ def test_figures_hold_the_numbers_they_are_given() -> None:
     square = np.einsum("ni,ij,nj->n", outer, np.linalg.inv(theta.full()[0]), outer)
     assert np.allclose(square, 4.0)  # two standard deviations
     assert ends([-3.0, None, -1.0], ["k", "0", "1"], 2).data[0].y == (-2.0, 0.0)
+    assert ends([-3.0, None, -1.0], ["k", "0", "1"], 2, bits=True).data[0].y == pytest.approx((-2.0 / np.log(2), 0.0))
     table = information_criteria(x, 3).table
     assert list(criteria_by_components(table, 2).data[0].y) == table["bic"].tolist()
     picture = responsibility_bands([np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])], [1], ["row"]).data[0].z

@@ -16,6 +16,7 @@ from bayes_engine.em import EMTrace
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.models.mixture_components import Conditional
+from bayes_engine.workbench.figures.contributions import BIT
 from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, colour_of, ellipse, faded, sized
 
@@ -151,16 +152,18 @@ def _finite(value: float | None) -> float | None:
 # the figures ----------------------------------------------------------------------------------------------------------
 
 
-def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, dark: bool = False) -> Figure:
-    """Where each start ended, in nats below the best: one mark for each of `reached` (None: it collapsed), the first,
-    which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
+def ends(
+    reached: Sequence[float | None], names: Sequence[str], shown: int, *, bits: bool = False, dark: bool = False
+) -> Figure:
+    """Where each start ended, in nats or bits below the best: one mark for each of `reached` (None: it collapsed), the
+    first, which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
     places = [run + 2.0 if run else 0.0 for run in range(len(names))]
     alive = [(run, value) for run, value in enumerate(reached) if value is not None]
-    best = max(value for _at, value in alive)
+    best, unit = max(value for _at, value in alive), BIT if bits else 1.0
     top = [best - value < 1e-3 * max(1.0, abs(best)) for _at, value in alive]
     figure = Figure().add_scatter(
         x=[places[run] for run, _value in alive],
-        y=[value - best for _at, value in alive],
+        y=[(value - best) / unit for _at, value in alive],
         mode="markers",
         marker={
             "size": [15 if run == shown else 10 for run, _value in alive],
@@ -171,7 +174,7 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
         text=[f"{names[run]}{_(': ')}{value:.5f}" for run, value in alive],
         hovertemplate="%{text}<extra></extra>",
     )
-    deepest = max(best - min(value for _at, value in alive), 1e-3)
+    deepest = max((best - min(value for _at, value in alive)) / unit, 1e-3)
     figure.update_layout(showlegend=False)
     figure.update_xaxes(
         tickvals=places,

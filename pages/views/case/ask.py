@@ -20,7 +20,7 @@ from bayes_engine.numerals import number, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.ask import questions
 from pages import active
-from pages.active import words
+from pages.active import units, words
 from pages.components.chart import chart
 from pages.runtime import private
 from pages.runtime import view_keys as keys
@@ -331,6 +331,7 @@ def _values(talk: Interview, now: Inquiry) -> None:
         shown,
         [plotly_text(table.column(name), 28) for name in names],
         chosen=names.index(asked_name) if asked_name in names else 0,
+        bits=units.in_bits(),
         dark=dark(),
     )
     chart(figure, key="ask_values", alt=_("value of each open question"))

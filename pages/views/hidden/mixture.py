@@ -14,6 +14,7 @@ from bayes_engine.models.em_runs import GaussianMixtureRun, crossed
 from bayes_engine.numerals import signed
 from bayes_engine.workbench.figures.mixture import criteria_by_components, end_state, ends
 from pages import active
+from pages.active.units import choose_evidence_unit, evidence, evidence_unit, in_bits
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -246,8 +247,8 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
     elif alive[best] - alive[worst] < 1e-3 * max(1.0, abs(alive[best])):
         bad.markdown(_("**The start does not matter here**"))
         bad.markdown(
-            _("All {n} starts that did not collapse end within {gap} nats.").format(
-                n=len(alive), gap=f"{alive[best] - alive[worst]:.2g}"
+            _("All {n} starts that did not collapse end within {gap} {unit}.").format(
+                n=len(alive), gap=f"{evidence(alive[best] - alive[worst]):.2g}", unit=evidence_unit()
             )
         )
     else:
@@ -256,11 +257,13 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
     with good:
         _end(table, tried[best], alive[best], _("The best of {n} starts").format(n=len(reached)))
     with dots:
-        st.markdown(f"**{_('Where each start ends')}**  \n{_('nats below the best')}")
+        below = _("{unit} below the best").format(unit=evidence_unit())
+        st.markdown(f"**{_('Where each start ends')}**  \n{below}")
+        choose_evidence_unit()
         playing = tried.index(replace(run, points=())) if replace(run, points=()) in tried else -1
         names = [_("k-means"), *(str(other.seed) for other in tried[1:])]
         chart(
-            ends(reached, names, playing, dark=dark()),
+            ends(reached, names, playing, bits=in_bits(), dark=dark()),
             key="em_ends",
             alt=_("What every start reached, below the best one"),
         )

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from bayes_engine.language import _
+from bayes_engine.logspace import exp
 from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, multinomial, numbers_drawn
 from bayes_engine.workbench.figures import laboratory as figures
@@ -85,10 +86,10 @@ def _gaussian(n: int, seed: int) -> None:
     )
     st.caption(
         _(
-            "Contours are nats below the maximum. With more rows the hill grows steep and narrow: the parameters are "
-            "better known. ★ is the closed form, which divides by n; the sample variance of the worked examples "
-            "divides by n − 1 and is {unbiased}. The rows come from μ = 5, σ = 2. (MLE: one of the lecture notes "
-            "writes MLP.)"
+            "A contour joins parameters under which the rows are equally likely. With more rows the hill grows steep "
+            "and narrow: the parameters are better known. ★ is the closed form, which divides by n; the sample "
+            "variance of the worked examples divides by n − 1 and is {unbiased}. The rows come from μ = 5, σ = 2. "
+            "(MLE: one of the lecture notes writes MLP.)"
         ).format(unbiased=f"{sd_hat**2 * n / (n - 1):.4f}")
     )
 
@@ -96,10 +97,16 @@ def _gaussian(n: int, seed: int) -> None:
 def _height(value: float, top: float) -> None:
     """How high the log-likelihood stands here, and how far below its top."""
     st.markdown(
-        _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
-            value=_signed(value), below=f"{top - value:.3f}", top=_signed(top), product=number_of_log(value)
+        _("**log L = {value}**: L is {share} of its maximum, where log L = {top}. L itself is {product}.").format(
+            value=_signed(value), share=_share(value - top), top=_signed(top), product=number_of_log(value)
         )
     )
+
+
+def _share(log_ratio: float) -> str:
+    """A likelihood as a share of a larger one."""
+    share = float(exp(log_ratio))
+    return f"{share:.1%}" if share >= 1e-3 else number_of_log(log_ratio)
 
 
 def _upwards(sliders: Sequence[keys.ViewKey[float]], step: Sequence[float], top: Sequence[float], unit: float) -> None:

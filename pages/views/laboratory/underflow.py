@@ -7,9 +7,11 @@ import math
 import streamlit as st
 
 from bayes_engine.language import _
+from bayes_engine.logspace import exp
 from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import Underflow, log_sum_steps, underflow
 from bayes_engine.workbench.figures import laboratory as figures
+from bayes_engine.workbench.figures.contributions import BIT
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.state import bound_to, current, dark, within_limits
@@ -22,7 +24,15 @@ def show() -> None:
     one, two, three = st.columns(3)
     one.select_slider(_("Columns, d"), keys.LAB_D.options, **bound_to(keys.LAB_D))
     two.slider(_("Typical P(xⱼ | c)"), step=0.01, **within_limits(keys.LAB_P))
-    three.slider(_("Each column favours A by, nats"), step=0.0005, format="%.4f", **within_limits(keys.LAB_LEAN))
+    three.slider(
+        _("Each column favours A by, nats"),
+        step=0.0005,
+        format="%.4f",
+        help=_("{bits} bits: with each column the odds of A are {factor} times as high.").format(
+            bits=f"{lean / BIT:.4f}", factor=f"{exp(lean):.4f}"
+        ),
+        **within_limits(keys.LAB_LEAN),
+    )
     with left:
         names = (_("sum of logs"), _("product in float64"), _("product in float32"))
         chart(
