@@ -116,7 +116,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         method : "hill-climb" | "k2" (`order=` of the columns) | "exact" (up to about 15 columns) | "tree" (Chow & Liu)
             | "naive", "tan" (`target=` a column).
         options : the fields of `bayes_engine.structure.search.SearchOptions`: constraints, max_parents, time_budget …
-            Hill climbing is 2 climbs and 30 from perturbed graphs; `perturbations=0` leaves the 2.
+            Hill climbing is 2 climbs and 30 from perturbed graphs, and more from 16 columns on (see `ClimbSettings`);
+            `perturbations=0` leaves the first.
 
         >>> table = pd.DataFrame({"a": list("xxyyxxyy") * 9, "b": list("xxyyxxyy") * 9, "c": list("xyxyxyxy") * 9})
         >>> BayesianNetwork().learn(table, method="exact").graph_.arcs

@@ -8,8 +8,9 @@ samples (bn-alarm5000.csv, bn-insurance3000.csv and the two small ones), where R
 written here; ours must be no worse at the median over 20 orders of the columns and over 20 permutations of their names.
 
 BN_NETWORKS names a folder with the ten networks of REACHED (.bif): of 5,000 rows drawn from each, the defaults must
-reach what pyAgrum 3.3's greedy climb did, with BIC, BDeu and K2, within half a minute in all. `REACHED` has its scores,
-so that the peer is not needed; with it (PYAGRUM_PYTHON) they are measured anew.
+reach what the greedy climbs of pyAgrum 3.3 and bnlearn 5.2.1 did, with BIC, BDeu and K2, within a minute in all.
+`REACHED` and `REACHED_BY_BNLEARN` have their scores, so that the peers are not needed; with PYAGRUM_PYTHON those of the
+first are measured anew.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ print(json.dumps({"file": from_file, "frame": from_frame, "arcs": orders}))
 """
 
 
-TWO_CLIMBS = ClimbSettings(perturbations=0)
+TWO_CLIMBS = ClimbSettings(restarts=1, perturbations=0)
 SCORED: dict[ScoreName, str] = {"bic": "BIC", "bdeu": "BDeu", "k2": "K2"}
 """Our name of a score, and pyAgrum's."""
 REACHED = {
@@ -84,6 +85,20 @@ REACHED = {
     "win95pts": (-47652.56, -46604.79, -46442.58),
 }
 """What pyAgrum's greedy climb reached on 5,000 rows of each network (seed 0), by BIC, BDeu and K2, scored by us."""
+REACHED_BY_BNLEARN = {
+    "alarm": (-54850.75, -53857.31, -53987.33),
+    "asia": (-11207.65, -11194.34, -11208.4),
+    "cancer": (-10671.48, -10667.34, -10664.67),
+    "child": (-62243.25, -62294.21, -61693.17),
+    "earthquake": (-2376.42, -2368.11, -2372.54),
+    "hailfinder": (-251828.75, -251063.4, -250266.8),
+    "insurance": (-68052.09, -67275.92, -67494.22),
+    "sachs": (-36598.76, -36343.71, -36226.06),
+    "survey": (-19885.89, -19889.4, -19877.44),
+    "win95pts": (-47507.47, -46202.82, -46442.58),
+}
+"""The same of bnlearn's `hc`, by its C code of 5.2.1 as pybnlearn 0.1.0a1 calls it (iss = 1; its scores of its graphs
+are ours to two decimals)."""
 GREEDY = """
 import sys, json, pandas as pd, pyagrum as gum
 gum.setNumberOfThreads(1)
@@ -187,7 +202,7 @@ def networks() -> Iterator[Climbed]:
                 done = subprocess.run([python, "-c", GREEDY, str(path)], check=True, capture_output=True, text=True)
             graphs = [DAG(counts.names, map(tuple, arcs)) for arcs in json.loads(done.stdout.splitlines()[-1])]
             goals = [decomposed_score(counts, g, score).score for g, score in zip(graphs, SCORED, strict=True)]
-        for (score, said), goal in zip(SCORED.items(), goals, strict=True):
+        for (score, said), goal in zip(SCORED.items(), map(max, goals, REACHED_BY_BNLEARN[name]), strict=True):
             runs = []
             for settings in (TWO_CLIMBS, ClimbSettings()):
                 start = process_time()
@@ -204,7 +219,7 @@ def test_the_default_on_ten_networks() -> None:
         pytest.skip("no networks: set BN_NETWORKS")
     for line in found:
         assert line.ours >= line.peer - SLACK and line.ours >= line.two - SLACK, line
-    assert sum(line.seconds for line in found) <= 30
+    assert sum(line.seconds for line in found) <= 60
 
 
 @pytest.mark.bench

@@ -274,3 +274,12 @@ def test_a_scorer_that_is_handed_on_remembers() -> None:
     assert search(COUNTS, scorer).score == pytest.approx(
         search(COUNTS, "bdeu", options=SearchOptions(sample_size=4.0)).score
     )
+
+
+def test_the_default_budget_grows_with_the_columns() -> None:
+    """2 climbs and 30 perturbed ones ended 200 nats below bnlearn's greedy climb on 75 columns."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (30, 17))).astype(str).add_prefix("x")
+    assert len(hill_climb(counted(frame)).climbs) == 5 + 34
+    assert len(hill_climb(counted(frame.iloc[:, :3])).climbs) == 2 + 30
+    assert len(hill_climb(counted(frame), settings=ClimbSettings(restarts=0, perturbations=4)).climbs) == 1 + 4

@@ -83,8 +83,8 @@ def _more(here: LearningData, asked: SearchTask) -> None:
         help=_(
             "a → b and b → a often gain the same; which is taken decides how far a climb gets. The "
             "first two climbs break ties by a rule each, further ones at random; the best is shown. "
-            "The library goes further by default: 30 times it changes the best graph at random and "
-            "climbs from there."
+            "The library goes further by default: 30 times or more (twice for every column) it changes "
+            "the best graph at random and climbs from there."
         ),
         **within_limits(keys.LEARN_RESTARTS, also=AT_END),
     )
