@@ -301,3 +301,8 @@ def test_models_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytes
     app = opened("dependence", replace(MELONS, prior=(0.43, 0.57)))  # which nobody else has asked for
     assert "log-loss, nats" in said(app)
     assert seen and all(seen)
+
+
+def test_a_difference_between_two_percentages_says_that_it_is_a_ratio() -> None:
+    assert "49.5% against 54.7%" in (text := said(opened("dependence", State(table="watermelon2", language="en"))))
+    assert "the first relative to the second **−9.54%**" in text

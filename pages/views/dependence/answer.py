@@ -100,6 +100,8 @@ def cost(table: active.FittableTable) -> None:
         )
     naive, tree = (_loss(float(losses["log_loss"][place])) for place in ("naive-bayes", "tan"))
     more = f"**{difference_text('log_loss', apart.difference)}**"
+    if units.as_probability():
+        more = _("the first relative to the second {more}").format(more=more)
     if not math.isnan(apart.low):
         ends = interval_shown("log_loss", (apart.difference, apart.low, apart.high))
         more += "; 95% {} … {}".format(*(difference_text("log_loss", end) for end in ends))
