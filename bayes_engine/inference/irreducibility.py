@@ -165,8 +165,11 @@ def tied_nodes(network: Network, families: Sequence[Family]) -> list[TiedNodes]:
 def certain(network: Network, evidence: Places) -> frozenset[int]:
     """The hidden nodes (columns) to which zeros leave one level only, as far as the states are written out.
 
-    >>> network = stuck_network()
-    >>> sorted(certain(network, network.places({"first": "heads", "equal": "yes"})))
+    >>> from bayes_engine.factors.network import CPT
+    >>> from bayes_engine.table.schema import Variable
+    >>> coin, copy = (Variable(name, "categorical", ("tails", "heads")) for name in ("coin", "copy"))
+    >>> network = Network([CPT(coin, (), [0.5, 0.5]), CPT(copy, (coin,), [[1.0, 0.0], [0.0, 1.0]])])
+    >>> sorted(certain(network, network.places({"coin": "heads"})))
     [1]
     """
     settled = {j for j, size in enumerate(network.sizes) if size == 1}

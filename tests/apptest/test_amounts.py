@@ -243,7 +243,9 @@ def test_a_file_is_classified_at_each_rows_own_amount(german) -> None:
 def test_a_file_without_amounts_is_refused_only_where_they_decide() -> None:
     content = "\n".join(line.rsplit(",", 1)[0] for line in applicants("400").splitlines())
     app = classified(FIXED, content)
-    assert "no column 'credit_amount', whose amounts multiply losses" in app.error[0].value.replace("\\", "")
+    assert "no column 'credit_amount (credit amount)', whose amounts multiply losses" in app.error[0].value.replace(
+        "\\", ""
+    )
     assert not app.warning
     app = classified(LOAN, content)  # every cell per mark: what is decided does not hang on the sum
     assert app.dataframe[0].value["decision"].tolist() == ["bad"]

@@ -276,7 +276,7 @@ def alive(pid: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("told", "cores", "workers"), [("", 4, 3), ("", 1, 1), ("0", 4, 0), ("2", 4, 2), ("no", 2, 1)])
+@pytest.mark.parametrize(("told", "cores", "workers"), [("", 4, 3), ("", 2, 0), ("0", 4, 0), ("2", 1, 2), ("no", 9, 8)])
 def test_how_many_there_are(told: str, cores: int, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(pool.SETTING, told)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(cores)), raising=False)

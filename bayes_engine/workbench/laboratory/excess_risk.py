@@ -74,7 +74,7 @@ def learning_curve(
 ) -> LearningCurve:
     """Excess risk of unfitted `estimators` as n grows: `replicates` samples of each size, the same for every model.
 
-    >>> from bayes_engine.models.counted_naive_bayes import GaussianNB
+    >>> from bayes_engine.models.gaussian_naive_bayes import GaussianNB
     >>> from bayes_engine.workbench.laboratory.truth import from_ellipses
     >>> truth = from_ellipses([(0, 1, -1, 0, 1, 1, 0), (1, 1, 1, 0, 1, 1, 0)], [0.5, 0.5], ["A", "B"])
     >>> curve = learning_curve(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), [10, 100], replicates=5)

@@ -316,11 +316,11 @@ def _value(answer: Answer | WorkerLost) -> Any:
 
 
 def wanted() -> int:
-    """How many workers there are to be at most: one a core but the first, one at least and eight at most, unless the
-    setting says it."""
+    """How many workers there are to be at most, unless the setting says it: from three cores on one a core but the
+    first, and eight at most. On two cores a crowd waits longer for one worker than for the process of the pages."""
     told = os.environ.get(SETTING, "").strip()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(told) if told.isdigit() else min(max(1, cores - 1), 8)
+    return int(told) if told.isdigit() else min(cores - 1, 8) if cores > 2 else 0
 
 
 _pools: list[Pool] = []
