@@ -22,13 +22,14 @@ from bayes_engine.table.read import Reading, read_table
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from pages.active import files, models
 from pages.active.files import Upload
-from pages.runtime import cache, job_queue, jobs
+from pages.runtime import job_queue, jobs
 from pages.runtime.job_queue import Job
 from pages.runtime.state import Spec, State
 from pages.views.classify import file_given
 from pages.views.network import learn_search
 from tests.apptest.opened import APP, opened, seen
 from tests.conftest import PATIENCE
+from tests.kept import forget
 
 EVERY_PAGE = ("start", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection",
               "hidden", "laboratory")  # fmt: skip
@@ -298,7 +299,7 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
 
 @pytest.mark.parametrize("page", EVERY_PAGE)
 def test_no_two_jobs_of_a_page_share_a_key(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache._entries.clear()  # what another test has had computed
+    forget()  # what another test has had computed would need no job
     go, work = threading.Event(), Job.work
     monkeypatch.setattr(Job, "work", lambda job, of: (go.wait(PATIENCE), work(job, of)))
     monkeypatch.setattr(job_queue, "GRACE", 0.0)

@@ -65,17 +65,18 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
 
 
 def _by_chance(dependences: Dependences, *, written: bool, overall: bool) -> str:
-    """What the pairs come to by chance, and where that is `written`."""
+    """What the pairs come to by chance, from the least to the most, and where that is `written`."""
     chance = [units.evidence(p.of(overall).chance) for p in dependences.pairs]
     place = _("In brackets") if written else _("On hover")
     sentence = (
-        _("{place}: what a pair comes to by chance on average, its columns shuffled; here {low} to {high} {unit}.")
+        _("{place}: what a pair comes to by chance on average, its columns shuffled; here {values} {unit}.")
         if overall
-        else _("{place}: what a pair comes to by chance on average, its columns shuffled within each class; here {low} "
-               "to {high} {unit}.")
+        else _("{place}: what a pair comes to by chance on average, its columns shuffled within each class; here "
+               "{values} {unit}.")
     )  # fmt: skip
     low, high = number(min(chance), 3), number(max(chance), 3)
-    return sentence.format(place=place, low=low, high=high, unit=units.evidence_unit())
+    values = low if low == high else _("{low} to {high}").format(low=low, high=high)
+    return sentence.format(place=place, values=values, unit=units.evidence_unit())
 
 
 def draw_list(table: active.FittableTable, dependences: Dependences, ordered: list[Pair], chosen: Pair) -> None:
