@@ -36,6 +36,9 @@ REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
 UNHEARD = 2.0
 """Seconds within which a browser may not yet have heard of the value that a widget was told."""
+TOLD_AGAIN = 5.0
+"""Seconds within which a value is told in every run, unless a person has changed it: a slow browser draws only the last
+of two runs, and may never see the one that told it."""
 
 
 @dataclass(frozen=True)
@@ -390,6 +393,7 @@ def control(key: str, value: Any, edit: Callable[[State, Any], State], *, new_wo
     """
     state, mounted = current(), st.session_state.setdefault("mounted", {})
     unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
+    sent_at: dict[str, float] = st.session_state.setdefault("sent_at", {})
     # another page's widget of the same key is a new one, which must be told its value; and one whose words may have
     # changed must be told anew
     table = (state.table, state.columns, state.repairs)
@@ -399,9 +403,13 @@ def control(key: str, value: Any, edit: Callable[[State, Any], State], *, new_wo
             words = private.words_of(key, st.session_state[key])
             unheard[:] = [*filter(_recent, unheard), (words, time.monotonic())]
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
+        sent_at[key] = time.monotonic()
+    elif time.monotonic() - sent_at.get(key, -math.inf) < TOLD_AGAIN:
+        st.session_state[key] = value
     mounted[key] = drawn
 
     def changed() -> None:
+        sent_at.pop(key, None)  # the browser has it
         entered = st.session_state.get(key, value)
         words = private.words_of(key, entered)
         old = words != private.words_of(key, value) and any(was == words for was, _when in filter(_recent, unheard))

@@ -206,6 +206,15 @@ def test_a_row_of_buttons_that_says_nothing_while_it_is_drawn_anew_is_no_edit() 
     assert app.segmented_control(key="language").value == "zh"
 
 
+def test_a_value_is_told_again_to_a_browser_that_may_have_skipped_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_state, "TOLD_AGAIN", 60.0)
+    app = opened("hidden").run()
+    number = app.number_input(key="em_k").proto
+    assert number.set_value and number.value == 2
+    monkeypatch.setattr(page_state, "TOLD_AGAIN", 0.0)
+    assert not app.run().number_input(key="em_k").proto.set_value
+
+
 def test_no_run_with_the_old_address_undoes_an_upload() -> None:
     app = opened("data", State(table="iris", language="en"))
     old = app.query_params["s"]
