@@ -152,7 +152,7 @@ class Erratum(_Words):
 @dataclass(frozen=True)
 class DatasetInfo(_Words):
     """Everything a TOML says. `place` orders the data sets of one `group` (a shelf of the gallery); `missing` lists
-    the cells that mean "not known", besides the empty one; `knobs` are parameters of naive Bayes that the table opens
+    the cells that mean "not known", besides the empty one; `parameters` are those of naive Bayes that the table opens
     with besides its preset."""
 
     title: str
@@ -172,7 +172,7 @@ class DatasetInfo(_Words):
     loss: LossStory
     url: str = ""
     missing: tuple[str, ...] = ()
-    knobs: Mapping[str, Level] = field(default_factory=dict)
+    parameters: Mapping[str, Level] = field(default_factory=dict)
     image: Image | None = None
     prior_of_use: PriorOfUse | None = None
     errata: tuple[Erratum, ...] = ()

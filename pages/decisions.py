@@ -28,7 +28,7 @@ fitted, axes = required.model(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted)
 decision = verdict(table, ledger)
 
-picture, knobs = st.columns([4, 3], gap="medium")
+picture, controls = st.columns([4, 3], gap="medium")
 with picture:
     if axes is None:
         no_axes()
@@ -36,7 +36,7 @@ with picture:
         region_plane(table, fitted, axes, key=PLANE, height=400)
         region_controls(table, axes)
         slice_control(axes)
-with knobs:
+with controls:
     loss_editor(table, fitted, ledger, bus=PLANE, story_shown=True)
 
 held = ours = naive = None

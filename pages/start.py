@@ -22,7 +22,7 @@ fitted, axes = required.model(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted)
 verdict(table, ledger)
 
-picture, knobs = st.columns([3, 2], gap="medium")
+picture, controls = st.columns([3, 2], gap="medium")
 with picture:
     if axes is None:
         no_axes()
@@ -34,7 +34,7 @@ with picture:
                 "where more certain."
             )
         )
-with knobs:
+with controls:
     loss_editor(table, fitted, ledger, bus="start_plane")
     page_link("pages/case.py", _("See the working behind this posterior"), ":material/search:")
 

@@ -328,7 +328,7 @@ def test_models_stand_three_classes_below_the_base_at_most() -> None:
         ("pages/runtime/state.py", "from pages import active"),
         ("pages/active/shelf.py", "from pages.components import plane"),
         ("pages/components/plane.py", "from pages.views.case import editor"),
-        ("pages/views/case/editor.py", "from pages.views.model import knobs"),
+        ("pages/views/case/editor.py", "from pages.views.model import settings"),
         ("pages/views/case/editor.py", "from pages.shell.router import boot"),
         ("pages/shell/chips.py", "from pages.views.case.editor import Study"),
         ("pages/start.py", "from pages.data import gallery"),

@@ -64,7 +64,7 @@ NAIVE: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "weighted": {"objective": "cll", "largest": 1.0, "leave_one_out": True},
     "selective": {"criterion": "accuracy", "direction": "forward"},
 })  # fmt: skip
-"""The families on naive Bayes's factors, each with the knobs that it has besides naive Bayes's own."""
+"""The families on naive Bayes's factors, each with the parameters that it has besides naive Bayes's own."""
 DENSITIES = ("kernel", "kernel-range")
 """What stands for the Gaussian of all numbers, where none of them is cut."""
 TERMS: Mapping[str, TextRule] = MappingProxyType({
@@ -75,8 +75,8 @@ TERMS: Mapping[str, TextRule] = MappingProxyType({
 """What the terms of a text are."""
 COUNTING = ("counts", "once", "bernoulli")
 """How a text's terms count: as often as they stand there (multinomial), once, or absent ones too (Bernoulli)."""
-COLUMN_KNOBS = {"super_parent": "loo", "root": None}
-"""The knobs that are a column, with the word for «the model chooses»."""
+COLUMN_PARAMETERS = {"super_parent": "loo", "root": None}
+"""The parameters that are a column, with the word for «the model chooses»."""
 AS_IT_IS = "none"
 """The calibration of a model whose probabilities are left as they are."""
 CALIBRATIONS = (AS_IT_IS, *CALIBRATORS)
@@ -118,18 +118,18 @@ class Fitted:
 
 
 def shelf_of(table: FittableTable) -> tuple[Spec, ...]:
-    """The models on the shelf; at first one, with the preset and the knobs that the table opens with."""
-    opening = Spec(table.info.preset, tuple(sorted(table.info.knobs.items()))) if table.info else Spec("laplace")
+    """The models on the shelf; at first one, with the preset and the parameters that the table opens with."""
+    opening = Spec(table.info.preset, tuple(sorted(table.info.parameters.items()))) if table.info else Spec("laplace")
     return tuple(_usable(spec, opening, table) for spec in current().shelf) or (opening,)
 
 
-def setting(spec: Spec, knob: str) -> Any:
-    """The value of a knob: the model's own, else the preset's, else the library's default."""
-    return settings(spec)[knob]
+def setting(spec: Spec, parameter: str) -> Any:
+    """The value of a parameter: the model's own, else the preset's, else the library's default."""
+    return settings(spec)[parameter]
 
 
 def settings(spec: Spec) -> dict[str, Any]:
-    """All knobs of a model with their values; of a column its position, −1 where the model chooses."""
+    """All parameters of a model with their values; of a column its position, −1 where the model chooses."""
     naive = spec.family in NAIVE
     defaults = dict(_defaults("naive-bayes" if naive else spec.family))
     defaults["priors"] = defaults["priors"] or "empirical"  # scikit-learn's None
@@ -140,9 +140,9 @@ def settings(spec: Spec) -> dict[str, Any]:
     if spec.family == "complement":
         defaults |= {"terms": "words", "counting": "counts"}
         calibration = OF_SCORES
-    columns: dict[str, Any] = {name: -1 for name in COLUMN_KNOBS if name in defaults}
+    columns: dict[str, Any] = {name: -1 for name in COLUMN_PARAMETERS if name in defaults}
     columns |= {"alphas": ()} if "alpha" in defaults else {}
-    own = {**defaults, "calibration": calibration, **columns, **preset, **dict(spec.knobs)}
+    own = {**defaults, "calibration": calibration, **columns, **preset, **dict(spec.parameters)}
     return {k: v for k, v in own.items() if k not in ("schema", "text")}
 
 
@@ -167,9 +167,9 @@ def likelihood_of(table: FittableTable, spec: Spec, position: int, *, own: bool 
 
 def uncalibrated(spec: Spec) -> Spec:
     """The model before its calibration; of scores only this is one, and none that the shelf holds."""
-    rest = tuple(knob for knob in spec.knobs if knob[0] != "calibration")
-    plain = replace(spec, knobs=rest)
-    return plain if setting(plain, "calibration") == AS_IT_IS else replace(spec, knobs=(*rest, UNCALIBRATED))
+    rest = tuple(parameter for parameter in spec.parameters if parameter[0] != "calibration")
+    plain = replace(spec, parameters=rest)
+    return plain if setting(plain, "calibration") == AS_IT_IS else replace(spec, parameters=(*rest, UNCALIBRATED))
 
 
 def calibrations(family: str) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         "min_frequency": lambda v: number(v, 0.0, 1e9),
         "calibration": calibrations(spec.family).__contains__,
         "shrinkage": lambda v: v in (None, "auto", "oas") or number(v, 0.0, 1.0),
-        **dict.fromkeys(COLUMN_KNOBS, column),
+        **dict.fromkeys(COLUMN_PARAMETERS, column),
         **{name: words.__contains__ for name, words in CHOICES.items()},
     }
     if spec.preset not in PRESETS or spec.family not in FAMILIES:
@@ -237,11 +237,11 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         fits = {**fits, "smoothing": AVERAGING.__contains__}
     if spec.family == "selective":
         fits = {**fits, "criterion": lambda v: v in ("accuracy", "log_loss") or _priced(v, table)}
-    whole = ("bins", "k", "max_parents", *COLUMN_KNOBS)
+    whole = ("bins", "k", "max_parents", *COLUMN_PARAMETERS)
     known = settings(Spec(spec.preset, (), spec.family))
     kept: dict[str, Any] = {
         k: float(v) if type(v) is int and k not in whole else v
-        for k, v in spec.knobs
+        for k, v in spec.parameters
         if k in fits and k in known and fits[k](v)
     }
     if fitting := _fitting(kept.pop("likelihoods", ()), table):
@@ -251,7 +251,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         kept.pop("priors", None)  # P(class | parents) is estimated, there is no prior to state
     if kept.get("structure") == "exact" and len(table.features) > EXACT:
         del kept["structure"]
-    return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+    return replace(spec, parameters=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
 def _fitting(pairs: tuple[Any, ...], table: FittableTable) -> tuple[tuple[int, str], ...]:
@@ -296,10 +296,10 @@ def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
             chosen["criterion"] = "risk"
     if isinstance(chosen.get("priors"), tuple):
         chosen["priors"] = dict(zip(parts.target.levels, chosen["priors"], strict=True))
-    for knob, own_choice in COLUMN_KNOBS.items():
-        if knob in chosen:
-            position = chosen[knob]
-            chosen[knob] = own_choice if position < 0 else parts.schema.features.names[position]
+    for parameter, own_choice in COLUMN_PARAMETERS.items():
+        if parameter in chosen:
+            position = chosen[parameter]
+            chosen[parameter] = own_choice if position < 0 else parts.schema.features.names[position]
     if isinstance(chosen.get("structure"), tuple):
         names = (*parts.schema.features.names, parts.target.name)
         chosen["structure"] = tuple((names[a], names[b]) for a, b in chosen["structure"])

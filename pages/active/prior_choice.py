@@ -1,4 +1,4 @@
-"""The Dirichlet prior of the conditional tables as a knob: of which kind it is, and its pseudo-counts.
+"""The Dirichlet prior of the conditional tables as a parameter: of which kind it is, and its pseudo-counts.
 
 In the state it is a number, Lidstone's α for each level, or ("m", rows a distribution, base), or ("ess", rows a table).
 """

@@ -1,4 +1,4 @@
-"""The shelf of models: up to six, each a preset and the knobs that differ from it: the edits of it, and its widget."""
+"""The shelf of models: up to six, each a preset and the parameters that differ from it: its edits and its widget."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pages.runtime.state import NAMED, Spec, State, control, current, on_click
 MOST = 6
 """How many models the shelf holds."""
 OF_COLUMNS = ("likelihoods", "terms", "counting")
-"""The knobs that say what a column's likelihood is: no matter of estimation, so a preset leaves them."""
+"""The parameters that say what a column's likelihood is: no matter of estimation, so a preset leaves them."""
 
 
-def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
-    """The model with one knob set; one that stands where the preset has it is not kept."""
-    kept = {**dict(spec.knobs), knob: value}
-    if value == active.setting(Spec(spec.preset, (), spec.family), knob):
-        del kept[knob]
-    return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+def with_parameter(spec: Spec, parameter: str, value: Any) -> Spec:
+    """The model with one parameter set; one that stands where the preset has it is not kept."""
+    kept = {**dict(spec.parameters), parameter: value}
+    if value == active.setting(Spec(spec.preset, (), spec.family), parameter):
+        del kept[parameter]
+    return replace(spec, parameters=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
 def with_likelihood(table: active.FittableTable, spec: Spec, position: int, name: str) -> Spec:
@@ -36,35 +36,37 @@ def with_likelihood(table: active.FittableTable, spec: Spec, position: int, name
     own = {place: chosen for place, chosen in active.setting(spec, "likelihoods") if place != position}
     if name != active.likelihood_of(table, spec, position, own=False):
         own[position] = name
-    return with_knob(spec, "likelihoods", tuple(sorted(own.items())))
+    return with_parameter(spec, "likelihoods", tuple(sorted(own.items())))
 
 
 def with_preset(spec: Spec, preset: str) -> Spec:
-    """The model estimated by another preset: what it is stays, each knob of estimation goes."""
+    """The model estimated by another preset: what it is stays, each parameter of estimation goes."""
     stays = (*OF_COLUMNS, *active.NAIVE.get(spec.family, ()))
-    return replace(spec, preset=preset, knobs=tuple(knob for knob in spec.knobs if knob[0] in stays))
+    return replace(
+        spec, preset=preset, parameters=tuple(parameter for parameter in spec.parameters if parameter[0] in stays)
+    )
 
 
 def with_prior(spec: Spec, kind: str) -> Spec:
     """The model with a kind of Dirichlet prior; «zeros only» keeps its α."""
     if "smoothing" in active.settings(spec) and spec.family != "aode":
         rule = kind if kind in ("none", "zero-only") else "all"
-        spec = with_knob(spec, "smoothing", rule)
+        spec = with_parameter(spec, "smoothing", rule)
         if rule == "zero-only" and not isinstance(active.setting(spec, "alpha"), tuple):
             return spec
         if rule != "all":
-            return with_knob(spec, "alpha", 1.0)
+            return with_parameter(spec, "alpha", 1.0)
     value = prior_choice.default_of(kind)
     if kind == "m-estimate" and spec.family == "aode":
         value = (*value[:2], "uniform")
-    return with_knob(spec, "alpha", value)
+    return with_parameter(spec, "alpha", value)
 
 
 def with_prior_strength(spec: Spec, value: Any) -> Spec:
     """The model with this pseudo-count; where there was none, there are some now."""
     if active.settings(spec).get("smoothing") == "none" and value != 0:
-        spec = with_knob(spec, "smoothing", "all")
-    return with_knob(spec, "alpha", value)
+        spec = with_parameter(spec, "smoothing", "all")
+    return with_parameter(spec, "alpha", value)
 
 
 def prior_kind(spec: Spec) -> str:
@@ -73,18 +75,18 @@ def prior_kind(spec: Spec) -> str:
 
 
 def pseudo_count(spec: Spec) -> Any:
-    """The prior of all columns that have none of their own, as the knob has it."""
+    """The prior of all columns that have none of their own, as the parameter has it."""
     return 0.0 if active.settings(spec).get("smoothing") == "none" else active.setting(spec, "alpha")
 
 
 def of_family(spec: Spec, family: str) -> Spec:
-    """The model as one of another family: with the knobs that this one has too."""
-    moved = replace(spec, knobs=(), family=family)
-    for name, value in spec.knobs:
+    """The model as one of another family: with the parameters that this one has too."""
+    moved = replace(spec, parameters=(), family=family)
+    for name, value in spec.parameters:
         alike = name != "smoothing" or "aode" not in (family, spec.family)  # one word for two things
         alike &= name != "criterion"
         if name in active.settings(moved) and alike:
-            moved = with_knob(moved, name, value)
+            moved = with_parameter(moved, name, value)
     return moved
 
 
@@ -155,8 +157,8 @@ def shelve_button(table: active.FittableTable, spec: Spec, label: str, *, key: s
 
 def title(spec: Spec, table: active.FittableTable | None = None) -> str:
     """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
-    differing = [words.setting(name, value, table) for name, value in spec.knobs]
-    return " · ".join([words.spec(replace(spec, knobs=())), *differing[:1]]) + (" …" if len(differing) > 1 else "")
+    differing = [words.setting(name, value, table) for name, value in spec.parameters]
+    return " · ".join([words.spec(replace(spec, parameters=())), *differing[:1]]) + (" …" if len(differing) > 1 else "")
 
 
 def told_apart(names: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the app calls things, in one place: families, presets, knobs and their settings, kinds, roles, statuses."""
+"""What the app calls things, in one place: families, presets, parameters and their settings, kinds, roles, statuses."""
 
 from __future__ import annotations
 
@@ -151,14 +151,14 @@ def likelihood_help(name: str) -> str:
 
 
 def spec(model: Spec) -> str:
-    """A model of the shelf on screen: its family, of naive Bayes the preset, marked where a knob differs."""
+    """A model of the shelf on screen: its family, of naive Bayes the preset, marked where a parameter differs."""
     named = preset(model.preset) if model.family == "naive-bayes" else family(model.family)
     if model.family in ("weighted", "selective"):
         named = _(", ").join((named, preset(model.preset)))
-    return named + (" *" if model.knobs else "")
+    return named + (" *" if model.parameters else "")
 
 
-def knob_name(name: str) -> str:
+def parameter_name(name: str) -> str:
     return {
         "smoothing": _("Smoothing"),
         "alpha": "α",
@@ -191,7 +191,7 @@ def knob_name(name: str) -> str:
 
 
 def option(name: str, value: Any, table: FittableTable | None = None) -> str:
-    """A setting of a knob on screen; a column by its name in `table`, or by its place."""
+    """A setting of a parameter on screen; a column by its name in `table`, or by its place."""
     if name in ("super_parent", "root"):
         if value < 0:
             return _("by leave-one-out") if name == "super_parent" else _("most informative")
@@ -274,13 +274,13 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
 
 
 def setting(name: str, value: Any, table: FittableTable | None = None) -> str:
-    """A knob and where it stands: «Missing cells refuse», «k = 2»."""
+    """A parameter and where it stands: «Missing cells refuse», «k = 2»."""
     if name == "alpha":
         return prior_choice.text(value)
     if name == "likelihoods":
         return option(name, value, table)
     equals = "= " if name in ("k", "min_frequency", "bins", "max_parents") else ""
-    return f"{knob_name(name)} {equals}{option(name, value, table)}"
+    return f"{parameter_name(name)} {equals}{option(name, value, table)}"
 
 
 def kind(name: str) -> str:

@@ -43,14 +43,14 @@ of two runs, and may never see the one that told it."""
 
 @dataclass(frozen=True)
 class Spec:
-    """A model on the shelf: its family, for naive Bayes an estimation preset, and the knobs that differ from it.
+    """A model on the shelf: its family, for naive Bayes an estimation preset, and the parameters that differ from it.
 
-    A knob that is a column is its position among the features, −1 meaning that the model chooses. `name` is what a
+    A parameter that is a column is its position among the features, −1 meaning that the model chooses. `name` is what a
     person calls it; two that differ in it alone are one model, and fitted once.
     """
 
     preset: str = "textbook"
-    knobs: tuple[tuple[str, Any], ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
     family: str = "naive-bayes"
     name: str = field(default="", compare=False, repr=False)
 
@@ -122,7 +122,7 @@ def changed_fields(state: State) -> dict[str, Any]:
         changed["shelf"] = [
             [
                 spec.preset,
-                spec.knobs,
+                spec.parameters,
                 *([spec.family] if spec.name or spec.family != Spec.family else []),
                 *([spec.name] if spec.name else []),
             ]
@@ -148,11 +148,11 @@ def state_from_json(text: str | bytes) -> State | None:
         values["shelf"] = [
             Spec(
                 str(p),
-                tuple((str(k), _tuples(v)) for k, v in knobs),
+                tuple((str(k), _tuples(v)) for k, v in parameters),
                 *map(str, rest[:1]),
                 *(str(name)[:NAMED] for name in rest[1:2]),
             )
-            for p, knobs, *rest in values.get("shelf", [])
+            for p, parameters, *rest in values.get("shelf", [])
         ]
         state = State(**{k: _tuples(v) for k, v in values.items()})
         encode(state)  # what cannot be written again (half a surrogate pair) is none of ours
@@ -238,7 +238,7 @@ def _repair(entry: Any) -> bool:
 
 
 def _reset(kept: tuple[Any, ...]) -> bool:
-    """Whether these are a key, losses, the name of a further action, cells, a prior, and the knobs of some models."""
+    """Whether these are a key, losses, the name of a further action, cells, a prior, and models' parameters."""
     if [type(v) for v in kept] != [str, tuple, str, tuple, tuple, tuple]:
         return False
     _key, losses, _extra, fixed, prior, models = kept
@@ -246,7 +246,7 @@ def _reset(kept: tuple[Any, ...]) -> bool:
         isinstance(own, tuple)
         and [type(v) for v in own] == [int, str, tuple]
         and own[0] >= 0
-        and all(is_pair(knob, is_text) for knob in own[2])
+        and all(is_pair(parameter, is_text) for parameter in own[2])
         for own in models
     )
 

@@ -98,10 +98,10 @@ def test_compare_judges_it_as_it_stands_and_the_choice_for_all_overrules() -> No
     assert figure.count(number(score(calibrate(own, "platt"))["brier"], 3)) >= 2
 
 
-def test_the_knob_travels_and_a_forged_one_is_passed_over() -> None:
-    app = opened("model", showing(State(language="en"), knobs=True))
-    (knob,) = (s for s in app.selectbox if s.label == "Calibration")
-    knob.select("platt").run()
+def test_the_parameter_travels_and_a_forged_one_is_passed_over() -> None:
+    app = opened("model", showing(State(language="en"), parameters=True))
+    (parameter,) = (s for s in app.selectbox if s.label == "Calibration")
+    parameter.select("platt").run()
     assert app.session_state["state"].shelf == shelf("platt")
     assert decode(encode(app.session_state["state"])).shelf == shelf("platt")  # type: ignore[union-attr]
     forged = opened("decisions", State(language="en", shelf=shelf("beta")))

@@ -103,8 +103,8 @@ def of_example(example: dict[str, Any], **more: Any) -> dict[str, Any]:
     query = example["query"]
     codes = tuple(v.levels.index(query[v.name]) if v.discrete else float(query[v.name]) for v in features)
     preset = example.get("preset", "textbook")
-    knobs = tuple((k, v) for k, v in sorted(example["parameters"].items()) if v != PRESETS[preset][k])
-    return {"table": example["dataset"], "shelf": (Spec(preset, knobs),), "case": codes, **NAMES_IN_FILE} | more
+    parameters = tuple((k, v) for k, v in sorted(example["parameters"].items()) if v != PRESETS[preset][k])
+    return {"table": example["dataset"], "shelf": (Spec(preset, parameters),), "case": codes, **NAMES_IN_FILE} | more
 
 
 @EXAMPLE
@@ -504,8 +504,8 @@ GOOD_BAD = ("是", "否")
 FEATURES = load_dataset("watermelon2").schema.features.names
 
 
-def of_family(family: str, *knobs: tuple[str, Any]) -> dict[str, Any]:
-    return {"shelf": (Spec("textbook", tuple(sorted(knobs)), family),)}
+def of_family(family: str, *parameters: tuple[str, Any]) -> dict[str, Any]:
+    return {"shelf": (Spec("textbook", tuple(sorted(parameters)), family),)}
 
 
 def super_parents(at: AppTest) -> list[str]:
@@ -516,8 +516,8 @@ def super_parents(at: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_aode_is_the_golden_example(threshold: float) -> None:
-    knobs = () if threshold == 1.0 else (("min_frequency", threshold),)
-    at = page(**MELON, **of_family("aode", *knobs), view=(("digits", "full"), ("super_parent", 2)))
+    parameters = () if threshold == 1.0 else (("min_frequency", threshold),)
+    at = page(**MELON, **of_family("aode", *parameters), view=(("digits", "full"), ("super_parent", 2)))
     assert len(super_parents(at)) == 12
     said = words(at)
     for label in GOOD_BAD:

@@ -23,8 +23,8 @@ PAGES = ("start", "data", "model", "case", "decisions", "classify", "dependence"
          "laboratory")  # fmt: skip
 
 
-def on_the_shelf(language: str = "en", **knobs: object) -> State:
-    shelf = (Spec("laplace", tuple(sorted(knobs.items())), "complement"),)
+def on_the_shelf(language: str = "en", **parameters: object) -> State:
+    shelf = (Spec("laplace", tuple(sorted(parameters.items())), "complement"),)
     return State(table="sms-spam", language=language, shelf=shelf, losses=LOSSES)
 
 
@@ -81,7 +81,7 @@ def test_it_travels_and_a_forged_one_without_calibration_is_passed_over() -> Non
 
 def test_the_shelf_offers_it_for_texts_alone() -> None:
     def offered(table: str) -> list[str]:
-        app = opened("model", showing(State(table=table, language="en"), knobs=True))
+        app = opened("model", showing(State(table=table, language="en"), parameters=True))
         return next(list(group.options) for group in app.button_group if group.label == "Family")
 
     assert "complement, calibrated" in offered("sms-spam-zh")

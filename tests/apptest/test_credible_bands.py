@@ -1,4 +1,4 @@
-"""How sure the sure is, on screen: the Dirichlet prior as a knob, three estimates with their intervals, and the band on
+"""How sure, on screen: the Dirichlet prior as a setting, three estimates with their intervals, and the band on
 P(c|x) with the share of plausible models that decide otherwise; every number against the engine or scipy."""
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def ends(text: str) -> list[float]:
     return [float(part) for part in text.split(" – ")]
 
 
-# Model: the prior as a knob -------------------------------------------------------------------------------------------
+# Model: the prior as a setting ----------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_prior_from_one_widget() -> None:
     app = opened("model", showing(LAPLACE, column=KNOCK))
-    assert app.selectbox(key="knob_kind").value == "laplace"
+    assert app.selectbox(key="parameter_kind").value == "laplace"
     shown = {
         "none": ("0/8 = 0", (("smoothing", "none"),)),
         "jeffreys": ("(0+0.5)/(8+1.5) = 0.0526", (("alpha", 0.5),)),
@@ -61,32 +61,32 @@ def test_every_kind_of_prior_from_one_widget() -> None:
         "zero-only": ("(0+1)/(8+3) = 0.0909", (("smoothing", "zero-only"),)),
         "laplace": ("(0+1)/(8+3) = 0.0909", ()),
     }
-    for kind, (cell, knobs) in shown.items():
-        app.selectbox(key="knob_kind").set_value(kind).run()
+    for kind, (cell, parameters) in shown.items():
+        app.selectbox(key="parameter_kind").set_value(kind).run()
         assert not app.exception
         assert fractions(app)[2][1] == cell, kind
-        assert spec(app) == Spec("laplace", knobs)
-        assert app.selectbox(key="knob_kind").value == kind
+        assert spec(app) == Spec("laplace", parameters)
+        assert app.selectbox(key="parameter_kind").value == kind
 
 
 def test_m_and_its_base_and_the_equivalent_sample_size_are_set_to_the_digit() -> None:
     app = opened("model", showing(LAPLACE, column=KNOCK))
-    app.selectbox(key="knob_kind").set_value("m-estimate").run()
-    app.slider(key="knob_alpha_m").set_value(6.0).run()
-    app.selectbox(key="knob_alpha_base").set_value("uniform").run()
+    app.selectbox(key="parameter_kind").set_value("m-estimate").run()
+    app.slider(key="parameter_alpha_m").set_value(6.0).run()
+    app.selectbox(key="parameter_alpha_base").set_value("uniform").run()
     assert fractions(app)[2][1] == "(0+2)/(8+6) = 0.1429"
-    app.selectbox(key="knob_kind").set_value("ess").run()
-    app.number_input(key="knob_alpha_rows").set_value(6.0).run()
+    app.selectbox(key="parameter_kind").set_value("ess").run()
+    app.number_input(key="parameter_alpha_rows").set_value(6.0).run()
     assert spec(app) == Spec("laplace", (("alpha", ("ess", 6.0)),))
     assert fractions(app)[2][1] == "(0+1)/(8+3) = 0.0909", "6 rows over 2 classes and 3 levels"
 
 
 def test_sliding_alpha_from_none_smooths() -> None:
     app = opened("model", showing(MELONS, column=KNOCK))
-    assert app.selectbox(key="knob_kind").value == "none" and app.slider(key="knob_alpha_slider").value == 0
-    app.slider(key="knob_alpha_slider").set_value(0.5).run()
+    assert app.selectbox(key="parameter_kind").value == "none" and app.slider(key="parameter_alpha_slider").value == 0
+    app.slider(key="parameter_alpha_slider").set_value(0.5).run()
     assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526"
-    assert app.selectbox(key="knob_kind").value == "jeffreys"
+    assert app.selectbox(key="parameter_kind").value == "jeffreys"
 
 
 def test_one_column_has_a_prior_of_its_own_and_loses_it_again() -> None:
@@ -121,27 +121,27 @@ def test_every_family_of_tables_takes_every_prior(family: str) -> None:
         wanted = {"m": Dirichlet.m_estimate(3, "uniform"), "ess": Dirichlet.equivalent_sample_size(4)}
         assert fitted.model.alpha == (value if isinstance(value, float) else wanted[value[0]])
     app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("textbook", (), family),)))
-    assert "zero-only" not in app.selectbox(key="knob_kind").options
-    app.selectbox(key="knob_kind").set_value("m-estimate").run()
+    assert "zero-only" not in app.selectbox(key="parameter_kind").options
+    app.selectbox(key="parameter_kind").set_value("m-estimate").run()
     assert not app.exception and not app.error
 
 
 @pytest.mark.parametrize(
-    "knob",
+    "parameter",
     [
         ("alpha", ("m", -1.0, "marginal")), ("alpha", ("m", 2.0, "evil")), ("alpha", ("ess",)), ("alpha", ("zz", 1.0)),
         ("alphas", ((99, 1.0),)), ("alphas", ((0, "x"),)), ("alphas", ((0, 1.0), (0, 2.0))), ("alphas", 3.0),
     ],
 )  # fmt: skip
-def test_a_forged_prior_is_none(knob: tuple[str, object]) -> None:
-    state = State(table="watermelon3", shelf=(Spec("laplace", (knob,)),))
+def test_a_forged_prior_is_none(parameter: tuple[str, object]) -> None:
+    state = State(table="watermelon3", shelf=(Spec("laplace", (parameter,)),))
     assert shelf_in(state) == (Spec("laplace"),)
 
 
-def test_a_forged_prior_leaves_the_knobs_as_the_preset_has_them() -> None:
-    knobs = (("alpha", ("m", 2.0, "evil")), ("alphas", ((99, 1.0), (0, "x"))))
-    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("laplace", knobs),)))
-    assert app.selectbox(key="knob_kind").value == "laplace"
+def test_a_forged_prior_leaves_the_parameters_as_the_preset_has_them() -> None:
+    parameters = (("alpha", ("m", 2.0, "evil")), ("alphas", ((99, 1.0), (0, "x"))))
+    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("laplace", parameters),)))
+    assert app.selectbox(key="parameter_kind").value == "laplace"
 
 
 # Model: three estimates, and the interval -----------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_a_forged_prior_leaves_the_knobs_as_the_preset_has_them() -> None:
 
 def test_maximum_likelihood_against_laplace_against_the_prior_in_use() -> None:
     app = opened("model", showing(LAPLACE, column=KNOCK))
-    app.selectbox(key="knob_kind").set_value("jeffreys").run()
+    app.selectbox(key="parameter_kind").set_value("jeffreys").run()
     crisp = next(row for row in estimated(app) if row["of"] == "清脆 | 是")
     assert (crisp["ML"], crisp["Laplace"], crisp["used"]) == ("0", "0.0909", "0.0526")
     wanted = stats.beta(0.5, 9.0).ppf([0.025, 0.975])

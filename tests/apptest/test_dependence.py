@@ -242,7 +242,7 @@ def test_the_other_tabs_cut_numbers_as_the_pairs_are() -> None:
     app = opened("dependence", showing(alpha, dependence_tab="super-parents"))
     app.button(key="shelve_spode").click().run()
     state: State = app.session_state["state"]
-    assert state.shelf[state.active] == Spec(family="spode", knobs=(("bins", 4), ("discretize", "quantile")))
+    assert state.shelf[state.active] == Spec(family="spode", parameters=(("bins", 4), ("discretize", "quantile")))
 
 
 @pytest.mark.slow

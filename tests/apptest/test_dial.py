@@ -125,7 +125,7 @@ def test_turning_the_dial_puts_a_model_on_the_shelf_and_turns_it_there() -> None
     app.segmented_control(key="dial").set_value("k-db-2").run()
     state = state_of(app)
     assert (len(state.shelf), state.active) == (2, 1)
-    assert state.shelf[1] == Spec(knobs=(("k", 2),), family="k-db")
+    assert state.shelf[1] == Spec(parameters=(("k", 2),), family="k-db")
 
 
 @pytest.mark.slow

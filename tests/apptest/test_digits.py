@@ -30,7 +30,7 @@ FIRST = State(table="digits")
 
 @cache
 def model() -> NaiveBayes:
-    return NaiveBayes(**PRESETS[DIGITS.info.preset], **DIGITS.info.knobs).fit(X, y)
+    return NaiveBayes(**PRESETS[DIGITS.info.preset], **DIGITS.info.parameters).fit(X, y)
 
 
 def expected(case: Any) -> Working:

@@ -227,7 +227,7 @@ def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
     press(at, "Count missing as a level")
     assert "That 'mark' is missing" not in told(at)
     state = at.session_state["state"]
-    assert ("missing", "category") in state.shelf[state.active].knobs
+    assert ("missing", "category") in state.shelf[state.active].parameters
     at.button(key="reset_1").click().run()
     assert shown_role(settled(at), "mark").startswith("ignore")
 
@@ -330,8 +330,8 @@ def test_a_mend_that_the_active_model_cannot_take_adds_a_naive_bayes(family: str
     state = at.session_state["state"]
     assert [spec.family for spec in state.shelf] == ([family] if family == "aode" else [family, "naive-bayes"])
     assert state.active == len(state.shelf) - 1
-    knob = ("missing", "category") if family == "aode" else ("likelihoods", ((0, "mdlp"),))
-    assert knob in state.shelf[-1].knobs
+    parameter = ("missing", "category") if family == "aode" else ("likelihoods", ((0, "mdlp"),))
+    assert parameter in state.shelf[-1].parameters
 
 
 @pytest.mark.parametrize("content", [
@@ -577,7 +577,7 @@ def test_undone_by_its_chip_a_mend_gives_back_the_losses_and_priors_that_it_rese
     stated = replace(state, losses=losses, extra="ask", fixed=((0, 1),), prior=(0.4, 0.3, 0.2, 0.1), shelf=shelf)
     for mend in (Repair("drop-rare", "y"), Repair("merge-spellings", "y")):
         mended = columns.with_repairs(stated, [mend])
-        assert (mended.losses, mended.prior, mended.shelf[0].knobs) == ((), (), ())
+        assert (mended.losses, mended.prior, mended.shelf[0].parameters) == ((), (), ())
         again = decode(encode(mended))  # a link and a workspace keep it
         assert again == mended
         ((entry, done),) = active.in_use(again).repairs

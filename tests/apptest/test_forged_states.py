@@ -71,16 +71,16 @@ def mutated(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
             case 6:
                 family = rng.choice(("naive-bayes", "weighted", "selective", "spode", "tan", "aode", "k-db", "network",
                                      "lda", "qda"))  # fmt: skip
-                knobs = {name: rng.choice(ODD) for name in rng.sample(KNOBS, 3)}
-                state["shelf"] = [*(state.get("shelf") or ()), spec(family, **knobs)]
+                parameters = {name: rng.choice(ODD) for name in rng.sample(PARAMETERS, 3)}
+                state["shelf"] = [*(state.get("shelf") or ()), spec(family, **parameters)]
             case 7:
                 state["table"] = rng.choice(TABLES)
     return state
 
 
-KNOBS = ("alpha", "alphas", "priors", "tied_variance", "discretize", "likelihoods", "terms", "counting", "bins", "k",
-         "structure", "criterion", "max_parents", "min_frequency", "calibration", "shrinkage", "root", "super_parent",
-         "smoothing", "missing", "unseen", "var_floor", "largest", "direction")  # fmt: skip
+PARAMETERS = ("alpha", "alphas", "priors", "tied_variance", "discretize", "likelihoods", "terms", "counting", "bins",
+              "k", "structure", "criterion", "max_parents", "min_frequency", "calibration", "shrinkage", "root",
+              "super_parent", "smoothing", "missing", "unseen", "var_floor", "largest", "direction")  # fmt: skip
 
 
 def crash(page: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The likelihood of a column as a knob on Model; its class-conditional and the rows behind it; the same on One case."""
+"""The likelihood of a column, chosen on Model; its class-conditional and the rows behind it; the same on One case."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ SMS = State(table="sms-spam", language="en", labels="file")
 
 def own(app: AppTest) -> tuple[tuple[int, str], ...]:
     state: State = app.session_state["state"]
-    return dict(state.shelf[state.active].knobs).get("likelihoods", ())
+    return dict(state.shelf[state.active].parameters).get("likelihoods", ())
 
 
 def said(app: AppTest) -> str:
     return "\n".join(e.value for e in [*app.markdown, *app.caption, *app.info, *app.warning, *app.error])
 
 
-def with_own(state: State, *pairs: tuple[int, str], **knobs: object) -> State:
-    return replace(state, shelf=(Spec("laplace", tuple(sorted({"likelihoods": pairs, **knobs}.items()))),))
+def with_own(state: State, *pairs: tuple[int, str], **parameters: object) -> State:
+    return replace(state, shelf=(Spec("laplace", tuple(sorted({"likelihoods": pairs, **parameters}.items()))),))
 
 
 def by_class(app: AppTest) -> pd.DataFrame:
@@ -47,11 +47,11 @@ def estimated(app: AppTest) -> pd.DataFrame:
 
 def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_say_why() -> None:
     app = opened("model", showing(MELONS, column=DENSITY))
-    knob = app.selectbox(key="column_likelihood")
-    assert knob.value == "gaussian"
+    parameter = app.selectbox(key="column_likelihood")
+    assert parameter.value == "gaussian"
     kernels = ["kernel density, Silverman", "kernel density, by the range"]
     cuts = ["cut by MDLP", "cut at equal width", "cut by quantiles"]
-    assert knob.options == ["Gaussian", *kernels, "categorical", *cuts]
+    assert parameter.options == ["Gaussian", *kernels, "categorical", *cuts]
     forbidden = next(c for c in app.caption if c.value.startswith("Not applicable here"))
     assert forbidden.value == "Not applicable here: Poisson, Bernoulli"
     assert "in row 1, which is no count" in forbidden.help
@@ -79,9 +79,9 @@ def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
     assert app.session_state["state"].shelf == (Spec("textbook"),)
 
 
-def test_all_columns_with_one_of_their_own_are_listed_among_the_knobs_and_can_be_taken_off() -> None:
-    app = opened("model", showing(with_own(MELONS, (6, "kernel"), (7, "mdlp")), knobs=True))
-    listed = app.multiselect(key="knob_likelihoods")
+def test_all_columns_with_one_of_their_own_are_listed_among_the_parameters_and_can_be_taken_off() -> None:
+    app = opened("model", showing(with_own(MELONS, (6, "kernel"), (7, "mdlp")), parameters=True))
+    listed = app.multiselect(key="parameter_likelihoods")
     assert listed.options == ["密度: kernel density, Silverman", "含糖率: cut by MDLP"]
     listed.set_value([7]).run()
     assert own(app) == ((7, "mdlp"),)
@@ -89,7 +89,7 @@ def test_all_columns_with_one_of_their_own_are_listed_among_the_knobs_and_can_be
 
 def test_what_a_forged_link_says_of_a_column_that_cannot_have_it_is_dropped() -> None:
     app = opened("model", with_own(MELONS, (0, "kernel"), (6, "kernel"), (99, "poisson")))
-    app.selectbox(key="knob_discretize").set_value("mdlp").run()
+    app.selectbox(key="parameter_discretize").set_value("mdlp").run()
     assert own(app) == ((6, "kernel"),)
 
 
@@ -138,7 +138,7 @@ def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:
     assert "含糖率 · no cut found" not in names
 
 
-def test_a_text_is_fitted_without_any_knob_and_lists_its_telling_words() -> None:
+def test_a_text_is_fitted_without_any_parameter_and_lists_its_telling_words() -> None:
     app = opened("model", SMS)
     sms = load_dataset("sms-spam").frame
     model = NaiveBayes(likelihoods={"message": "multinomial"}, priors="laplace").fit(sms[["message"]], sms["label"])
@@ -157,12 +157,14 @@ def test_a_text_is_fitted_without_any_knob_and_lists_its_telling_words() -> None
 @pytest.mark.parametrize(("table", "reading"), crossed(
     ["sms-spam", "sms-spam-zh"], [("words", "bernoulli"), ("characters", "once"), ("pairs", "counts")]
 ))  # fmt: skip
-def test_texts_are_read_and_counted_as_the_knobs_say(table: str, reading: tuple[str, str]) -> None:
+def test_texts_are_read_and_counted_as_the_parameters_say(table: str, reading: tuple[str, str]) -> None:
     terms, counting = reading
-    knobs = tuple(k for k in (("counting", counting), ("terms", terms)) if k[1] not in ("counts", "words"))
-    app = opened("model", showing(State(table=table, language="en", shelf=(Spec("laplace", knobs),)), knobs=True))
-    assert app.selectbox(key="knob_terms").value == terms
-    assert app.selectbox(key="knob_counting").value == counting
+    parameters = tuple(k for k in (("counting", counting), ("terms", terms)) if k[1] not in ("counts", "words"))
+    app = opened(
+        "model", showing(State(table=table, language="en", shelf=(Spec("laplace", parameters),)), parameters=True)
+    )
+    assert app.selectbox(key="parameter_terms").value == terms
+    assert app.selectbox(key="parameter_counting").value == counting
     found = listed(app, "telling_words")["term"].tolist()
     assert len(found) == 20
     rule = TERMS[terms]

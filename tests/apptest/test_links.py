@@ -58,8 +58,8 @@ def test_a_broken_token_is_none(link: str):
 FORGED = {
     "unknown table": State(table="../../etc/passwd", row=10**6, case=(1.0,), prior=(0.2, 0.3, 0.5)),
     "upload elsewhere": State(table="upload:0000000000000000", view=(("second", "0000"),)),
-    "whole-number knobs": State(table="watermelon3", shelf=(Spec("laplace", (("alpha", 3), ("alpha", 1))),)),
-    "knobs out of range": State(shelf=(Spec("zero-only", (("var_floor", 0), ("alpha", 1e300), ("smoothing", (1,)))),)),
+    "whole-number parameters": State(table="watermelon3", shelf=(Spec("laplace", (("alpha", 3), ("alpha", 1))),)),
+    "outside the range": State(shelf=(Spec("zero-only", (("var_floor", 0), ("alpha", 1e300), ("smoothing", (1,)))),)),
     "unknown preset": State(shelf=(Spec("__reduce__", (("alpha", {}),)),)),
     "losses of another shape": State(table="iris", losses=((0.0, 1.0),), extra="ask", prior=(0.5, 0.5)),
     "view": State(table="watermelon3", view=(("column", -7), ("exercise", "x"), ("level_at", -7), ("levels_of", 99),

@@ -1,4 +1,4 @@
-"""The page Model: presets, knobs and shelf; the class-conditionals and the rows behind them, to the printed digits."""
+"""Page Model: presets, parameters, shelf; the class-conditionals and the rows behind them, to the printed digits."""
 
 from __future__ import annotations
 
@@ -83,19 +83,19 @@ def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
     squares = behind(app)["(x − x̄)²"].astype(float)
     assert squares.sum() == pytest.approx(float(good["Σ(x − x̄)²"]), rel=1e-5)
     assert squares.sum() / 7 == pytest.approx(0.12921**2, rel=1e-3)
-    app.selectbox(key="knob_variance").set_value("mle").run()
+    app.selectbox(key="parameter_variance").set_value("mle").run()
     assert moments(app)["÷ n"].tolist() == ["8", "9"]
     assert spec(app) == Spec("textbook", (("variance", "mle"),))
 
 
-def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
+def test_a_parameter_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
     app = opened("model", showing(MELONS, column=KNOCK))
     app.segmented_control(key="preset").set_value("laplace").run()
-    app.number_input(key="knob_alpha").set_value(0.5).run()
+    app.number_input(key="parameter_alpha").set_value(0.5).run()
     assert spec(app) == Spec("laplace", (("alpha", 0.5),))
     assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526"
-    assert app.slider(key="knob_alpha_slider").value == 0.5
-    app.slider(key="knob_alpha_slider").set_value(1.0).run()
+    assert app.slider(key="parameter_alpha_slider").value == 0.5
+    app.slider(key="parameter_alpha_slider").set_value(1.0).run()
     assert spec(app) == Spec("laplace")
     assert fractions(app)[2][1] == "(0+1)/(8+3) = 0.0909"
 
@@ -103,7 +103,7 @@ def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
 def test_models_that_estimate_differently_share_their_counts() -> None:
     forget()  # of the tests before one fit may still be there, and its counts not
     table = active.in_use(MELONS)
-    one, other = (active.fit(table, Spec("laplace", knobs)) for knobs in ((), (("alpha", 7.25),)))
+    one, other = (active.fit(table, Spec("laplace", parameters)) for parameters in ((), (("alpha", 7.25),)))
     assert one.model.stats_ is other.model.stats_
     assert one.model.factor_ is not other.model.factor_
 
@@ -125,12 +125,12 @@ def test_the_shelf_takes_six_and_keeps_the_last() -> None:
 
 def test_a_prior_by_hand_keeps_the_sum_and_reaches_the_model() -> None:
     app = opened("model", MELONS)
-    app.selectbox(key="knob_priors").set_value("by hand").run()
-    assert app.number_input(key="knob_prior_0").value == pytest.approx(8 / 17, abs=1e-6)
-    app.number_input(key="knob_prior_0").set_value(0.9).run()
-    assert dict(spec(app).knobs)["priors"] == pytest.approx((0.9, 0.1))
-    assert app.number_input(key="knob_prior_1").value == pytest.approx(0.1)
-    app.selectbox(key="knob_priors").set_value("empirical").run()
+    app.selectbox(key="parameter_priors").set_value("by hand").run()
+    assert app.number_input(key="parameter_prior_0").value == pytest.approx(8 / 17, abs=1e-6)
+    app.number_input(key="parameter_prior_0").set_value(0.9).run()
+    assert dict(spec(app).parameters)["priors"] == pytest.approx((0.9, 0.1))
+    assert app.number_input(key="parameter_prior_1").value == pytest.approx(0.1)
+    app.selectbox(key="parameter_priors").set_value("empirical").run()
     assert spec(app) == Spec("textbook")
 
 
@@ -155,16 +155,16 @@ def test_missing_cells_are_left_out_with_their_number_or_become_a_level() -> Non
     table = fractions(app)
     assert [row[1] for row in table] == ["73/146 = 0.5000", "73/146 = 0.5000", "6 left out"]
     assert len(rows(app)) == 6
-    app.selectbox(key="knob_missing").set_value("category").run()
+    app.selectbox(key="parameter_missing").set_value("category").run()
     assert [row[1] for row in fractions(app)] == ["73/152 = 0.4803", "73/152 = 0.4803", "6/152 = 0.0395"]
     assert len(rows(app)) == 6
 
 
-def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
+def test_a_parameter_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
     app = opened("model", State(table="penguins"))
-    app.selectbox(key="knob_missing").set_value("error").run()
+    app.selectbox(key="parameter_missing").set_value("error").run()
     assert not app.exception and "missing" in app.error[0].value
-    app.selectbox(key="knob_missing").set_value("marginalize").run()
+    app.selectbox(key="parameter_missing").set_value("marginalize").run()
     assert not app.error and rows(app)
 
 
@@ -217,7 +217,7 @@ def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
     forged = (Spec("evil"), Spec("laplace", (("alpha", "x"), ("priors", (0.5, 0.2)), ("zz", 1), ("var_floor", 1e-6))))
     app = opened("model", showing(State(table="watermelon3", shelf=forged, active=1), column=999, cell=(7, "x")))
     assert rows(app)
-    app.number_input(key="knob_alpha").set_value(2.0).run()
+    app.number_input(key="parameter_alpha").set_value(2.0).run()
     assert spec(app) == Spec("laplace", (("alpha", 2.0), ("var_floor", 1e-6)))
 
 
@@ -232,8 +232,8 @@ def test_in_english_the_rows_wear_english_labels() -> None:
 # every family ---------------------------------------------------------------------------------------------------
 
 
-def model(table: str, family: str, **knobs: object) -> State:
-    held = tuple(sorted(knobs.items()))
+def model(table: str, family: str, **parameters: object) -> State:
+    held = tuple(sorted(parameters.items()))
     return State(table=table, language="en", labels="file", shelf=(Spec("textbook", held, family),))
 
 
@@ -273,7 +273,7 @@ def test_aode_opens_with_the_most_telling_super_parent_and_the_next_column_under
 
 
 @pytest.mark.parametrize(
-    ("family", "knobs", "cells", "free"),
+    ("family", "parameters", "cells", "free"),
     [
         ("spode", {}, ["972", "34", "90"], ["971", "23", "59"]),  # 2·3 + 2·3·(3+3+3+3+2); 1 + 2·2 + 2·3·(2+2+2+2+1)
         ("tan", {}, ["972", "34", "90"], ["971", "23", "59"]),
@@ -283,9 +283,9 @@ def test_aode_opens_with_the_most_telling_super_parent_and_the_next_column_under
     ],
 )
 def test_cells_and_free_parameters_of_every_family(
-    family: str, knobs: dict[str, object], cells: list[str], free: list[str]
+    family: str, parameters: dict[str, object], cells: list[str], free: list[str]
 ) -> None:
-    assert sizes(opened("model", model("watermelon2", family, **knobs))) == [cells, free]
+    assert sizes(opened("model", model("watermelon2", family, **parameters))) == [cells, free]
 
 
 def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
@@ -294,7 +294,7 @@ def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
     fitted = active.fit(table, Spec("textbook", (), "spode"))
     best = fitted.model.candidate_scores_.iloc[0]
     assert f"**纹理** {best.accuracy:.1%} right, log-loss {best.log_loss:.3f}" in said(app)
-    app.selectbox(key="knob_super_parent").set_value(KNOCK).run()
+    app.selectbox(key="parameter_super_parent").set_value(KNOCK).run()
     assert spec(app) == Spec("textbook", (("super_parent", KNOCK),), "spode")
     assert set(listed(app, "column_list")["given"]) == {"", "敲声"}
 
@@ -304,7 +304,7 @@ def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> Non
     fitted = active.fit(active.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
     tree = {child: parent for parent, child in fitted.model.tree_}
     assert list(listed(app, "column_list")["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
-    app.selectbox(key="knob_root").set_value(KNOCK).run()
+    app.selectbox(key="parameter_root").set_value(KNOCK).run()
     assert listed(app, "column_list")["given"][KNOCK] == ""
 
 
@@ -317,14 +317,14 @@ def test_k_parents_each_with_a_selector_of_its_own() -> None:
     assert fractions(app)[0][1] == "(0+1)/(0+3) = 0.3333"
 
 
-def test_a_family_keeps_the_knobs_that_both_have() -> None:
+def test_a_family_keeps_the_parameters_that_both_have() -> None:
     app = opened("model", showing(MELONS, column=KNOCK))
-    app.selectbox(key="knob_kind").set_value("laplace").run()
-    app.number_input(key="knob_alpha").set_value(0.5).run()
+    app.selectbox(key="parameter_kind").set_value("laplace").run()
+    app.number_input(key="parameter_alpha").set_value(0.5).run()
     app.segmented_control(key="family").set_value("aode").run()
     assert spec(app) == Spec("textbook", (("alpha", 0.5),), "aode")
     app.segmented_control(key="family").set_value("k-db").run()
-    app.segmented_control(key="knob_k").set_value(0).run()
+    app.segmented_control(key="parameter_k").set_value(0).run()
     assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526", "k = 0 is naive Bayes"
     app.segmented_control(key="family").set_value("naive-bayes").run()
     assert spec(app) == Spec("textbook", (("alpha", 0.5),))
@@ -346,21 +346,21 @@ def test_a_discriminant_believes_its_marginals() -> None:
     assert "22 parameters" in said(app) and "naive Bayes has 24" in said(app)
     app.segmented_control(key="family").set_value("qda").run()
     assert moments(app)["variance"].tolist() == [f"{m2 / 50:.6g}" for m2 in (1.4778, 10.82, 14.9248)]
-    app.selectbox(key="knob_shrinkage").set_value("by hand").run()
-    app.slider(key="knob_gamma").set_value(1.0).run()
-    assert dict(spec(app).knobs) == {"shrinkage": 1.0}
+    app.selectbox(key="parameter_shrinkage").set_value("by hand").run()
+    app.slider(key="parameter_gamma").set_value(1.0).run()
+    assert dict(spec(app).parameters) == {"shrinkage": 1.0}
     assert "†" in moments(app)["variance"][0] and "shrunk" in said(app)
 
 
 def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -> None:
     app = opened("model", showing(State(table="iris", language="en", shelf=(Spec(),)), column=2))
-    app.selectbox(key="knob_discretize").set_value("mdlp").run()
+    app.selectbox(key="parameter_discretize").set_value("mdlp").run()
     assert [row[0] for row in fractions(app)] == ["≤ 2.45", "2.45 – 4.75", "> 4.75"]
     assert fractions(app)[1][2] == "44/50 = 0.8800"
-    app.selectbox(key="knob_discretize").set_value("quantile").run()
-    app.number_input(key="knob_bins").set_value(2).run()
-    assert len(fractions(app)) == 2 and dict(spec(app).knobs) == {"bins": 2, "discretize": "quantile"}
-    app.selectbox(key="knob_discretize").set_value("").run()
+    app.selectbox(key="parameter_discretize").set_value("quantile").run()
+    app.number_input(key="parameter_bins").set_value(2).run()
+    assert len(fractions(app)) == 2 and dict(spec(app).parameters) == {"bins": 2, "discretize": "quantile"}
+    app.selectbox(key="parameter_discretize").set_value("").run()
     assert spec(app) == Spec(spec(app).preset, (("bins", 2),)), "Gaussians again"
 
 
@@ -389,8 +389,8 @@ def test_numbers_under_a_parent_are_smoothed_towards_their_class_and_say_how() -
     ("family", "name"), crossed(["spode", "tan", "aode", "k-db"], ["loan", "penguins", "breast-cancer", "mushroom"])
 )
 def test_every_family_on_tables_of_every_kind(family: str, name: str) -> None:
-    for knobs in ({}, {"discretize": None}):
-        app = opened("model", model(name, family, **knobs))
+    for parameters in ({}, {"discretize": None}):
+        app = opened("model", model(name, family, **parameters))
         assert not app.error and not app.warning
 
 

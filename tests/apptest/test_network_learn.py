@@ -298,8 +298,8 @@ def test_a_forged_link_counts_as_nothing_set() -> None:
 # the classifier ---------------------------------------------------------------------------------------------------
 
 
-def on_shelf(table: str, *knobs: tuple[str, Any]) -> State:
-    return State(table=table, language="en", labels="file", shelf=(Spec(family="network", knobs=knobs),))
+def on_shelf(table: str, *parameters: tuple[str, Any]) -> State:
+    return State(table=table, language="en", labels="file", shelf=(Spec(family="network", parameters=parameters),))
 
 
 def test_a_graph_by_hand_goes_on_the_shelf_and_predicts_as_the_engine() -> None:
@@ -308,8 +308,8 @@ def test_a_graph_by_hand_goes_on_the_shelf_and_predicts_as_the_engine() -> None:
     app.button(key="learn_shelve").click().run()
     spec = app.session_state["state"].shelf[app.session_state["state"].active]
     assert spec.family == "network"
-    assert set(dict(spec.knobs)["structure"]) == set(arcs)
-    app = opened("case", on_shelf("watermelon2", *spec.knobs))
+    assert set(dict(spec.parameters)["structure"]) == set(arcs)
+    app = opened("case", on_shelf("watermelon2", *spec.parameters))
     dataset = load_dataset("watermelon2")
     parts = take_apart(dataset.frame, dataset.schema)
     named = [(NAMES[a], NAMES[b]) for a, b in arcs]
@@ -319,13 +319,15 @@ def test_a_graph_by_hand_goes_on_the_shelf_and_predicts_as_the_engine() -> None:
     assert f"{p['是']:.4f}" in said(app) or f"{p['否']:.4f}" in said(app)
 
 
-@pytest.mark.parametrize(("page", "table", "knobs"), crossed(
+@pytest.mark.parametrize(("page", "table", "parameters"), crossed(
     ["model", "case", "decisions", "classify"],
     ["play-tennis", "penguins", "watermelon2", "iris", "mushroom"],
     [(), (("criterion", "aic"), ("missing", "category")), (("structure", "tan"),)],
 ))  # fmt: skip
-def test_every_page_shows_a_network_of_the_shelf(page: str, table: str, knobs: tuple[tuple[str, Any], ...]) -> None:
-    assert not opened(page, on_shelf(table, *knobs)).error
+def test_every_page_shows_a_network_of_the_shelf(
+    page: str, table: str, parameters: tuple[tuple[str, Any], ...]
+) -> None:
+    assert not opened(page, on_shelf(table, *parameters)).error
 
 
 def test_the_model_page_says_where_the_class_is_no_parent_and_shows_the_classs_own_table() -> None:
@@ -344,15 +346,15 @@ def test_the_model_page_says_where_the_class_is_no_parent_and_shows_the_classs_o
     assert shown == pytest.approx(above.p[..., k].ravel().tolist(), abs=5e-5)
 
 
-def test_the_knobs_of_a_network_on_the_shelf() -> None:
+def test_the_parameters_of_a_network_on_the_shelf() -> None:
     app = opened("model", on_shelf("watermelon2"))
-    app.selectbox(key="knob_structure").set_value(3).run()
-    assert dict(app.session_state["state"].shelf[0].knobs) == {"structure": "tan"}
-    assert app.selectbox(key="knob_criterion").disabled
-    app.selectbox(key="knob_structure").set_value(0).run()
-    app.selectbox(key="knob_criterion").set_value("aic").run()
-    app.number_input(key="knob_max_parents").set_value(1).run()
-    assert dict(app.session_state["state"].shelf[0].knobs) == {"criterion": "aic", "max_parents": 1}
+    app.selectbox(key="parameter_structure").set_value(3).run()
+    assert dict(app.session_state["state"].shelf[0].parameters) == {"structure": "tan"}
+    assert app.selectbox(key="parameter_criterion").disabled
+    app.selectbox(key="parameter_structure").set_value(0).run()
+    app.selectbox(key="parameter_criterion").set_value("aic").run()
+    app.number_input(key="parameter_max_parents").set_value(1).run()
+    assert dict(app.session_state["state"].shelf[0].parameters) == {"criterion": "aic", "max_parents": 1}
     dataset = load_dataset("watermelon2")
     parts = take_apart(dataset.frame, dataset.schema)
     model = BayesianNetworkClassifier(criterion="aic", max_parents=1, schema=parts.schema).fit(parts.X, parts.y)

@@ -34,8 +34,8 @@ def p_of_first() -> float:
 
 def test_model_offers_it_draws_it_and_says_how_sure_it_is() -> None:
     app = opened("model", showing(with_own(CREDIT, (DURATION, NAME)), column=DURATION))
-    knob = app.selectbox(key="column_likelihood")
-    assert knob.value == NAME and "Negative binomial" in knob.options
+    parameter = app.selectbox(key="column_likelihood")
+    assert parameter.value == NAME and "Negative binomial" in parameter.options
     shown = by_class(app).iloc[0]
     assert (shown["p"], shown["r"]) == (f"{p_of_first():.6g}", "2")
     low, high = map(float, estimated(app).iloc[0]["95% credible"].split(" – "))

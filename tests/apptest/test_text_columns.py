@@ -57,7 +57,7 @@ def typed(app: AppTest, text: str | None) -> AppTest:
 
 
 @pytest.mark.parametrize(
-    ("knobs", "same"),
+    ("parameters", "same"),
     [
         ((), {}),
         slowly((("counting", "bernoulli"),), {"likelihood": "bernoulli"}),
@@ -66,9 +66,9 @@ def typed(app: AppTest, text: str | None) -> AppTest:
         slowly((("counting", "once"),), {"presence": True}),
     ],
 )
-def test_the_marked_words_are_the_engines_terms(knobs, same) -> None:
+def test_the_marked_words_are_the_engines_terms(parameters, same) -> None:
     model = under(**same)
-    app = opened("case", replace(SMS, shelf=(Spec("laplace", knobs),)))
+    app = opened("case", replace(SMS, shelf=(Spec("laplace", parameters),)))
     sent = sent_to(app, "bayes_message")
     text = load_dataset("sms-spam").info.cases[0].values["message"]
     assert "".join(p if isinstance(p, str) else p["text"] for p in sent["pieces"]) == text == sent["text"]
@@ -209,9 +209,9 @@ def test_a_word_of_a_file_is_looked_up_by_its_place() -> None:
     assert type(look) is tuple and type(look[0]) is int
 
 
-def test_the_knobs_change_the_words_at_once() -> None:
-    def names(*knobs) -> str:
-        app = opened("model", replace(SMS, table="sms-spam-zh", shelf=(Spec("laplace", knobs),)))
+def test_the_parameters_change_the_words_at_once() -> None:
+    def names(*parameters) -> str:
+        app = opened("model", replace(SMS, table="sms-spam-zh", shelf=(Spec("laplace", parameters),)))
         spec = next(e.proto.spec for e in app.get("plotly_chart") if "telling" in e.proto.id)
         return str(json.loads(spec)["layout"]["annotations"])
 

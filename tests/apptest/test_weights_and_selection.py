@@ -43,15 +43,15 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
     assert "Weights: 8 more, one a column" in told
 
 
-def test_its_knobs_are_its_own_and_naive_bayess() -> None:
-    app = opened("model", showing(WEIGHTED, knobs=True))
-    app.selectbox(key="knob_objective").set_value("mse").run()
+def test_its_parameters_are_its_own_and_naive_bayess() -> None:
+    app = opened("model", showing(WEIGHTED, parameters=True))
+    app.selectbox(key="parameter_objective").set_value("mse").run()
     model = weighted(objective="mse")
     assert f"to **{model.trace_[-1]:.4f}**" in said(app)
-    app.selectbox(key="knob_largest").set_value("").run()
-    assert dict(app.session_state["state"].shelf[0].knobs) == {"objective": "mse", "largest": None}
-    app.selectbox(key="knob_discretize").set_value("mdlp").run()
-    assert dict(app.session_state["state"].shelf[0].knobs)["discretize"] == "mdlp"
+    app.selectbox(key="parameter_largest").set_value("").run()
+    assert dict(app.session_state["state"].shelf[0].parameters) == {"objective": "mse", "largest": None}
+    app.selectbox(key="parameter_discretize").set_value("mdlp").run()
+    assert dict(app.session_state["state"].shelf[0].parameters)["discretize"] == "mdlp"
     app.segmented_control(key="preset").set_value("scikit-learn").run()
     assert app.session_state["state"].shelf[0] == Spec(
         "scikit-learn", (("largest", None), ("objective", "mse")), "weighted"
@@ -99,13 +99,13 @@ def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
 
 
 def test_backward_by_log_loss_and_by_risk_under_the_losses_of_then() -> None:
-    app = opened("model", showing(replace(SELECTIVE, losses=((0.0, 1.0), (5.0, 0.0))), knobs=True))
-    app.selectbox(key="knob_direction").set_value("backward").run()
-    app.selectbox(key="knob_selected_by").set_value("log_loss").run()
-    assert dict(app.session_state["state"].shelf[0].knobs) == {"criterion": "log_loss", "direction": "backward"}
-    app.selectbox(key="knob_selected_by").set_value("risk").run()
+    app = opened("model", showing(replace(SELECTIVE, losses=((0.0, 1.0), (5.0, 0.0))), parameters=True))
+    app.selectbox(key="parameter_direction").set_value("backward").run()
+    app.selectbox(key="parameter_selected_by").set_value("log_loss").run()
+    assert dict(app.session_state["state"].shelf[0].parameters) == {"criterion": "log_loss", "direction": "backward"}
+    app.selectbox(key="parameter_selected_by").set_value("risk").run()
     assert not app.exception
-    assert dict(app.session_state["state"].shelf[0].knobs)["criterion"] == ("risk", ((0.0, 1.0), (5.0, 0.0)))
+    assert dict(app.session_state["state"].shelf[0].parameters)["criterion"] == ("risk", ((0.0, 1.0), (5.0, 0.0)))
     assert any("risk, left out" in d.value.columns or "score" in d.value.columns for d in app.dataframe)
 
 

@@ -26,8 +26,8 @@ processor busy for minutes: whatever the machine, the work has not ended before 
 NUMBERS = np.random.default_rng(0).normal(size=(N, COLUMNS)).round(3)
 TABLE = pd.DataFrame(NUMBERS).add_prefix("x").assign(y=np.where(NUMBERS.sum(axis=1) > 0, "a", "b"))
 CONTENT = TABLE.to_csv(index=False).encode()
-KNOBS = (("criterion", "log_loss"), ("direction", "backward"), ("discretize", "kernel"))
-SLOW = State(language="en", table=f"upload:{digest(CONTENT)}", shelf=(Spec("laplace", KNOBS, "selective"),))
+PARAMETERS = (("criterion", "log_loss"), ("direction", "backward"), ("discretize", "kernel"))
+SLOW = State(language="en", table=f"upload:{digest(CONTENT)}", shelf=(Spec("laplace", PARAMETERS, "selective"),))
 LEFT = "job cancelled: its session has left"
 
 

@@ -93,5 +93,5 @@ def test_a_view_fits_and_shows_before_it_asks(app: App, new_page: Callable[..., 
 
 
 def _first(high: float, tops: list[float]) -> bool:
-    picture, knob = tops
-    return picture < (min(high, knob) if high == PHONE[1] else high)
+    picture, parameter = tops
+    return picture < (min(high, parameter) if high == PHONE[1] else high)

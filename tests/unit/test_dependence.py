@@ -44,13 +44,13 @@ TEXTBOOK = {
 }
 
 
-def fitted(name: str, **knobs: object) -> tuple[TAN, pd.DataFrame]:
+def fitted(name: str, **parameters: object) -> tuple[TAN, pd.DataFrame]:
     """A tree fitted to an embedded table, and the frame of its features and target."""
     dataset = load_dataset(name)
     parts = take_apart(dataset.frame, dataset.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)  # columns without a cut are set aside
-        model = TAN(schema=parts.schema, **knobs).fit(parts.X, parts.y)
+        model = TAN(schema=parts.schema, **parameters).fit(parts.X, parts.y)
     return model, parts.X.assign(**{parts.target.name: parts.y})
 
 

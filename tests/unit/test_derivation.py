@@ -56,8 +56,8 @@ def parts_of(name: str) -> Parts:
     return take_apart(data.frame, data.schema)
 
 
-def fitted(parts: Parts, preset: str = "textbook", **knobs: object) -> NaiveBayes:
-    return NaiveBayes(**{**PRESETS[preset], **knobs}, schema=parts.schema.features).fit(parts.X, parts.y)
+def fitted(parts: Parts, preset: str = "textbook", **parameters: object) -> NaiveBayes:
+    return NaiveBayes(**{**PRESETS[preset], **parameters}, schema=parts.schema.features).fit(parts.X, parts.y)
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,8 @@ from bayes_engine.workbench.doctor.finding import (
     Repair,
     Report,
     SetKind,
-    SetKnob,
     SetLikelihood,
+    SetParameter,
     SetRole,
     label,
 )
@@ -95,12 +95,12 @@ def carried_out(
             said = dict(model.settings["likelihoods"]) | {schema.features.names.index(c): likelihood for c in columns}
             settings = {**model.settings, "likelihoods": tuple(said.items())}
             return frame, schema, replace(model, settings=settings), False
-        case SetKnob(name, value):
+        case SetParameter(name, value):
             return frame, schema, replace(model, settings={**model.settings, name: value}), False
-        case AddModel(family, preset, knobs):
+        case AddModel(family, preset, parameters):
             usual = {"discretize": "mdlp"} if family in ("tan", "aode") else {}
             own = PRESETS[preset] if family == "naive-bayes" else usual
-            return frame, schema, ModelInUse(family, {"likelihoods": (), **own, **dict(knobs)}), False
+            return frame, schema, ModelInUse(family, {"likelihoods": (), **own, **dict(parameters)}), False
         case BalanceLosses():
             return frame, schema, model, True
         case ReadText(column):
@@ -285,7 +285,7 @@ def test_missing_that_tells_of_the_class() -> None:
     skin[gone], size[gone] = None, np.nan
     frame, schema = table(coat=skin, girth=size)
     finding = check("missing-tells", frame, schema, "coat")
-    assert isinstance(finding.mends[0], SetKnob)
+    assert isinstance(finding.mends[0], SetParameter)
     counts = pd.crosstab(frame["coat"].isna(), frame["y"]).to_numpy()
     chi2 = stats.chi2_contingency(counts, correction=False).statistic
     assert finding.evidence[0][1] == pytest.approx(chi2, abs=0.005)
@@ -596,12 +596,12 @@ def test_columns_of_nothing() -> None:
 
 
 def fitted(model: AddModel, frame: pd.DataFrame, schema: Schema) -> Any:
-    knobs = dict(model.knobs)
-    if "likelihoods" in knobs:
-        knobs["likelihoods"] = {schema.features.names[at]: name for at, name in knobs["likelihoods"]}
+    parameters = dict(model.parameters)
+    if "likelihoods" in parameters:
+        parameters["likelihoods"] = {schema.features.names[at]: name for at, name in parameters["likelihoods"]}
     preset = PRESETS[model.preset] if model.family == "naive-bayes" else {}
     X, y = frame[list(schema.features.names)], frame[schema.target.name]  # type: ignore[union-attr]
-    return FAMILIES[model.family](schema=schema, **{**preset, **knobs}).fit(X, y)
+    return FAMILIES[model.family](schema=schema, **{**preset, **parameters}).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

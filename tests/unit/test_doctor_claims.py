@@ -21,7 +21,7 @@ from bayes_engine.workbench.doctor.cells import compact_days
 from bayes_engine.workbench.doctor.classes import class_intervals, covariances
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
-from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole, label
+from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetLikelihood, SetParameter, SetRole, label
 from bayes_engine.workbench.doctor.outliers import outlying, sentinel
 from bayes_engine.workbench.doctor.pairs import dependences
 from bayes_engine.workbench.doctor.repair import parsed_dates, repaired, treatments
@@ -124,7 +124,7 @@ def test_a_mark_or_nothing_tells_of_the_class() -> None:
     read = recast(schema["mark"], frame["mark"], "categorical")
     after = schema.with_variable(read).with_role("mark", "feature")
     [finding] = found(frame, after, "missing-tells")
-    assert finding.mends == (SetKnob("missing", "category"), SetRole("mark", "ignore"))  # missing in most rows
+    assert finding.mends == (SetParameter("missing", "category"), SetRole("mark", "ignore"))  # missing in most rows
     assert "constant" not in codes(frame, after)
 
 
@@ -173,7 +173,7 @@ def test_of_gaps_that_tell_and_fill_most_of_a_column_one_finding_offers_either_m
     mark = np.where(gaps, None, sound()["skin"])
     frame, schema = table(mark=mark)
     finding = check("missing-tells", frame, schema, "mark")
-    assert finding.mends == (SetKnob("missing", "category"), SetRole("mark", "ignore"))
+    assert finding.mends == (SetParameter("missing", "category"), SetRole("mark", "ignore"))
     assert finding.severity == "warning"
     assert "missing" not in codes(frame, schema)  # it would say the same, and offer one of the two alone
     assert f"missing in {frame['mark'].isna().mean():.0%} of the rows, and that" in str(finding.message)
@@ -441,7 +441,7 @@ def test_numbers_that_are_mostly_skew_are_cut_before_covariances_are_thought_of(
     counts = {f"f{j}": np.where(random.random(n) < 0.7, 0.0, random.exponential(wide)).round(2) for j in range(d)}
     frame = pd.DataFrame({**counts, "y": y})
     suggestions = examine(frame, Schema.infer(frame).with_role("y", "target")).suggestions
-    assert suggestions[0].model == AddModel("naive-bayes", knobs=(("discretize", "mdlp"),))
+    assert suggestions[0].model == AddModel("naive-bayes", parameters=(("discretize", "mdlp"),))
     assert AddModel("qda") not in {s.model for s in suggestions}
 
 
@@ -456,7 +456,7 @@ def test_columns_that_determine_one_another_ask_for_shrinkage() -> None:
     report = examine(frame, schema)
     assert "collinear" in {f.code for f in report.findings}
     seen = suggest(examined_table(frame, schema), report.findings)
-    assert AddModel("lda", knobs=(("shrinkage", "auto"),)) in {s.model for s in seen}
+    assert AddModel("lda", parameters=(("shrinkage", "auto"),)) in {s.model for s in seen}
 
 
 def test_reasons_speak_of_all_rows_of_the_table() -> None:
@@ -510,7 +510,7 @@ def test_where_nothing_is_cut_no_model_is_suggested_that_lives_on_it() -> None:
     suggestions = examine(frame, Schema.infer(frame).with_role("y", "target")).suggestions
     assert len(suggestions) == 3
     assert not {"tan", "aode"} & {s.model.family for s in suggestions}
-    assert not any(dict(s.model.knobs).get("discretize") for s in suggestions)
+    assert not any(dict(s.model.parameters).get("discretize") for s in suggestions)
 
 
 def test_texts_and_very_many_columns_have_no_tables_of_pairs() -> None:

@@ -58,7 +58,7 @@ def test_a_pixel_blank_in_every_row_has_no_factor_and_no_posterior_is_nan() -> N
 def test_one_stray_dot_decides_under_a_gaussian_and_not_under_steps() -> None:
     """What the data set's note says, and why it opens with counted steps of ink."""
     seven, stray = (pd.DataFrame([{n: float(case.values[n]) for n in NAMES}]) for case in DIGITS.info.cases[::3])
-    steps = NaiveBayes(**PRESETS[DIGITS.info.preset], **DIGITS.info.knobs).fit(X, y)
+    steps = NaiveBayes(**PRESETS[DIGITS.info.preset], **DIGITS.info.parameters).fit(X, y)
     gauss = NaiveBayes(**PRESETS["laplace"], var_floor=0.01).fit(X, y)
     assert [int(m.predict(c)[0]) for m in (steps, gauss) for c in (seven, stray)][:3] == [7, 7, 7]
     moved = [abs(np.ptp(dict(_terms(m, stray))["p70"])) for m in (steps, gauss)]

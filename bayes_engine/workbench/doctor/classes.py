@@ -29,8 +29,8 @@ from bayes_engine.workbench.doctor.finding import (
     Mend,
     Nats,
     Repair,
-    SetKnob,
     SetLikelihood,
+    SetParameter,
     SetRole,
 )
 from bayes_engine.workbench.doctor.outliers import sentinel
@@ -319,7 +319,7 @@ def zero_cells(examined: ExaminedTable) -> Iterator[Finding]:
          *((Message("{column} = '{level}' with '{label}'",
                     {"column": name, "level": str(examined.schema[name].levels[s]), "label": str(levels[c])}), 0)
            for name, s, c in some)),
-        (SetKnob("smoothing", "all"), SetKnob("smoothing", "zero-only")), examined.shown(alone),
+        (SetParameter("smoothing", "all"), SetParameter("smoothing", "zero-only")), examined.shown(alone),
     )  # fmt: skip
 
 
@@ -475,7 +475,7 @@ def _needles(examined: ExaminedTable, name: str, shape: ClassShapes) -> Iterator
             tuple((Message("variance in '{label}' ({n} rows), as a share of the column's",
                            {"label": str(examined.target.levels[c]), "n": int(shape.n[c])}),
                    float(f"{shape.variance[c] / whole:.3g}")) for c in thin[:6]),
-            (SetKnob("var_floor", 0.01), SetKnob("tied_variance", True), SetLikelihood((name,), "mdlp")),
+            (SetParameter("var_floor", 0.01), SetParameter("tied_variance", True), SetLikelihood((name,), "mdlp")),
         )  # fmt: skip
 
 

@@ -24,8 +24,8 @@ from bayes_engine.workbench.doctor.finding import (
     Nats,
     ReadText,
     SetKind,
-    SetKnob,
     SetLikelihood,
+    SetParameter,
     SetRole,
 )
 from bayes_engine.workbench.doctor.outliers import FEW, sentinel
@@ -283,7 +283,7 @@ def missing(examined: ExaminedTable) -> Iterator[Finding]:
         cut = AddModel("naive-bayes", "laplace", (("discretize", "mdlp"), ("missing", "category")))
         absent, share = int(table[1].sum()), float(table[1].sum() / table.sum())
         mostly = v.role == "feature" and share >= MISSING
-        mends: tuple[Mend, ...] = (SetKnob("missing", "category") if v.discrete else cut,)
+        mends: tuple[Mend, ...] = (SetParameter("missing", "category") if v.discrete else cut,)
         if v.role == "ignore":
             mends = (SetKind(v.name, "categorical"),)
         elif mostly:  # one or the other: a column that is left out has no gaps to count

@@ -56,16 +56,16 @@ class SetKind:
 
 @dataclass(frozen=True)
 class SetLikelihood:
-    """Give some columns of the active model another likelihood (its knob `likelihoods`); where its family has no such
-    knob, of a naive Bayes model that is added."""
+    """Give some columns of the active model another likelihood (its parameter `likelihoods`); where its family has none
+    such, of a naive Bayes model that is added."""
 
     columns: tuple[str, ...]
     likelihood: Literal["kernel", "mdlp", "categorical"]
 
 
 @dataclass(frozen=True)
-class SetKnob:
-    """Set a knob of the active model; where its family has no such knob, of a naive Bayes model that is added."""
+class SetParameter:
+    """Set a parameter of the active model; where its family lacks it, of a naive Bayes model that is added."""
 
     name: Literal["smoothing", "var_floor", "tied_variance", "missing"]
     value: Any
@@ -74,11 +74,11 @@ class SetKnob:
 @dataclass(frozen=True)
 class AddModel:
     """Put a further model on the shelf and make it active: a family, for naive Bayes an estimation preset, and the
-    knobs that differ."""
+    parameters that differ."""
 
     family: str
     preset: str = "laplace"
-    knobs: tuple[tuple[str, Any], ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Repair:
     value: float = 0.0
 
 
-Mend = SetRole | SetKind | SetLikelihood | SetKnob | AddModel | BalanceLosses | ReadText | Repair
+Mend = SetRole | SetKind | SetLikelihood | SetParameter | AddModel | BalanceLosses | ReadText | Repair
 
 
 def label(mend: Mend) -> Message:
@@ -143,15 +143,15 @@ def label(mend: Mend) -> Message:
             return Message("Cut {names} by MDLP", {"names": Listing(columns)})
         case SetLikelihood(columns):
             return Message("Count the values of {names}", {"names": Listing(columns)})
-        case SetKnob("smoothing", "zero-only"):
+        case SetParameter("smoothing", "zero-only"):
             return Message("Repair the zeros only")
-        case SetKnob("smoothing"):
+        case SetParameter("smoothing"):
             return Message("Smooth everywhere")
-        case SetKnob("var_floor", value):
+        case SetParameter("var_floor", value):
             return Message("Set the variance floor to {value:g}", {"value": value})
-        case SetKnob("tied_variance"):
+        case SetParameter("tied_variance"):
             return Message("One variance for all classes")
-        case SetKnob():
+        case SetParameter():
             return Message("Count missing as a level of its own")
         case AddModel():
             return Message("Add {model}", {"model": model_name(mend)})
@@ -188,19 +188,19 @@ def model_name(model: AddModel) -> Message:
         "lda": Word("LDA"),
         "qda": Word("QDA"),
     }
-    family, knobs = {"family": names.get(model.family, Word(model.family))}, dict(model.knobs)
-    likelihoods = dict(knobs.get("likelihoods", ())).values()
-    if knobs.get("discretize") is not None and knobs.get("missing") == "category":
+    family, parameters = {"family": names.get(model.family, Word(model.family))}, dict(model.parameters)
+    likelihoods = dict(parameters.get("likelihoods", ())).values()
+    if parameters.get("discretize") is not None and parameters.get("missing") == "category":
         return Message("{family}, numbers cut by MDLP, missing cells counted", family)
-    if knobs.get("discretize") is not None:
+    if parameters.get("discretize") is not None:
         return Message("{family}, numbers cut by MDLP", family)
-    if knobs.get("shrinkage") is not None:
+    if parameters.get("shrinkage") is not None:
         return Message("{family} with shrinkage", family)
     if "kernel" in likelihoods:
         return Message("{family} with kernel densities", family)
     if "bernoulli" in likelihoods:
         return Message("{family} of words that are there or not", family)
-    if knobs.get("priors") == "uniform":
+    if parameters.get("priors") == "uniform":
         return Message("{family} with a uniform prior", family)
     if model.preset == "zero-only":
         return Message("{family}, zeros repaired only", family)
@@ -242,7 +242,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class ModelInUse:
-    """What the findings need to know of a model: its `family`, and `settings`, all knobs with their values (of
+    """What the findings need to know of a model: its `family`, and `settings`, all parameters with their values (of
     `likelihoods` pairs of a feature's position and a name)."""
 
     family: str = "naive-bayes"
@@ -301,7 +301,8 @@ class Report:
         if finding.code == "collinear":
             return settings.get("shrinkage") is not None
         if finding.code == "missing-tells":
-            cut = not any(isinstance(mend, SetKnob) for mend in finding.mends)  # a number: only its interval has levels
+            # a number: only its interval has levels
+            cut = not any(isinstance(mend, SetParameter) for mend in finding.mends)
             return bool(settings.get("missing") == "category") and not (cut and gaussian)
         if finding.code == "dependence":
             return any(_is(model, mend, gaussian) for mend in finding.mends if isinstance(mend, AddModel))
@@ -319,5 +320,5 @@ class Report:
 def _is(model: ModelInUse, mend: AddModel, gaussian: bool) -> bool:
     """Whether the model is one like that of the mend; where this one cuts numbers, so must the model."""
     joined = model.family in ("tan", "aode", "spode", "k-db", "network") and mend.family in ("tan", "aode")
-    cut = not gaussian or dict(mend.knobs).get("discretize") is None
+    cut = not gaussian or dict(mend.parameters).get("discretize") is None
     return (joined or model.family == mend.family) and cut

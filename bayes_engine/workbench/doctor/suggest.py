@@ -168,7 +168,7 @@ def _candidates(examined: ExaminedTable, findings: tuple[Finding, ...]) -> Itera
         yield AddModel("naive-bayes", "zero-only"), Message(
             "only pairs of a value and a class that never occur are smoothed; all other frequencies of the {n:,} rows "
             "stay as they are", {"n": _rows(examined)})  # fmt: skip
-    yield AddModel("naive-bayes", knobs=(("priors", "uniform"),)), Message(
+    yield AddModel("naive-bayes", parameters=(("priors", "uniform"),)), Message(
         "with every class as likely as any other ({k} classes, the largest holds {share:.0%} of "
         "the rows), only the columns decide",
         {"k": examined.k, "share": float(examined.class_rows.max() / examined.class_rows.sum())})  # fmt: skip
@@ -181,7 +181,7 @@ def _texts(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
             "'{column}' is a text, and naive Bayes adds up the evidence of its words, however many",
             {"column": text_columns[0][1]})  # fmt: skip
         likelihoods = tuple((i, "bernoulli") for i, _name in text_columns)
-        yield AddModel("naive-bayes", knobs=(("likelihoods", likelihoods),)), Message(
+        yield AddModel("naive-bayes", parameters=(("likelihoods", likelihoods),)), Message(
             "in short texts, as in '{column}', it may matter whether a word is there, not how often",
             {"column": text_columns[0][1]})  # fmt: skip
 
@@ -205,7 +205,7 @@ def _discriminants(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]
             reason = Message("all {d} columns are numbers, but the smallest class has {least} row(s): one covariance "
                              "for all classes, shrunk towards its diagonal, is what {n:,} rows carry",
                              {"d": d, "least": least, "n": _rows(examined)})  # fmt: skip
-        yield AddModel("lda", knobs=(("shrinkage", "auto"),)), reason
+        yield AddModel("lda", parameters=(("shrinkage", "auto"),)), reason
         return
     quadratic = AddModel("qda"), Message(
         "the classes' covariances differ (Box's M = {m:.0f}): one for each gains {gain} a row, and "
@@ -229,7 +229,7 @@ def _discriminants(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]
 
 def _shrunk(examined: ExaminedTable) -> tuple[AddModel, Message]:
     """LDA with shrinkage, where columns determine one another."""
-    return AddModel("lda", knobs=(("shrinkage", "auto"),)), Message(
+    return AddModel("lda", parameters=(("shrinkage", "auto"),)), Message(
         "some of the {d} columns of numbers can be predicted from the others: a covariance "
         "shrunk towards its diagonal is steadier for it", {"d": len(examined.numbers)})  # fmt: skip
 
@@ -284,10 +284,10 @@ def _other_shapes(examined: ExaminedTable, odd: list[str], *, cut_first: bool) -
                         "kernel density takes their shape from the {n:,} rows", facts)  # fmt: skip
         cut = Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as '{column}': "
                       "intervals cut where the classes change need no shape", facts)  # fmt: skip
-    candidates = [(AddModel("naive-bayes", knobs=(("discretize", "mdlp"),)), cut)]
+    candidates = [(AddModel("naive-bayes", parameters=(("discretize", "mdlp"),)), cut)]
     if examined.class_rows.sum() <= KERNEL_ROWS:
         place = 1 if cut_first else 0
-        candidates.insert(place, (AddModel("naive-bayes", knobs=(("likelihoods", kernel),)), dense))
+        candidates.insert(place, (AddModel("naive-bayes", parameters=(("likelihoods", kernel),)), dense))
     yield from candidates
 
 
@@ -342,7 +342,7 @@ def _cells(examined: ExaminedTable) -> int:
 def _possible(examined: ExaminedTable, model: AddModel) -> bool:
     """Whether it can be fitted, for a covariance may be singular; and, where that is cheap to ask, whether cutting the
     numbers leaves what it speaks of: a column that says anything, and two where one depends on another."""
-    least = {"tan": 2, "aode": 2}.get(model.family, 1 if "discretize" in dict(model.knobs) else 0)
+    least = {"tan": 2, "aode": 2}.get(model.family, 1 if "discretize" in dict(model.parameters) else 0)
     if least and _cheap(examined):
         fitted = _fitted(examined, model)
         return fitted is not None and sum(v.cuts != () for v in fitted.schema_) >= least
@@ -351,7 +351,7 @@ def _possible(examined: ExaminedTable, model: AddModel) -> bool:
 
 def _error(examined: ExaminedTable, model: AddModel) -> float | None:
     """The share of rows decided wrongly, each by the model without it (structure and cut points stay)."""
-    dense = [position for position, name in dict(model.knobs).get("likelihoods", ()) if name == "kernel"]
+    dense = [position for position, name in dict(model.parameters).get("likelihoods", ()) if name == "kernel"]
     if examined.n * len(dense) * examined.k > CHEAP_KERNEL:
         return None
     fitted = _fitted(examined, model)
@@ -372,14 +372,16 @@ def _fitted(examined: ExaminedTable, model: AddModel) -> GenerativeClassifier | 
 def _fit(examined: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
     assert examined.target is not None
     tick()
-    knobs = dict(model.knobs)
-    if "likelihoods" in knobs:
-        knobs["likelihoods"] = {examined.features.names[position]: name for position, name in knobs["likelihoods"]}
+    parameters = dict(model.parameters)
+    if "likelihoods" in parameters:
+        parameters["likelihoods"] = {
+            examined.features.names[position]: name for position, name in parameters["likelihoods"]
+        }
     preset = PRESETS[model.preset] if model.family == "naive-bayes" else {}
     X, y = examined.frame[list(examined.features.names)], examined.frame[examined.target.name]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EstimationWarning)
-            return FAMILIES[model.family](schema=examined.schema, **{**preset, **knobs}).fit(X, y)
+            return FAMILIES[model.family](schema=examined.schema, **{**preset, **parameters}).fit(X, y)
     except BayesEngineError:
         return None

@@ -81,7 +81,7 @@ def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:
         if not filling:
             choose(_("Digits"), keys.DIGITS, kinds, titled=False)
     spec = one.fitted.spec
-    plain_naive = spec.family == "naive-bayes" and not spec.knobs
+    plain_naive = spec.family == "naive-bayes" and not spec.parameters
     rule = f"{words.preset_help(spec.preset)} " if plain_naive else f"{md(shelf.title(spec, one.table), 200)} · "
     st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough. Known mistakes are named.")
                              if filling else

@@ -16,7 +16,7 @@ from bayes_engine.language import Word
 from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable
 from bayes_engine.workbench.doctor.finding import OTHER_KIND, Repair
 from pages import active
-from pages.active.models import COLUMN_KNOBS
+from pages.active.models import COLUMN_PARAMETERS
 from pages.active.tables import OF_LEVELS, read_as
 from pages.runtime.cache import content_key
 from pages.runtime.state import KINDS, Spec, State
@@ -154,12 +154,12 @@ def without_repair(state: State, entry: tuple[Any, ...]) -> State:
 
 def _keeping_what_was_reset(before: active.TableInUse, state: State, after: State) -> State:
     """The state `after` a repair. Where that changed the classes its entry keeps what of losses, priors and the models'
-    knobs was reset: the key of the classes, losses, extra, fixed, prior, and (place, family, knobs) of models."""
+    parameters was reset: key of the classes, losses, extra, fixed, prior, and (place, family, parameters) of models."""
     if not isinstance(before, active.FittableTable):
         return after
-    knobs = tuple((place, spec.family, own) for place, spec in enumerate(state.shelf)
-                  if (own := tuple(knob for knob in spec.knobs if _of_classes(*knob))))  # fmt: skip
-    reset = (state.losses, state.extra, state.fixed, state.prior, knobs)
+    parameters = tuple((place, spec.family, own) for place, spec in enumerate(state.shelf)
+                  if (own := tuple(parameter for parameter in spec.parameters if _of_classes(*parameter))))  # fmt: skip
+    reset = (state.losses, state.extra, state.fixed, state.prior, parameters)
     target = before.schema.position[before.target.name]
     made = [r for r in after.repairs if r[0] in OF_LEVELS and r[1] == target and len(r) == 3][-1:]
     if not (made and any(reset)) or active.fittable(active.in_use(after)).classes == before.classes:
@@ -170,16 +170,16 @@ def _keeping_what_was_reset(before: active.TableInUse, state: State, after: Stat
 
 def _restored(state: State, reset: tuple[Any, ...]) -> State:
     """The state with what a repair had reset, where the classes are those of before; each model that is still at its
-    place with its own knobs."""
-    mark, losses, extra, fixed, prior, knobs = reset
+    place with its own parameters."""
+    mark, losses, extra, fixed, prior, parameters = reset
     table = active.in_use(state)
     if isinstance(table, active.UnfittableTable) or _classes_key(table) != mark:
         return state
     shelf = list(state.shelf)
-    for place, family, own in knobs:
+    for place, family, own in parameters:
         if place < len(shelf) and shelf[place].family == family:
-            wanted = {**dict(own), **dict(shelf[place].knobs)}
-            shelf[place] = replace(shelf[place], knobs=tuple(sorted(wanted.items(), key=lambda item: item[0])))
+            wanted = {**dict(own), **dict(shelf[place].parameters)}
+            shelf[place] = replace(shelf[place], parameters=tuple(sorted(wanted.items(), key=lambda item: item[0])))
     return replace(state, losses=losses, extra=extra, fixed=fixed, prior=prior, shelf=tuple(shelf))
 
 
@@ -235,16 +235,16 @@ def _settled(before: active.TableInUse, state: State) -> State:
 
 
 def _moved(before: active.FittableTable, after: active.FittableTable, spec: Spec) -> Spec:
-    """The model with the knobs that are columns at the places that these have now; of a column that is gone, none."""
+    """The model with its parameters that are columns at the places these have now; of a column that is gone, none."""
     here = {place: after.features.position.get(name, -1) for place, name in enumerate(before.features.names)}
-    knobs = []
-    for name, value in spec.knobs:
+    parameters = []
+    for name, value in spec.parameters:
         if name in ("alphas", "likelihoods") and isinstance(value, tuple):
             value = tuple(sorted((here[place], own) for place, own in _pairs(value) if here.get(place, -1) >= 0))
-        elif name in COLUMN_KNOBS:
+        elif name in COLUMN_PARAMETERS:
             value = here.get(value, -1)
-        knobs += [(name, value)] if value not in ((), -1) else []
-    return replace(spec, knobs=tuple(knobs))
+        parameters += [(name, value)] if value not in ((), -1) else []
+    return replace(spec, parameters=tuple(parameters))
 
 
 def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -265,7 +265,7 @@ def _case(before: active.FittableTable, after: active.FittableTable, state: Stat
 
 
 def _of_classes(name: str, value: Any) -> bool:
-    """Whether a knob speaks of the classes one by one, or of the target."""
+    """Whether a parameter speaks of the classes one by one, or of the target."""
     return name in ("priors", "structure", "criterion") and isinstance(value, tuple)
 
 
@@ -274,7 +274,10 @@ def _with_classes(before: active.FittableTable, after: active.FittableTable, sta
     old, new = before.classes, after.classes
     if old == new:
         return state
-    specs = tuple(replace(s, knobs=tuple(knob for knob in s.knobs if not _of_classes(*knob))) for s in state.shelf)
+    specs = tuple(
+        replace(s, parameters=tuple(parameter for parameter in s.parameters if not _of_classes(*parameter)))
+        for s in state.shelf
+    )
     if set(old) != set(new) or before.target.name != after.target.name:
         return replace(state, losses=(), extra="", fixed=(), prior=(), shelf=specs)
     k, order = len(old), [old.index(c) for c in new]
@@ -292,7 +295,7 @@ def _with_classes(before: active.FittableTable, after: active.FittableTable, sta
 def _spec(spec: Spec, order: list[int]) -> Spec:
     fits = (
         (k, tuple(v[i] for i in order) if k == "priors" and isinstance(v, tuple) and len(v) == len(order) else v)
-        for k, v in spec.knobs
+        for k, v in spec.parameters
         if k != "criterion" or not isinstance(v, tuple)  # losses of decisions in the old order
     )
-    return replace(spec, knobs=tuple(fits))
+    return replace(spec, parameters=tuple(fits))

@@ -60,7 +60,7 @@ def spec_of(table: active.FittableTable, family: str) -> Spec:
         spec = with_cut(spec, cut_method(table))
     root = current().seen(keys.TREE_ROOT)
     if family == "tan" and 0 <= root < len(table.features):
-        spec = shelf.with_knob(spec, "root", root)
+        spec = shelf.with_parameter(spec, "root", root)
     return spec
 
 
@@ -97,8 +97,8 @@ def uncut(table: active.FittableTable) -> tuple[str, ...]:
 
 def with_cut(spec: Spec, cut: str | None) -> Spec:
     """The model, numbers cut so; None leaves them Gaussian."""
-    spec = shelf.with_knob(spec, "discretize", cut)
-    return shelf.with_knob(spec, "bins", INTERVALS) if cut == "quantile" else spec
+    spec = shelf.with_parameter(spec, "discretize", cut)
+    return shelf.with_parameter(spec, "bins", INTERVALS) if cut == "quantile" else spec
 
 
 def choose_cut_method(table: active.FittableTable) -> None:

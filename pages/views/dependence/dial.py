@@ -54,10 +54,10 @@ def dial_models(table: active.FittableTable) -> dict[str, Spec]:
     numeric = any(v.numeric for v in table.features)
     alpha, kind = float(current().seen(keys.DIAL_ALPHA)), treatment_of_numbers(table)
 
-    def alike(family: str, **knobs: Any) -> Spec:
+    def alike(family: str, **parameters: Any) -> Spec:
         spec = Spec("scikit-learn" if family == "naive-bayes" else Spec.preset, (), family)
-        for knob, value in {"alpha": alpha, **knobs}.items():
-            spec = shelf.with_knob(spec, knob, value)
+        for parameter, value in {"alpha": alpha, **parameters}.items():
+            spec = shelf.with_parameter(spec, parameter, value)
         return with_cut(spec, None if kind == "gaussian" else kind) if numeric else spec
 
     by_degree = {f"k-db-{k}": alike("k-db", k=k) for k in DEGREES}
@@ -182,7 +182,9 @@ def _place(table: active.FittableTable, specs: Mapping[str, Spec]) -> str | None
 def _same(one: Spec, other: Spec) -> bool:
     """A preset says nothing of a model that is not naive Bayes."""
     naive = one.family == "naive-bayes"
-    return (one.family, one.knobs) == (other.family, other.knobs) and (not naive or one.preset == other.preset)
+    return (one.family, one.parameters) == (other.family, other.parameters) and (
+        not naive or one.preset == other.preset
+    )
 
 
 def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:

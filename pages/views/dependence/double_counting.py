@@ -280,7 +280,7 @@ def live_examples() -> None:
 def _example(
     key: keys.ViewKey[float],
     title: str,
-    knob: str,
+    parameter: str,
     made: Any,
     attributes: tuple[tuple[str, str], tuple[str, str]],
     classes: tuple[str, str],
@@ -288,7 +288,7 @@ def _example(
 ) -> None:
     st.markdown(f"**{title}**")
     text, control = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    control.slider(knob, step=0.05, **within_limits(key))
+    control.slider(parameter, step=0.05, **within_limits(key))
     shown: Example = made(current().seen(key))
     overall, given = (f"**{units.evidence(nats):.4f}**" for nats in (shown.overall, shown.given_class))
     text.markdown(sentence.format(overall=overall, given=given, unit=units.evidence_unit()))

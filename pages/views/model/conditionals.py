@@ -1,4 +1,4 @@
-"""The page Model's view Class-conditionals: the model and its knobs, what it believes of a column, its numbers."""
+"""The page Model's view Class-conditionals: the model and its parameters, what it believes of a column, its numbers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pages.views.model import (
     saved_model,
     structures,
 )
-from pages.views.model.knobs import choose_fitted_model
 from pages.views.model.likelihood_choice import likelihood_choice
+from pages.views.model.settings import choose_fitted_model
 
 
 def conditionals(table: active.FittableTable) -> None:

@@ -81,7 +81,9 @@ def prior_of(table: active.FittableTable, spec: Spec, position: int) -> None:
     def edit_own(value: Any) -> Callable[[State], State]:
         kept = {other: v for other, v in own.items() if other != position}
         kept |= {} if value is None else {position: value}
-        return shelf.edit_active_model(table, lambda old: shelf.with_knob(old, "alphas", tuple(sorted(kept.items()))))
+        return shelf.edit_active_model(
+            table, lambda old: shelf.with_parameter(old, "alphas", tuple(sorted(kept.items())))
+        )
 
     def choose(state: State, kind: str) -> State:
         if not alone:

@@ -1,4 +1,4 @@
-"""Which likelihood a column has, as a knob beside its class-conditionals; and the class-conditionals that are neither a
+"""Which likelihood a column has, chosen beside its class-conditionals; and the class-conditionals that are neither a
 table nor a Gaussian, with the rows behind them: kernel densities, Poisson rates, the words of a text."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MULTINOMIAL = r"$P(w\mid c)=(N_{cw}+\alpha)/(N_c+\alpha V)$"
 BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 
 
-# the knob -------------------------------------------------------------------------------------------------------------
+# the choice -----------------------------------------------------------------------------------------------------------
 
 
 @cached(max_entries=256)

@@ -20,7 +20,7 @@ from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
 from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
-from pages.views.network.gibbs_runs import Knobs, comparison, controls, diagnostics, knobs, results
+from pages.views.network.gibbs_runs import Settings, comparison, controls, diagnostics, results, settings
 from pages.views.network.gibbs_walk import player
 from pages.views.network.source import Source
 
@@ -29,7 +29,7 @@ def gibbs(source: Source) -> None:
     """The question, the walk, the communicating classes, the comparison and its diagnostics."""
     picture = st.container()
     asked = question(source)
-    now = knobs(asked)
+    now = settings(asked)
     truth = _exact(asked)
     film = _walk(asked, now.settings.sweeps, now.seed)
     with picture:
@@ -38,7 +38,7 @@ def gibbs(source: Source) -> None:
     try:
         by_sampler = results(asked, truth, now)
         classes = _classes(asked, now, by_sampler)
-    except BayesEngineError:  # a knob forbids it: it can be turned back
+    except BayesEngineError:  # a parameter forbids it: it can be turned back
         st.subheader(_("The same question, three ways"))
         controls(asked, now)
         raise
@@ -73,6 +73,6 @@ def _walk(asked: Question, sweeps: int, seed: int) -> Walk:
 
 
 @cached(max_entries=64)
-def _classes(asked: Question, with_: Knobs, _found: SamplerComparison) -> CommunicatingClasses | None:
+def _classes(asked: Question, with_: Settings, _found: SamplerComparison) -> CommunicatingClasses | None:
     members = [unit.members for unit in _found.improved.kernel.units]
     return communicating_classes(_found.textbook.kernel, asked.event, members)

@@ -1,4 +1,4 @@
-"""One chain, many chains and likelihood weighting, held against the exact answer: knobs, figure, numbers, verdict."""
+"""One chain, many chains and likelihood weighting, against the exact answer: settings, figure, numbers, verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T, MANY, T_OF_MANY = 1000, 20, 200
 """So many sweeps at first; in a network of more than `MANY` nodes that are drawn fewer, as each takes longer."""
 
 
-class Knobs(NamedTuple):
+class Settings(NamedTuple):
     """The `settings` of the improved form, and the `seed` of both; which nodes are drawn together, as was chosen, and
     those of an `own` block."""
 
@@ -38,7 +38,7 @@ class Knobs(NamedTuple):
     seed: int
 
 
-def knobs(asked: Question) -> Knobs:
+def settings(asked: Question) -> Settings:
     """As the state has them; forged ones count as not set."""
     state, hidden = current(), _hidden(asked)
     chosen = state.seen(keys.NET_G_BLOCKS)
@@ -54,7 +54,7 @@ def knobs(asked: Question) -> Knobs:
         begin=state.seen(keys.NET_G_START),
         blocks=blocks,
     )
-    return Knobs(settings, chosen, own, state.seen(keys.NET_G_SEED) % SEEDS)
+    return Settings(settings, chosen, own, state.seen(keys.NET_G_SEED) % SEEDS)
 
 
 def _hidden(asked: Question) -> list[int]:
@@ -62,19 +62,19 @@ def _hidden(asked: Question) -> list[int]:
     return [j for j in range(len(asked.network.cpts)) if j not in given]
 
 
-def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerComparison:
+def results(asked: Question, exact: float | None, with_: Settings) -> SamplerComparison:
     with st.spinner(_("The chains are running…"), show_time=False):
         return _compared(asked, with_, exact)
 
 
 @cached(max_entries=48, activity=Message("running the chains"))
-def _compared(asked: Question, with_: Knobs, exact: float | None) -> SamplerComparison:
+def _compared(asked: Question, with_: Settings, exact: float | None) -> SamplerComparison:
     network, evidence, event = asked.network, asked.evidence, asked.event
     return in_worker(compare_samplers, network, evidence, event, exact, settings=with_.settings, seed=with_.seed)
 
 
-def controls(asked: Question, now: Knobs) -> None:
-    """The knobs of the improved form; T and the seed are those of all three."""
+def controls(asked: Question, now: Settings) -> None:
+    """The parameters of the improved form; T and the seed are those of all three."""
     scans = {"sequential": _("all nodes in turn"), "textbook": _("in the order of the file"), "random": _("at random")}
     starts = {
         "weighted": _("weighted resamples"),

@@ -21,7 +21,6 @@ from pages.runtime.state import bound_to, choose, page_link
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film
 from pages.views.network.learn_hand import by_hand
-from pages.views.network.learn_knobs import knobs
 from pages.views.network.learn_search import (
     AFFORDABLE,
     AT_ONCE,
@@ -42,6 +41,7 @@ from pages.views.network.learn_search import (
     task_in_use,
     wants_optimum,
 )
+from pages.views.network.learn_settings import settings
 from pages.views.network.source import Source
 
 
@@ -57,7 +57,7 @@ def learn(source: Source) -> None:
     asked = task_in_use(here)
     _rows(here)
     found = st.container()  # what was found, above what it depends on
-    knobs(here, asked)
+    settings(here, asked)
     wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
     forget_others([run_key(here, t) for t in wanted])
     try:

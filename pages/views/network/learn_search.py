@@ -1,4 +1,4 @@
-"""What the tab *learn* searches for and what it found: knobs and arcs as the URL holds them, searches once computed.
+"""What the tab *learn* searches for and what it found: settings and arcs as in the URL, searches once computed.
 
 A search under way is a job of the session's own, so that the page can say how far it is, and end it with the best so
 far: a search that somebody ends early has a result, which is nobody else's.

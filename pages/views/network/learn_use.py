@@ -10,8 +10,8 @@ from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.state import Spec, State, on_click, page_link, sets
-from pages.views.network.learn_knobs import AT_END
 from pages.views.network.learn_search import LearningData, SearchTask
+from pages.views.network.learn_settings import AT_END
 from pages.views.network.source import TABLE, Source, with_source
 
 
@@ -84,7 +84,7 @@ def classifier(here: LearningData, graph: DAG) -> Spec:
     features = here.table.features.names
     position = {name: i for i, name in enumerate(features)} | {here.target: len(features)}
     arcs = tuple(sorted((position[a], position[b]) for a, b in graph.arcs))
-    spec = shelf.with_knob(Spec(family="network"), "structure", arcs)
+    spec = shelf.with_parameter(Spec(family="network"), "structure", arcs)
     if here.rows.cut:
-        spec = shelf.with_knob(shelf.with_knob(spec, "discretize", "quantile"), "bins", here.bins)
+        spec = shelf.with_parameter(shelf.with_parameter(spec, "discretize", "quantile"), "bins", here.bins)
     return spec

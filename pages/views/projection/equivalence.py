@@ -72,7 +72,7 @@ def _scenes() -> None:
     named = {"one": _("One line"), "prior": _("Prior"), "stretch": _("Stretch")}
     with st.container(horizontal=True, gap="small"):
         for name, label in named.items():
-            numbers = (key.to(SCENES[name].get(knob, key.default)) for knob, key in keys.DEMO.items())
+            numbers = (key.to(SCENES[name].get(setting, key.default)) for setting, key in keys.DEMO.items())
             st.button(label, key=f"scene_{name}", **sets(*numbers, keys.DEMO_UNEQUAL.to(name == "stretch")))
 
 

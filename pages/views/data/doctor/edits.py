@@ -50,8 +50,8 @@ def _one(state: State, mend: finding.Mend) -> State:
         return with_model(state, spec_of(mend))
     if isinstance(mend, finding.SetLikelihood):
         return _likelihood(state, active.fittable(active.in_use(state)), mend)
-    if isinstance(mend, finding.SetKnob):
-        return _knob(state, mend)
+    if isinstance(mend, finding.SetParameter):
+        return _parameter(state, mend)
     assert isinstance(mend, finding.BalanceLosses)
     cost = dict(mend.cost)
     price = [float(f"{cost.get(c, 1.0):.{DIGITS}g}") for c in active.fittable(active.in_use(state)).classes]
@@ -71,7 +71,7 @@ def _active(state: State) -> Spec:
 def spec_of(model: finding.AddModel) -> Spec:
     """A model of the doctor's as the shelf keeps it."""
     preset = model.preset if model.family in active.NAIVE else Spec.preset
-    return Spec(preset, tuple(sorted(model.knobs)), model.family)
+    return Spec(preset, tuple(sorted(model.parameters)), model.family)
 
 
 def with_model(state: State, spec: Spec) -> State:
@@ -108,11 +108,11 @@ def _likelihood(state: State, table: active.FittableTable, mend: finding.SetLike
     return _with_active(state, spec) if has else with_model(state, spec)
 
 
-def _knob(state: State, mend: finding.SetKnob) -> State:
+def _parameter(state: State, mend: finding.SetParameter) -> State:
     spec = _active(state)
     # AODE's smoothing is not what the doctor means
     has = mend.name in active.settings(spec) and not (mend.name == "smoothing" and spec.family == "aode")
-    spec = shelf.with_knob(spec if has else Spec("laplace"), mend.name, mend.value)
+    spec = shelf.with_parameter(spec if has else Spec("laplace"), mend.name, mend.value)
     if mend.name == "smoothing" and not active.setting(spec, "alpha"):
-        spec = shelf.with_knob(spec, "alpha", 1.0)
+        spec = shelf.with_parameter(spec, "alpha", 1.0)
     return _with_active(state, spec) if has else with_model(state, spec)

@@ -20,8 +20,8 @@ from bayes_engine.workbench.doctor.finding import (
     ModelInUse,
     Repair,
     Report,
-    SetKnob,
     SetLikelihood,
+    SetParameter,
     SetRole,
     Severity,
 )
@@ -35,7 +35,7 @@ LOOKED = 512
 GROUPED = 3
 """From so many columns with the same finding on they are one line."""
 OF_CLASSES = ("single-row-class", "rare-class", "imbalance")
-OF_MODELS = (AddModel, SetKnob, SetLikelihood, BalanceLosses)
+OF_MODELS = (AddModel, SetParameter, SetLikelihood, BalanceLosses)
 """Mends of a model, or of the losses, rather than of the table."""
 
 
@@ -132,7 +132,7 @@ def _kind(mend: Mend) -> Any:
         return SetLikelihood, mend.likelihood
     if isinstance(mend, Repair):
         return Repair, mend.what, mend.value if mend.what == "days" else None
-    return mend if isinstance(mend, SetKnob | AddModel) else type(mend)
+    return mend if isinstance(mend, SetParameter | AddModel) else type(mend)
 
 
 def _one(mends: list[Mend]) -> tuple[Mend, ...]:

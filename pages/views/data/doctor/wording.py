@@ -162,7 +162,7 @@ def mend_help(mend: finding.Mend) -> str:
             "mdlp": _("The active model counts intervals, cut where the classes change."),
             "categorical": _("The active model counts every value as a level."),
         }[mend.likelihood] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
-    if isinstance(mend, finding.SetKnob):
+    if isinstance(mend, finding.SetParameter):
         return {
             "smoothing": _("The active model is smoothed: a pseudo-count of α = 1 for each pair that needs it."),
             "var_floor": _("No class's variance is less than this share of the column's."),

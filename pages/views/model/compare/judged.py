@@ -86,7 +86,7 @@ class Judged:
         if name == COUNTERPART:
             return _("logistic regression")
         every = range(len(self.specs))
-        called = shelf.told_apart(" · ".join(_distinguishing_knobs(self.specs, i, self.table)) for i in every)
+        called = shelf.told_apart(" · ".join(_distinguishing_parameters(self.specs, i, self.table)) for i in every)
         shown = escape(called[int(name)])
         return f"{int(name) + 1} · {shown}" if len(every) > 1 else shown
 
@@ -95,7 +95,7 @@ class Judged:
         return CurveStyle(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
 
 
-def _distinguishing_knobs(specs: tuple[Spec, ...], position: int, table: active.FittableTable) -> list[str]:
+def _distinguishing_parameters(specs: tuple[Spec, ...], position: int, table: active.FittableTable) -> list[str]:
     """The family of a model, and what tells it from the others of its family on the shelf; or its own name."""
     spec = specs[position]
     if spec.name:
@@ -104,8 +104,8 @@ def _distinguishing_knobs(specs: tuple[Spec, ...], position: int, table: active.
     parts = [words.family(spec.family)]
     if spec.family == "naive-bayes" and any(s.preset != spec.preset for s in others):
         parts.append(words.preset(spec.preset))
-    knobs = [k for k in spec.knobs if any(k not in s.knobs for s in others)]
-    return parts + [words.option(name, value, table) for name, value in knobs[:1]]
+    parameters = [k for k in spec.parameters if any(k not in s.parameters for s in others)]
+    return parts + [words.option(name, value, table) for name, value in parameters[:1]]
 
 
 def judge(table: active.FittableTable) -> Judged:
@@ -326,10 +326,11 @@ def families_not_on_shelf(table: active.FittableTable) -> list[Spec]:
     naive = Spec("laplace")
     wanted = [Spec(family=family) for family in ("tan", "aode", "lda", "qda", "spode")]
     wanted = [
-        shelf.with_knob(s, "discretize", "mdlp") if numeric and s.family not in ("lda", "qda") else s for s in wanted
+        shelf.with_parameter(s, "discretize", "mdlp") if numeric and s.family not in ("lda", "qda") else s
+        for s in wanted
     ]
     if numeric:
-        wanted.insert(0, shelf.with_knob(naive, "discretize", "mdlp"))
+        wanted.insert(0, shelf.with_parameter(naive, "discretize", "mdlp"))
     free = [s for s in wanted if s.family not in closed and (s.family not in there or s.family == "naive-bayes")]
     return [s for s in free if s not in here][: shelf.MOST - len(here)]
 

@@ -10,8 +10,8 @@ from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import NaiveBayes
 from pages import active
 from pages.runtime.escape import md
-from pages.views.model.knobs import choose_fitted_model
 from pages.views.model.modes_of_use import comparison, look_up_table, removed_rows
+from pages.views.model.settings import choose_fitted_model
 
 
 def modes_of_use(table: active.FittableTable) -> None:

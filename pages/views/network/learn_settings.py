@@ -1,4 +1,4 @@
-"""The knobs of the tab *learn*: method, score, parents, constraints, and what else a search is told."""
+"""The settings of the tab *learn*: method, score, parents, constraints, and what else a search is told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_END = (keys.LEARN_STEP.to(-1), keys.LEARN_PLAYS.to(False))
 """A new search is shown at its end."""
 
 
-def knobs(here: LearningData, asked: SearchTask) -> None:
+def settings(here: LearningData, asked: SearchTask) -> None:
     """All of them: the four that matter in a row, the others behind two buttons."""
     searched = asked.method in SEARCHED
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -1,4 +1,4 @@
-"""The knobs of the active model: what it does, in a line, and all of estimation that can be turned, over its preset."""
+"""The active model's parameters: what it does, in a line, and all of estimation that can be set, over its preset."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pages.active.shelf import (
     edit_shelf,
     prior_kind,
     pseudo_count,
-    with_knob,
+    with_parameter,
     with_prior,
     with_prior_strength,
 )
@@ -41,7 +41,7 @@ BINNED = ("equal-width", "quantile")
 
 @dataclass(frozen=True)
 class Acting:
-    """What a model's knobs can act on in a table: `counted` columns, whose estimate α smooths; `numbers`, and whether
+    """What a model's parameters can act on: `counted` columns, whose estimate α smooths; `numbers`, and whether
     any of them is `gaussian` to this model."""
 
     counted: bool
@@ -50,7 +50,7 @@ class Acting:
 
 
 def acting(table: active.FittableTable, spec: Spec) -> Acting:
-    """What the model's knobs act on here."""
+    """What the model's parameters act on here."""
     discrete, numbers = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
     if spec.family == "complement":
         return Acting(counted=True, numbers=False, gaussian=False)
@@ -62,7 +62,7 @@ def acting(table: active.FittableTable, spec: Spec) -> Acting:
 
 
 def summary(table: active.FittableTable, spec: Spec) -> str:
-    """What the model does, in a line: of its knobs those that act on this table, and those that differ."""
+    """What the model does, in a line: of its parameters those that act on this table, and those that differ."""
     values, on = active.settings(spec), acting(table, spec)
     smoothed = ["alpha"] if values.get("smoothing") != "none" else []
     shown = [
@@ -79,12 +79,12 @@ def summary(table: active.FittableTable, spec: Spec) -> str:
     ]
     searched = spec.family != "network" or values["structure"] in SEARCHED
     idle = set() if searched else {"criterion", "max_parents"}
-    others = [name for name, _value in spec.knobs if name not in shown and name not in idle]
+    others = [name for name, _value in spec.parameters if name not in shown and name not in idle]
     return " · ".join(words.setting(name, values[name], table) for name in [*shown, *others] if name in values)
 
 
 def choose_fitted_model(table: active.FittableTable) -> active.Fitted:
-    """The shelf with the knobs of its active model, fitted; where a knob forbids the fit, the page ends with why, and
+    """The shelf with the parameters of its active model, fitted; where one forbids the fit, the page ends with why, and
     it can be turned back here."""
     spec = choose_model(table)
     try:
@@ -101,7 +101,7 @@ def _panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) ->
     """What the model does, in a line; and folded the shelf, the family, and all of estimation that can be turned over
     the preset. `prior` is what setting it by hand starts from."""
     st.caption(f"{words.family(spec.family)} · {md(summary(table, spec), 400)}")
-    with st.expander(_("Settings"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):
+    with st.expander(_("Settings"), icon=":material/tune:", **bound_to(keys.PARAMETERS_OPEN)):
         edit_shelf(table)
         widgets = _widgets(table, spec, prior)
         for start in range(0, len(widgets), 4):
@@ -114,7 +114,7 @@ def _panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) ->
 
 
 def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> list[Callable[[], None]]:
-    """The widgets of the knobs that the model has, in their order; those for numbers where there are any."""
+    """The widgets of the parameters that the model has, in their order; those for numbers where there are any."""
     values, on = active.settings(spec), acting(table, spec)
 
     def rows(state: State, value: Any) -> State:
@@ -136,7 +136,7 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
         "max_parents": lambda: _most_parents(table, spec),
         "alpha_kind": lambda: _prior_kind(table, spec, off=not on.counted),
         "smoothing": choice("smoothing", off=not on.counted),
-        "alpha": lambda: prior_choice.strength_slider("knob_alpha", pseudo_count(spec), rows, off=not on.counted),
+        "alpha": lambda: prior_choice.strength_slider("parameter_alpha", pseudo_count(spec), rows, off=not on.counted),
         "alpha_exact": lambda: _alpha_exact(table, spec, rows, off=not on.counted),
         "priors": lambda: _prior_rule(table, spec, prior),
         "shrinkage": lambda: _shrinkage(table, spec),
@@ -158,8 +158,8 @@ def _widgets(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) 
     hidden |= set() if any(v.textual for v in table.features) else {"terms", "counting"}
     hidden |= {"criterion"} if spec.family == "selective" else {"selected_by"}
     hidden |= set() if values.get("likelihoods") else {"likelihoods"}
-    knob = {"alpha_kind": "alpha", "alpha_exact": "alpha", "selected_by": "criterion"}
-    return [draw for name, draw in made.items() if knob.get(name, name) in values and name not in hidden]
+    parameter = {"alpha_kind": "alpha", "alpha_exact": "alpha", "selected_by": "criterion"}
+    return [draw for name, draw in made.items() if parameter.get(name, name) in values and name not in hidden]
 
 
 def _choice_help(name: str, *, naive: bool) -> str:
@@ -210,12 +210,12 @@ def _choice_help(name: str, *, naive: bool) -> str:
 def _turned(
     table: active.FittableTable, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v, widget: str = ""
 ) -> dict[str, Any]:
-    """Keyword arguments that make a widget a view of one knob of the active model."""
+    """Keyword arguments that make a widget a view of one parameter of the active model."""
 
     def turn(state: State, entered: Any) -> State:
-        return edit_active_model(table, lambda old: with_knob(old, name, read(entered)))(state)
+        return edit_active_model(table, lambda old: with_parameter(old, name, read(entered)))(state)
 
-    return control(f"knob_{widget or name}", value, turn)
+    return control(f"parameter_{widget or name}", value, turn)
 
 
 def _select(
@@ -229,9 +229,9 @@ def _select(
     read: Callable[[Any], Any] = lambda v: v,
     widget: str = "",
 ) -> None:
-    """A knob that is one of some options with their words."""
+    """A parameter that is one of some options with their words."""
     st.selectbox(
-        words.knob_name(name),
+        words.parameter_name(name),
         list(options),
         format_func=options.__getitem__,
         help=about,
@@ -241,7 +241,7 @@ def _select(
 
 
 def _choice(table: active.FittableTable, spec: Spec, name: str, *, off: bool = False) -> None:
-    """A knob that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
+    """A parameter that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
     naive = spec.family in active.NAIVE
     among: dict[str, Sequence[str]] = {
         **CHOICES,
@@ -263,7 +263,7 @@ def _prior_kind(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
     """Which kind of Dirichlet prior all columns have; naive Bayes may mend zeros only."""
     zeros = spec.family in active.NAIVE
     prior_choice.choose_kind(
-        "knob_kind",
+        "parameter_kind",
         prior_kind(spec),
         (*prior_choice.KINDS, "zero-only") if zeros else prior_choice.KINDS,
         lambda state, kind: edit_active_model(table, lambda old: with_prior(old, kind))(state),
@@ -275,12 +275,12 @@ def _prior_kind(table: active.FittableTable, spec: Spec, *, off: bool) -> None:
 def _alpha_exact(table: active.FittableTable, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
     prior_choice.strength_input(
-        "knob_alpha", pseudo_count(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases
+        "parameter_alpha", pseudo_count(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases
     )
 
 
 def _column(table: active.FittableTable, spec: Spec, name: str, about: str) -> None:
-    """A knob that is a discrete column of this model, or its own choice."""
+    """A parameter that is a discrete column of this model, or its own choice."""
     stands, cut = active.setting(spec, name), active.setting(spec, "discretize") is not None
     can = [-1, *(i for i, v in enumerate(table.features) if v.discrete or cut or i == stands)]
     _select(table, name, {i: words.option(name, i, table) for i in can}, stands, about=about)
@@ -308,7 +308,7 @@ def _structure(table: active.FittableTable, spec: Spec) -> None:
 
 def _most_parents(table: active.FittableTable, spec: Spec) -> None:
     st.number_input(
-        words.knob_name("max_parents"),
+        words.parameter_name("max_parents"),
         1,
         8,
         step=1,
@@ -386,14 +386,14 @@ def _selected_by(table: active.FittableTable, spec: Spec) -> None:
         widget="selected_by",
     )
     if isinstance(stands, tuple) and score("risk") != stands:
-        anew = edit_active_model(table, lambda old: with_knob(old, "criterion", score("risk")))
-        st.button(_("Select anew under the present losses"), key="knob_reselect", **on_click(anew),
+        anew = edit_active_model(table, lambda old: with_parameter(old, "criterion", score("risk")))
+        st.button(_("Select anew under the present losses"), key="parameter_reselect", **on_click(anew),
                   help=_("The losses have changed since."))  # fmt: skip
 
 
 def _bins(table: active.FittableTable, spec: Spec) -> None:
     st.number_input(
-        words.knob_name("bins"),
+        words.parameter_name("bins"),
         2,
         100,
         step=1,
