@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.dates import DATE
-from bayes_engine.table.grid import Grid
+from bayes_engine.table.grid import Grid, R
 from bayes_engine.table.notes import Note, lines_of, note, offer
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 from bayes_engine.table.tokenize import ALIGNED, Dialect, aligned, aligned_at, records, stretches, tokenize
@@ -34,26 +34,41 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
     >>> grid.cells[1].tolist(), dialect.delimiter, dialect.quote
     (['city', 'Oslo', 'Rome'], '|', "'")
     """
-    data, given = prepared(text.encode(), delimiter, quote, notes)
-    text = data.decode()
-    dialect = sniff(text, given, quote)
-    grid = tokenize(text, dialect)
-    if dialect.delimiter == "" and given is None and whole_lines(data, len(grid.widths)) and not grid.odd:
-        inner = "\n".join(map(str, grid.first)) + "\n"
-        again = sniff(inner, None, quote)
+    return cut_by(lambda data, dialect: tokenize(data.decode(), dialect), text.encode(), delimiter, quote, notes)
+
+
+_HEAD = 1 << 22
+"""Bytes that hold the characters which tell a dialect."""
+
+
+def cut_by(
+    tokenizer: Callable[[bytes, Dialect], R], data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]
+) -> tuple[R, Dialect]:
+    """`cut` of a text in UTF-8, by whatever cuts one of a known dialect."""
+    data, given = _prepared(data, delimiter, quote, notes)
+    dialect = sniff(head(data), given, quote)
+    records = tokenizer(data, dialect)
+    if dialect.delimiter == "" and given is None and _whole_lines(data, len(records.widths)) and not records.odd:
+        inner = "".join(f"{cell}\n" for cell in records.first).encode()
+        again = sniff(head(inner), None, quote)
         if again.delimiter:
-            dialect, grid = again, tokenize(inner, again)
-            notes.append(unwrapped_note())
-    if (mended := with_one_delimiter(data, dialect, grid.widths, grid.lines, notes)) is not data:
-        grid = tokenize(mended.decode(), dialect)
-    notes += dialect_notes(dialect, grid.odd, given, quote)
-    return grid, dialect
+            data, dialect, records = inner, again, tokenizer(inner, again)
+            notes.append(note("every line is quoted as a whole: these quotes are left out", "warning"))
+    if (mended := with_one_delimiter(data, dialect, records.widths, records.lines, notes)) is not data:
+        records = tokenizer(mended, dialect)
+    notes += _dialect_notes(dialect, records.odd, given, quote)
+    return records, dialect
 
 
-def prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[bytes, str | None]:
+def head(data: bytes) -> str:
+    """As much of a text in UTF-8 as tells its dialect, or that it is ARFF."""
+    return data[:_HEAD].decode(errors="ignore")
+
+
+def _prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[bytes, str | None]:
     r"""A text in UTF-8 as it is to be cut, and the delimiter that is told: by whom it may be, or by the text itself.
 
-    >>> prepared(b"sep=;\na;b\n", None, None, [])
+    >>> _prepared(b"sep=;\na;b\n", None, None, [])
     (b'\na;b\n', ';')
     """
     if quote and (len(quote) > 1 or quote in ("\n", "\r", delimiter)):
@@ -74,7 +89,7 @@ def prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[
     return _plainly_quoted(data, notes) if quote is None else data, delimiter
 
 
-def dialect_notes(dialect: Dialect, odd: Sequence[int], delimiter: str | None, quote: str | None) -> list[Note]:
+def _dialect_notes(dialect: Dialect, odd: Sequence[int], delimiter: str | None, quote: str | None) -> list[Note]:
     """What there is to say of a dialect, where `delimiter` and `quote` were told or None, and of odd quotes."""
     notes = []
     if odd:
@@ -133,11 +148,6 @@ def with_one_delimiter(
                           "they are cut there", "warning", here[0], other=mark.decode(), delimiter=dialect.delimiter,
                           n=len(here), lines=lines_of(here)))  # fmt: skip
     return b"".join(rows) if cut_at else data
-
-
-def unwrapped_note() -> Note:
-    """That the quotes around the lines were no part of their cells."""
-    return note("every line is quoted as a whole: these quotes are left out", "warning")
 
 
 _STRETCH = 1 << 20
@@ -215,7 +225,7 @@ def _with_quotes(data: bytes, pattern: bytes, opening: bytes, shown: str, notes:
     return out.getvalue()
 
 
-def whole_lines(data: bytes, n: int) -> bool:
+def _whole_lines(data: bytes, n: int) -> bool:
     """Whether the text is `n` lines, more than one, and each is one quoted cell."""
     lines = 0
     for lines, line in enumerate(re.finditer(rb"[^\r\n]+", data), 1):  # noqa: B007 (how many there were)

@@ -78,6 +78,9 @@ class Records(Protocol):
     def lines(self) -> NDArray[np.intp]: ...
 
     @property
+    def odd(self) -> tuple[int, ...]: ...
+
+    @property
     def columns(self) -> int:
         """Cells of the widest record."""
 

@@ -9,7 +9,6 @@ record, for how many there are and for those of single records, which are read a
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,14 +23,7 @@ from numpy.typing import NDArray
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import Layout, lay_out, no_rows
 from bayes_engine.table.decode import load, recode
-from bayes_engine.table.dialect import (
-    dialect_notes,
-    prepared,
-    sniff,
-    unwrapped_note,
-    whole_lines,
-    with_one_delimiter,
-)
+from bayes_engine.table.dialect import cut_by, head
 from bayes_engine.table.grid import Grid, check_size
 from bayes_engine.table.notes import Note
 from bayes_engine.table.parquet_arff import cell_text, declared, is_arff, is_parquet, parquet, written
@@ -56,8 +48,6 @@ LEAST = 1 << 18
 """Bytes up to which a text is read whole."""
 BLOCK = 200_000
 """Cells that are looked at at once."""
-_HEAD = 1 << 22
-"""Bytes that hold the characters which tell a dialect."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +130,7 @@ def open_cells(
         text, known = recode(data, form.encoding, notes)
         handed = [text]
         del data, text  # whoever reads it says when it is gone
-        if is_arff(_head(handed[0])):
+        if is_arff(head(handed[0])):
             return _of_arff(handed, known, name, notes)
         return _in_pieces(handed, known, form, name, notes)
     if len(data) > LEAST and (book := workbook(data, max_bytes)) is not None:
@@ -161,34 +151,19 @@ def _written(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
 
 def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, notes: list[Note]) -> CellBlocks:
     """The cells of a long text in UTF-8, which is taken out of the list, and had this encoding."""
-    data = handed.pop()
-    data, given = prepared(data, form.delimiter, form.quote, notes)
-    dialect = sniff(_head(data), given, form.quote)
-    text, skim = _skimmed(data, dialect)
-    if dialect.delimiter == "" and given is None and whole_lines(data, len(skim.widths)) and not skim.odd:
-        inner = io.BytesIO()
-        inner.writelines(f"{cell}\n".encode() for cell in skim.first)
-        again = sniff(_head(inner.getvalue()), None, form.quote)
-        if again.delimiter:
-            dialect, (text, skim) = again, _skimmed(inner.getvalue(), again)
-            notes.append(unwrapped_note())
-    if (mended := with_one_delimiter(data, dialect, skim.widths, skim.lines, notes)) is not data:
-        text, skim = _skimmed(mended, dialect)
-        del mended
-    del data
-    notes += dialect_notes(dialect, skim.odd, given, form.quote)
-    all_of_it = _Records(text, skim, np.arange(len(skim.widths)), skim.widths, skim.lines, skim.columns)
-    layout, kept, line = lay_out(all_of_it, form.header, dialect.delimiter, notes, trim=form.trim)
+    every, dialect = cut_by(_skimmed, handed.pop(), form.delimiter, form.quote, notes)
+    layout, kept, line = lay_out(every, form.header, dialect.delimiter, notes, trim=form.trim)
     recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=form.trim)
-    rows = _Rows(text, kept.positions, layout)
-    return CellBlocks(layout.names, len(rows.positions), tuple(notes), recipe, name, rows)
+    return CellBlocks(
+        layout.names, len(kept.positions), tuple(notes), recipe, name, _Rows(every.text, kept.positions, layout)
+    )
 
 
 def _of_arff(handed: list[bytes], encoding: str, name: str, notes: list[Note]) -> CellBlocks:
     """The cells of a long ARFF file in UTF-8, which is taken out of the list: its rows are written again as pieces."""
     data = handed.pop()
-    begins = declared(head := _head(data), notes)
-    position, line = len(head[: begins.begin].encode()), head.count("\n", 0, begins.begin) + 1
+    begins = declared(beginning := head(data), notes)
+    position, line = len(beginning[: begins.begin].encode()), beginning.count("\n", 0, begins.begin) + 1
     pieces, starts, weighed = list[_Piece](), [0], False
     while position < len(data):
         tick(position, len(data))
@@ -228,18 +203,15 @@ def _of_workbook(book: Workbook, form: FileForm, name: str, notes: list[Note]) -
     left, columns, sheets = chosen.left, chosen.right - chosen.left, book.sheets
     text = _Text(pieces, np.cumsum([len(some) for some in lines]), left)
     first = pd.concat([cells if begin == left else cells.str[:0] for begin, cells in firsts], ignore_index=True)
-    widths = np.full(chosen.n, columns, dtype=np.intp)
-    skim = _Skim(first, widths, np.concatenate(lines), np.concatenate(reach) - left, columns, ())
-    all_of_it = _Records(text, skim, np.arange(chosen.n), widths, skim.lines, columns)
-    layout, kept, line = lay_out(all_of_it, form.header, "", notes, trim=form.trim)
+    every = _Records(
+        text, np.arange(chosen.n), first, np.full(chosen.n, columns, dtype=np.intp), np.concatenate(lines),
+        np.concatenate(reach) - left, columns,
+    )  # fmt: skip
+    layout, kept, line = lay_out(every, form.header, "", notes, trim=form.trim)
     recipe = Recipe("spreadsheet", sheet=chosen.name, sheets=sheets, header=line, trim=form.trim)
     return CellBlocks(
         layout.names, len(kept.positions), tuple(notes), recipe, name, _Rows(text, kept.positions, layout)
     )
-
-
-def _head(data: bytes) -> str:
-    return data[:_HEAD].decode(errors="ignore")
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------------------
@@ -291,34 +263,22 @@ class _Text:
             yield grid, here
 
 
-class _Skim(NamedTuple):
-    """Of every record: its first cell, how many cells it has, its line, its cells up to the last that is not empty; how
-    many cells the widest has; and the lines on which a quote is odd."""
-
-    first: pd.Series
-    widths: NDArray[np.intp]
-    lines: NDArray[np.intp]
-    reach: NDArray[np.intp]
-    columns: int
-    odd: tuple[int, ...]
-
-
-def _skimmed(data: bytes, dialect: Dialect) -> tuple[_Text, _Skim]:
-    """The text cut into pieces, and what is to be known of its records."""
-    pieces, grids, reach, columns = list[_Piece](), list[Grid](), list[NDArray[np.intp]](), 1
+def _skimmed(data: bytes, dialect: Dialect) -> _Records:
+    """The text cut into pieces, and its records."""
+    pieces, grids, filled, columns = list[_Piece](), list[Grid](), list[NDArray[np.intp]](), 1
     for piece, grid in _cut_up(data, dialect):
         pieces.append(piece)
-        reach.append(grid.reach())
+        filled.append(grid.reach())
         columns = max(columns, grid.columns)
         grids.append(grid._replace(cells=grid.cells[[0]]))  # one column of it, not all
-    check_size(sum(len(grid.widths) for grid in grids), columns)
+    starts = np.cumsum([0, *(len(grid.widths) for grid in grids)])
+    check_size(int(starts[-1]), columns)
     every = grids or [_NONE]
-    skim = _Skim(
-        pd.concat([grid.first for grid in every], ignore_index=True), np.concatenate([g.widths for g in every]),
-        np.concatenate([g.lines for g in every]), np.concatenate(reach or [_NONE.widths]), columns,
-        tuple(line for grid in grids for line in grid.odd),
+    return _Records(
+        _Text(pieces, starts), np.arange(starts[-1]), pd.concat([grid.first for grid in every], ignore_index=True),
+        np.concatenate([grid.widths for grid in every]), np.concatenate([grid.lines for grid in every]),
+        np.concatenate(filled or [_NONE.widths]), columns, tuple(line for grid in grids for line in grid.odd),
     )  # fmt: skip
-    return _Text(pieces, np.cumsum([0, *(len(grid.widths) for grid in grids)])), skim
 
 
 def _cut_up(data: bytes, dialect: Dialect) -> Iterator[tuple[_Piece, Grid]]:
@@ -406,18 +366,18 @@ _NONE = Grid(pd.DataFrame({0: pd.Series(dtype="str")}), np.zeros(0, dtype=np.int
 
 @dataclass(frozen=True)
 class _Records:
-    """Records of a text by their `positions`: what a grid tells of them, their cells read when they are asked for."""
+    """Records of a `text` by their `positions`, whose cells are read when they are asked for. Kept of each: its `first`
+    cell, how many cells it has and its line, as in a grid, and its cells up to the last that is not empty (`filled`).
+    """
 
     text: _Text
-    skim: _Skim
     positions: NDArray[np.intp]
+    first: pd.Series
     widths: NDArray[np.intp]
     lines: NDArray[np.intp]
+    filled: NDArray[np.intp]
     columns: int
-
-    @property
-    def first(self) -> pd.Series:
-        return self.skim.first.iloc[self.positions]
+    odd: tuple[int, ...] = ()
 
     def rows(self, first: int, last: int) -> list[list[str]]:
         rows = (
@@ -426,7 +386,7 @@ class _Records:
         return [[*row, *[""] * (self.columns - len(row))][: self.columns] for row in rows]
 
     def reach(self) -> NDArray[np.intp]:
-        return self.skim.reach[self.positions]
+        return self.filled
 
     def like(self, row: Sequence[str], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
         candidates = np.flatnonzero(among)
@@ -443,11 +403,14 @@ class _Records:
         return left
 
     def part(self, first: int, last: int | None = None, columns: int | None = None) -> Self:
-        return replace(self, positions=self.positions[first:last], widths=self.widths[first:last],
-                       lines=self.lines[first:last], columns=min(self.columns, columns or self.columns))  # fmt: skip
+        return replace(self._taken(slice(first, last)), columns=min(self.columns, columns or self.columns))
 
     def kept(self, which: NDArray[np.bool_]) -> Self:
-        return replace(self, positions=self.positions[which], widths=self.widths[which], lines=self.lines[which])
+        return self._taken(which)
+
+    def _taken(self, which: slice | NDArray[np.bool_]) -> Self:
+        return replace(self, positions=self.positions[which], first=self.first[which], widths=self.widths[which],
+                       lines=self.lines[which], filled=self.filled[which])  # fmt: skip
 
 
 @dataclass(frozen=True)
