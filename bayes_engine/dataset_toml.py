@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -27,46 +27,44 @@ def parse_info(text: str, file: str) -> DatasetInfo:
     Traceback (most recent call last):
     bayes_engine.errors.BayesEngineError: 'melons.toml': key 'titel' is not known here; known keys: title, title_zh, ...
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
-    info: DatasetInfo = _record(DatasetInfo, document, file, "")
+    info: DatasetInfo = _record(DatasetInfo, _document(text, file), file, "")
+    check = partial(_check, file)
     if info.image is not None:
-        _refuse(_misdrawn(info.image, info.cases), file)
+        _check_image(info.image, info.cases, check)
         info = _with_pixels(info, info.image)
-    _refuse(_contradictions(info), file)
+    _check_statements(info, check)
     return info
 
 
 def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
     """The TOML beside a network; anything wrong in it raises, naming `file` and the key."""
-    info: NetworkInfo = _record(NetworkInfo, tomllib.loads(text), file, "")
-    _refuse(_disagreements(info, network), file)
+    info: NetworkInfo = _record(NetworkInfo, _document(text, file), file, "")
+    check, names = partial(_check, file), network.names
+    check(tuple(node.name for node in info.nodes) == names, "nodes", "must be the nodes of the network, in its order")
+    for i, (node, size) in enumerate(zip(info.nodes, network.sizes, strict=True)):
+        labels = (node.levels_en, node.levels_zh)
+        check(all(len(own) in (0, size) for own in labels), f"nodes[{i}]", "one label per level")
+    check(info.target in names and info.target not in info.evidence, "target", "must be a node without evidence")
+    for name, level in info.evidence.items():
+        known = name in names and level in network[name].variable.levels
+        check(known, f"evidence.{name}", "there is no such node or level")
     return info
 
 
-def _refuse(problems: list[tuple[str, str]], file: str) -> None:
-    """Raises BayesEngineError with the first of them."""
-    for key, problem in problems:
+def _document(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
+
+
+Check = Callable[[bool, str, str], None]
+"""Raises unless a statement of a file holds, naming the key and what is wrong with it."""
+
+
+def _check(file: str, holds: bool, key: str, problem: str) -> None:
+    if not holds:
         raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
-
-
-def _disagreements(info: NetworkInfo, network: Network) -> list[tuple[str, str]]:
-    """(key, problem) wherever the TOML names what the network does not have."""
-    problems = []
-    if tuple(node.name for node in info.nodes) != network.names:
-        problems.append(("nodes", "must be the nodes of the network, in its order"))
-        return problems
-    for i, (node, size) in enumerate(zip(info.nodes, network.sizes, strict=True)):
-        if any(len(names) not in (0, size) for names in (node.levels_en, node.levels_zh)):
-            problems.append((f"nodes[{i}]", "one label per level"))
-    if info.target not in network.names or info.target in info.evidence:
-        problems.append(("target", "must be a node without evidence"))
-    for name, level in info.evidence.items():
-        if name not in network.names or level not in network[name].variable.levels:
-            problems.append((f"evidence.{name}", "there is no such node or level"))
-    return problems
 
 
 _hints = cache(get_type_hints)
@@ -125,20 +123,18 @@ def _mismatch(file: str, where: str, wanted: str, value: object) -> BayesEngineE
     )
 
 
-def _misdrawn(image: Image, cases: tuple[ExampleCase, ...]) -> list[tuple[str, str]]:
-    """(key, problem) wherever the picture, or a case drawn as one, does not fit."""
-    problems = []
-    if min(image.rows, image.cols, image.top) < 1 or image.rows * image.cols > MOST_PIXELS:
-        problems.append(("image", f"rows, cols and top are at least 1, and there are at most {MOST_PIXELS} pixels"))
+def _check_image(image: Image, cases: tuple[ExampleCase, ...], check: Check) -> None:
+    """That the picture, and every case drawn as one, can be shown."""
+    fits = min(image.rows, image.cols, image.top) >= 1 and image.rows * image.cols <= MOST_PIXELS
+    check(fits, "image", f"rows, cols and top are at least 1, and there are at most {MOST_PIXELS} pixels")
     try:
         image.meaning.format(row=1, col=1), image.meaning_zh.format(row=1, col=1)
     except (KeyError, IndexError, ValueError):
-        problems.append(("image.meaning", "only {row} and {col} stand in braces"))
+        check(False, "image.meaning", "only {row} and {col} stand in braces")
     for i, case in enumerate(cases):
         shape = len(case.pixels) == image.rows and all(len(row) == image.cols for row in case.pixels)
-        if case.pixels and not (shape and all(-1 <= ink <= image.top for row in case.pixels for ink in row)):
-            problems.append((f"cases[{i}].pixels", "rows × cols numbers from 0 to top, −1 for a missing one"))
-    return problems
+        drawn = shape and all(-1 <= ink <= image.top for row in case.pixels for ink in row)
+        check(not case.pixels or drawn, f"cases[{i}].pixels", "rows × cols numbers from 0 to top, −1 for a missing one")
 
 
 def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
@@ -151,14 +147,8 @@ def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
     return replace(info, columns=(*image.columns, *info.columns), cases=tuple(map(drawn, info.cases)))
 
 
-def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
-    """What the types cannot say: (key, problem) of every statement that does not fit the others."""
-    problems: list[tuple[str, str]] = []
-
-    def check(holds: bool, key: str, problem: str) -> None:
-        if not holds:
-            problems.append((key, problem))
-
+def _check_statements(info: DatasetInfo, check: Check) -> None:
+    """What the types cannot say: that every statement fits the others."""
     columns = {c.name: c for c in info.columns}
     check(len(columns) == len(info.columns), "columns", "a name comes twice")
     targets = [c.name for c in info.columns if c.role == "target"]
@@ -169,8 +159,6 @@ def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
         check(c.kind != "binary" or n == 2, key, "a binary column has two levels")
         check(len({str(level) for level in c.levels}) == n, key, "a level comes twice")
         check(all(len(names) in (0, n) for names in (c.levels_en, c.levels_zh)), key, "one label per level")
-    if problems:
-        return problems
 
     classes = columns[info.target].levels
     for i, case in enumerate(info.cases):
@@ -204,4 +192,3 @@ def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
         check(erratum.column == "" or misprinted is not None, f"{key}.column", "there is no such column")
         check(erratum.level == "" or erratum.level in levels, f"{key}.level", "there is no such level")
         check(erratum.class_ == "" or erratum.class_ in classes, f"{key}.class", "there is no such class")
-    return problems

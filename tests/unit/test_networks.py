@@ -88,6 +88,8 @@ def test_a_toml_that_names_what_is_not_there_is_refused() -> None:
     ):
         with pytest.raises(BayesEngineError, match=f"'t.toml': key '{key}'"):
             parse_network_info(broken, "t.toml", network)
+    with pytest.raises(BayesEngineError, match="is not valid TOML"):
+        parse_network_info(good + "[nodes", "t.toml", network)
     with pytest.raises(BayesEngineError, match="network 'alarm' is not known"):
         load_network("alarm")
 
