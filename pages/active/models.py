@@ -38,9 +38,9 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.incoming.classified_file import free_names
-from pages.active.case_and_losses import case_codes, case_frame, case_values
+from pages.active.case_and_losses import case_frame, case_values
 from pages.active.tables import REFUSE, FittableTable
-from pages.runtime.cache import cached, content_key
+from pages.runtime.cache import cached
 from pages.runtime.job_queue import in_worker
 from pages.runtime.state import Spec, current
 from pages.runtime.view_keys import is_pair, is_place
@@ -94,12 +94,23 @@ EXACT = 15
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model of the shelf, and what the fit had to say."""
+    """A fitted model of the shelf, the key of the table it was fitted to, and what the fit had to say."""
 
+    table_key: str
     spec: Spec
     model: GenerativeClassifier
     notes: tuple[Message, ...]
     calibrated: CalibratedClassifier | None = None
+
+    @property
+    def key(self) -> tuple[str, Spec]:
+        """What stands for it in a key."""
+        return self.table_key, self.spec
+
+    @property
+    def uncalibrated(self) -> Fitted:
+        """The same fit before its calibration."""
+        return replace(self, spec=uncalibrated(self.spec), calibrated=None)
 
     @property
     def scores(self) -> bool:
@@ -354,29 +365,28 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
 
     Raises what the fit raises, and TableError where a calibrator has no rows held out to learn from.
     """
-    own = _fit(table.key, uncalibrated(spec), table.parts)
+    own = _fit(table, uncalibrated(spec))
     if setting(spec, "calibration") == AS_IT_IS:
         return replace(own, spec=spec)  # what it is called now
     with st.spinner(_("calibrating …")):
-        held = _held(table, own.spec, True, own.model)
-        return replace(_calibrated(table.key, spec, own, held), spec=spec)
+        held = _held(table, own, True)
+        return replace(own, spec=spec, calibrated=_calibrated(own, setting(spec, "calibration"), held))
 
 
 @cached(max_entries=16, activity=Message("calibrating the model"))
-def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
-    made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
+def _calibrated(own: Fitted, method: str, _held: HeldOut) -> CalibratedClassifier:
+    made = CalibratedClassifier(own.model, method=method)
     with listen():
-        made.fit_held_out(_own.model, _held)
-    return replace(_own, spec=spec, calibrated=made)
+        made.fit_held_out(own.model, _held)
+    return made
 
 
 @cached(max_entries=64)
-def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
-    counting, estimating = _apart(spec, _parts)
+def _fit(table: FittableTable, spec: Spec) -> Fitted:
+    counting, estimating = _apart(spec, table.parts)
     with listen() as notes:
-        model = _count(key, spec.family, content_key(sorted(counting.items())), counting, _parts)
-        model = model.with_params(**estimating)
-    return Fitted(spec, model, tuple(notes))
+        model = _count(table, spec.family, counting).with_params(**estimating)
+    return Fitted(table.key, spec, model, tuple(notes))
 
 
 def _apart(spec: Spec, parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -386,18 +396,18 @@ def _apart(spec: Spec, parts: Parts) -> tuple[dict[str, Any], dict[str, Any]]:
     by_rows = chosen.get("super_parent") == "loo" or chosen.get("shrinkage") == "auto"
     names = set() if by_rows else set(family.estimation_parameters)
     names -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
-    counting = {k: v for k, v in chosen.items() if k not in names}
+    counting = {k: v for k, v in sorted(chosen.items()) if k not in names}
     return counting, {k: v for k, v in chosen.items() if k in names}
 
 
 @cached(max_entries=16, activity=Message("fitting the model"))
-def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
+def _count(table: FittableTable, family: str, counting: Mapping[str, Any]) -> GenerativeClassifier:
+    parts, weight = table.parts, _weights(table.parts)
     with listen():
-        model = _made(family, _parts.schema, _counting)
-        weight = _weights(_parts)
-        if family in COUNTED and len(_parts.y) < LONG:
-            return model.fit(_parts.X, _parts.y, weight)
-        return in_worker(model.fit, _parts.X, _parts.y, weight)
+        model = _made(family, parts.schema, counting)
+        if family in COUNTED and len(parts.y) < LONG:
+            return model.fit(parts.X, parts.y, weight)
+        return in_worker(model.fit, parts.X, parts.y, weight)
 
 
 def _weights(parts: Parts) -> Any:
@@ -422,39 +432,36 @@ def explained(table: FittableTable, fitted: Fitted) -> Ledger:
     """The case explained by what judges whole rows, at its own prior; a loss or a prior of use never explains it again.
 
     Raises what the model raises, which may refuse missing cells."""
-    values = case_values(table)
-    return _explained(table.key, fitted.spec, case_codes(table, values), table, fitted, values)
+    return _explained(fitted, case_values(table), table)
 
 
 @cached(max_entries=64)
-def _explained(
-    key: str, spec: Spec, codes: tuple[Any, ...], _table: FittableTable, _fitted: Fitted, _values: Mapping[str, Any]
-) -> Ledger:
-    return _fitted.judging.explain(case_frame(_table, _values))
+def _explained(fitted: Fitted, case: Mapping[str, Any], _table: FittableTable) -> Ledger:
+    return fitted.judging.explain(case_frame(_table, case))
 
 
 def held_out_rows(table: FittableTable, fitted: Fitted, *, refit: bool = True) -> HeldOut:
     """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again.
     Without `refit` rows left out one at a time are judged under the structure and cut points that all rows chose."""
-    own = _held(table, uncalibrated(fitted.spec), refit, fitted.model)
+    own = _held(table, fitted.uncalibrated, refit)
     if fitted.calibrated is None:
         return own
     with st.spinner(_("calibrating …")):
-        return _held_calibrated(table.key, fitted.spec, own)
+        return _held_calibrated(fitted, own)
 
 
 @cached(max_entries=16, activity=Message("calibrating the model"))
-def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
-    return calibrate(_held, setting(spec, "calibration"))
+def _held_calibrated(fitted: Fitted, _held: HeldOut) -> HeldOut:
+    return calibrate(_held, setting(fitted.spec, "calibration"))
 
 
-def _held(table: FittableTable, spec: Spec, refit: bool, model: GenerativeClassifier) -> HeldOut:
+def _held(table: FittableTable, own: Fitted, refit: bool) -> HeldOut:
     """As `held_out_rows`, before any calibration."""
-    counting, estimating = _apart(spec, table.parts)
+    counting, estimating = _apart(own.spec, table.parts)
     folds = None
     if estimating and not is_tiny(table) and table.parts.X.size <= MOST_KEPT:
-        folds = _folds(table.key, spec.family, content_key(sorted(counting.items())), counting, table.parts)
-    return _held_out(table.key, spec, refit, model, table.parts, folds, estimating)
+        folds = _folds(table, own.spec.family, counting)
+    return _held_out(own, refit, table, folds, estimating)
 
 
 MOST_KEPT = 1_000_000
@@ -462,31 +469,27 @@ MOST_KEPT = 1_000_000
 
 
 @cached(max_entries=64, activity=Message("judging the model on rows held out"))
-def _folds(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> Folds:
+def _folds(table: FittableTable, family: str, counting: Mapping[str, Any]) -> Folds:
     """What is counted of all folds but one, for all models that only estimate differently."""
+    parts, weight = table.parts, _weights(table.parts)
     with listen():
-        model = _made(family, _parts.schema, _counting).fit(_parts.X, _parts.y, _weights(_parts))
-        X, y, of, weight = _parts.X, _parts.y, _parts.groups, _weights(_parts)
-        return in_worker(Folds, model, X, y, groups=of, sample_weight=weight)
+        model = _made(family, parts.schema, counting).fit(parts.X, parts.y, weight)
+        return in_worker(Folds, model, parts.X, parts.y, groups=parts.groups, sample_weight=weight)
 
 
 @cached(max_entries=64, activity=Message("judging the model on rows held out"))
 def _held_out(
-    key: str,
-    spec: Spec,
-    refit: bool,
-    _model: GenerativeClassifier,
-    _parts: Parts,
-    _folds: Folds | None,
-    _estimating: Mapping[str, Any],
+    own: Fitted, refit: bool, _table: FittableTable, _folds: Folds | None, _estimating: Mapping[str, Any]
 ) -> HeldOut:
-    X, y, weight = _parts.X, _parts.y, _weights(_parts)
+    parts, weight = _table.parts, _weights(_table.parts)
     with listen():
         if _folds is not None:
             held = in_worker(_folds.held_out, **_estimating)
         else:
-            held = in_worker(held_out, _model, X, y, groups=_parts.groups, sample_weight=weight, refit=refit)
-        return held.in_order(_parts.target.levels)
+            held = in_worker(
+                held_out, own.model, parts.X, parts.y, groups=parts.groups, sample_weight=weight, refit=refit
+            )
+        return held.in_order(_table.classes)
 
 
 RUNS = ((300, 5), (3_000, 3))
@@ -506,20 +509,18 @@ def seeds_to_repeat(table: FittableTable) -> tuple[int, ...]:
 
 def repeated_rows(table: FittableTable, fitted: Fitted) -> tuple[HeldOut, ...]:
     """As `held_out_rows`, in folds by each of the `seeds_to_repeat`, before any calibration."""
-    return _repeated(table.key, uncalibrated(fitted.spec), seeds_to_repeat(table), fitted.model, table.parts)
+    return _repeated(fitted.uncalibrated, seeds_to_repeat(table), table)
 
 
 @cached(max_entries=32, activity=Message("repeating the cross-validation"))
-def _repeated(
-    key: str, spec: Spec, seeds: tuple[int, ...], _model: GenerativeClassifier, _parts: Parts
-) -> tuple[HeldOut, ...]:
-    X, y, of, weight = _parts.X, _parts.y, _parts.groups, _parts.weight
+def _repeated(own: Fitted, seeds: tuple[int, ...], _table: FittableTable) -> tuple[HeldOut, ...]:
+    X, y, of, weight = _table.parts.X, _table.parts.y, _table.parts.groups, _table.parts.weight
     with listen():
         held = [
-            in_worker(held_out, _model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True)
+            in_worker(held_out, own.model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True)
             for seed in steps(seeds)
         ]
-    return tuple(one.in_order(_parts.target.levels) for one in held)
+    return tuple(one.in_order(_table.classes) for one in held)
 
 
 def notes_of(table: FittableTable, fitted: Fitted) -> tuple[Message, ...]:

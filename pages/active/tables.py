@@ -373,10 +373,6 @@ def sample_of(table: FittableTable, n: int) -> FittableTable:
 # looking at a table ---------------------------------------------------------------------------------------------
 
 
-def column_summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
-    return _summaries(table.key, table.frame, table.schema)
-
-
 @cached(max_entries=16)
-def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnSummary, ...]:
-    return describe(_frame, _schema)
+def column_summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
+    return describe(table.frame, table.schema)

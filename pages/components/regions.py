@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,9 +112,9 @@ def region_plane(
 ) -> None:
     values = active.case_values(table)
     fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
-    model = _judging(table, fitted, axes)
+    model = _judging(fitted, axes)
     try:
-        grid = _plane(table.key, fitted.spec, axes, active.case_codes(table, fixed or {}), model, table, fixed)
+        grid = _plane(fitted, axes, fixed, table)
     except BayesEngineError as error:  # too many columns to integrate out: hold them fixed instead
         st.info(error.message.local(md))
         return
@@ -205,26 +206,16 @@ def most_frequent(table: active.FittableTable, grid: Plane) -> None:
             )
 
 
-def _judging(
-    table: active.FittableTable, fitted: active.Fitted, axes: Axes
-) -> GenerativeClassifier | CalibratedClassifier:
+def _judging(fitted: active.Fitted, axes: Axes) -> GenerativeClassifier | CalibratedClassifier:
     """What gives the posterior on the plane: a calibrator knows of whole rows only."""
     return fitted.model if axes.alone else fitted.judging
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))
-def _plane(
-    key: str,
-    spec: Any,
-    axes: Axes,
-    codes: Any,
-    _model: Any,
-    _table: active.FittableTable,
-    _fixed: dict[str, Any] | None,
-) -> Plane:
-    X = _table.parts.X
+def _plane(fitted: active.Fitted, axes: Axes, fixed: Mapping[str, Any] | None, _table: active.FittableTable) -> Plane:
+    X, model = _table.parts.X, _judging(fitted, axes)
     y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
-    return in_worker(posterior_plane, _model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
+    return in_worker(posterior_plane, model, _table.features, axis_of(axes.x, X[axes.x.name]), y, fixed)
 
 
 def _points(
@@ -232,12 +223,11 @@ def _points(
 ) -> Points | None:
     """The rows with their class and what the model, under the losses, decides for each: from all its features, those
     that differ from the case in the others faded; or from the axes alone. None where no row has a place."""
-    x, y, rows = _scattered(table.key, fitted.spec, axes, table.parts.X, grid)
+    x, y, rows = _scattered(table, axes, grid)
     if not rows:
         return None
-    model = _judging(table, fitted, axes)
-    joints = _joints(table.key, fitted.spec, axes, model, table.parts.X, rows)
-    ledger = joints.at_prior(model.prior_by_class, active.prior_of_use(table))
+    joints = _joints(fitted, axes, table, rows)
+    ledger = joints.at_prior(_judging(fitted, axes).prior_by_class, active.prior_of_use(table))
     loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]
     judged = decide_ledger(
         ledger, loss, amount=amounts if loss.by_amount is not None else None
@@ -258,15 +248,15 @@ def _points(
 
 
 @cached(max_entries=24)
-def _scattered(key: str, spec: Any, axes: Axes, _X: Any, _grid: Plane) -> tuple[list[float], list[float], list[int]]:
+def _scattered(table: active.FittableTable, axes: Axes, _grid: Plane) -> tuple[list[float], list[float], list[int]]:
     """The rows that are drawn, and where."""
-    return scatter(_X, _grid.x, _grid.y, most=MOST_POINTS)
+    return scatter(table.parts.X, _grid.x, _grid.y, most=MOST_POINTS)
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))
-def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[int]) -> Ledger:
+def _joints(fitted: active.Fitted, axes: Axes, _table: active.FittableTable, _rows: list[int]) -> Ledger:
     """Of the rows that are drawn on these axes: of the whole rows, or of the axes alone."""
-    return summed(_model, _X.iloc[_rows], axes.names if axes.alone else None)
+    return summed(_judging(fitted, axes), _table.parts.X.iloc[_rows], axes.names if axes.alone else None)
 
 
 def _texts(table: active.FittableTable, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:

@@ -1,8 +1,8 @@
 """What is computed once: results kept for everybody, bounded in number and in bytes, and freed with their upload.
 
-    @cached(max_entries=16, activity=Message("holding rows out"))
-    def _held(table: FittableTable, spec: Spec, _model: Any) -> HeldOut:
-        return held_out(_model, table.parts.X, table.parts.y)
+    @cached(max_entries=64)
+    def _explained(fitted: Fitted, case: Mapping[str, Any], _table: FittableTable) -> Ledger:
+        return fitted.judging.explain(case_frame(_table, case))
 
 Against `st.cache_resource` it adds what many users need: one budget of bytes for all functions together (`BUDGET`), a
 share for each uploaded file, and an end: when the last session that held a file is gone (`hold`), all that was computed
@@ -81,9 +81,9 @@ _asked: ContextVar[set[Place] | None] = ContextVar("asked", default=None)  # by 
 
 
 def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the results of a function, at most `max_entries` of them. An argument that has a `key`, as a table in use,
-    counts by that; one whose name begins with an underscore is not part of the key. What may take long is a job with an
-    `activity` (`jobs.run`)."""
+    """Keep the results of a function, at most `max_entries` of them. An argument that has a `key`, as a table in use
+    or a fitted model, counts by that, a mapping by its content; one whose name begins with an underscore hangs on the
+    others and does not count. What may take long is a job with an `activity` (`jobs.run`)."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
         names = signature(function)
@@ -98,7 +98,7 @@ def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Ca
                 bound = names.bind(*args, **kwargs)
                 bound.apply_defaults()
                 given = tuple(bound.arguments.values())
-            key = tuple(getattr(given[i], "key", given[i]) for i in keyed)
+            key = tuple(_key_of(given[i]) for i in keyed)
             if (asked := _asked.get()) is not None:
                 with _lock:
                     asked.add((number, key))
@@ -123,6 +123,11 @@ def cached(*, max_entries: int, activity: Message | None = None) -> Callable[[Ca
         return call
 
     return wrap
+
+
+def _key_of(argument: Any) -> Hashable:
+    key: Hashable = getattr(argument, "key", argument)
+    return content_key(key) if isinstance(key, Mapping) else key
 
 
 def content_key(*values: Any) -> str:
@@ -301,9 +306,13 @@ def _drop(place: Place) -> None:
 
 def _owner(key: tuple[Any, ...]) -> str:
     """The file that a key speaks of; the digests are long enough to stand in no other key by chance."""
-    words = [word for word in key if isinstance(word, str)]
     with _lock:
-        return next((digest for digest in _holders if any(digest in word for word in words)), "")
+        return next((digest for digest in _holders if _names(key, digest)), "")
+
+
+def _names(key: Any, digest: str) -> bool:
+    """Whether a text in a key, or in a key inside it, holds the digest."""
+    return digest in key if isinstance(key, str) else type(key) is tuple and any(_names(part, digest) for part in key)
 
 
 # measuring ------------------------------------------------------------------------------------------------------

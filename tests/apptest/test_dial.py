@@ -219,6 +219,26 @@ def test_the_worst_row_is_one_click_away() -> None:
     assert "p ≤ 0.0005" in said(app) and "this is beyond chance" in said(app)
 
 
+def test_chance_is_that_of_the_two_classes_which_a_prior_of_use_makes_likeliest() -> None:
+    """Among three classes another prior of use compares two others."""
+    cells = [f"{c},{i % 2},{(i // 2 + (c == 'x')) % 3},{(i * i + len(c)) % 3}" for c in "xyz" for i in range(20)]
+    content = "\n".join(["class,a,b,d", *cells]).encode()
+
+    def by_chance(*prior: float) -> str:
+        state = State(prior=prior, columns=((0, "target", "", ()), *((i, "", "categorical", ()) for i in (1, 2, 3))))
+        app = uploaded(content, state=state, dependence_tab="twice")
+        return next(m.value for m in app.markdown if m.value.startswith("By chance alone"))
+
+    priors = [(0.6, 0.39, 0.01), (0.01, 0.6, 0.39)]
+    after_one_another = [by_chance(*prior) for prior in priors]
+    alone = []
+    for prior in priors:
+        forget()
+        alone.append(by_chance(*prior))
+    assert after_one_another == alone
+    assert alone[0] != alone[1]
+
+
 def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
     """Naive Bayes gives the first melon 0.944, the tree 0.989: between them a threshold of 0.97 splits them."""
     app = tab("twice", State(**{**vars(MELONS), "losses": ((0.0, 32.0), (1.0, 0.0))}))

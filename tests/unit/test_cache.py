@@ -166,14 +166,21 @@ def test_those_who_ask_at_once_wait_for_one_answer() -> None:
     assert calls == ["a"]
 
 
-def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
-    tries, ready = [], threading.Barrier(7)
+def test_those_who_waited_for_a_failure_do_not_wait_for_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries, ready, at_the_gate, gate_of = [], threading.Barrier(7), threading.Semaphore(0), cache._gate
+
+    def gate(place: Any) -> Any:
+        there = gate_of(place)
+        at_the_gate.release()
+        return there
+
+    monkeypatch.setattr(cache, "_gate", gate)
 
     @cache.cached(max_entries=4)
     def put_off(key: str) -> int:
         tries.append(key)
         if len(tries) == 1:
-            time.sleep(0.2)
+            assert all(at_the_gate.acquire(timeout=PATIENCE) for _ in range(8))
         else:
             ready.wait(PATIENCE)  # only passed if the seven others are here together
         raise KeyError(key)

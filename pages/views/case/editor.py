@@ -15,7 +15,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
-from bayes_engine.table.roles import Parts, put
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import Working, derive, rows_like
 from bayes_engine.workbench.derivation.exercise import Exercise, draw
@@ -28,7 +28,7 @@ from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, State, bound_to, control, current, on_click
+from pages.runtime.state import State, bound_to, control, current, on_click
 
 BESIDE = 10
 """So many columns have a field beside the decision, which is about as high then; more are folded."""
@@ -63,20 +63,10 @@ class CaseInUse:
         return active.case_frame(self.table, self.values)
 
     @property
-    def rows_key(self) -> str:
-        """What stands for the rows that the model was counted from in a key."""
-        return f"{self.table.key}|without {self.row}" if self.left_out else self.table.key
-
-    @property
-    def codes(self) -> tuple[Any, ...]:
-        """What stands for the case in a key."""
-        return active.case_codes(self.table, self.values)
-
-    def worked(self, prior_of_use: Mapping[Any, float] | None) -> Working:
-        """The working of the case at a prior of use, under 0-1 losses; others never work it out again. Raises
-        BayesEngineError where it has none."""
-        shares = tuple(prior_of_use.values()) if prior_of_use else ()
-        return _worked(self.rows_key, self.fitted.spec, self.codes, shares, prior_of_use, self)
+    def key(self) -> tuple[Any, ...]:
+        """What stands for it in a key: the rows that the model was counted from, the model, the case."""
+        without = self.row if self.left_out else None
+        return self.table.key, without, self.fitted.spec, active.case_codes(self.table, self.values)
 
     @property
     def counted(self) -> pd.DataFrame:
@@ -88,9 +78,7 @@ class CaseInUse:
 
     def without(self, row: int) -> CaseInUse:
         """The same case judged by the model as if this row had never been counted."""
-        model = _model_without(
-            self.table.key, active.uncalibrated(self.fitted.spec), row, self.fitted, self.table.parts
-        )
+        model = _model_without(self.fitted.uncalibrated, row, self.table)
         return replace(self, model=model, row=row, left_out=True)
 
 
@@ -98,52 +86,42 @@ def case_in_use(table: active.FittableTable) -> CaseInUse:
     """What the state asks for: the table's case, with or without its own row, or an exercise."""
     fitted, state = active.active_model(table), current()
     if (seed := state.seen(keys.EXERCISE)) and not fitted.scores:  # an exercise is done by hand, without a calibration
-        drawn = _exercise(table.key, fitted.spec, seed, fitted.model, table)
+        drawn = _exercise(fitted, seed, table)
         one = replace(table, key=f"{table.key}|exercise {seed}", parts=drawn.parts, schema=drawn.parts.schema)
         return CaseInUse(one, fitted, drawn.model, drawn.case, seed=seed)
     values = active.case_values(table)
-    in_use = CaseInUse(table, fitted, fitted.model, values, row=_own_row(table, values))
+    in_use = CaseInUse(table, fitted, fitted.model, values, row=_own_row(table, values, state.row))
     if in_use.row is not None and state.seen(keys.LEFT_OUT):
         return in_use.without(in_use.row)
     return in_use
 
 
-def _own_row(table: active.FittableTable, values: Mapping[str, Any]) -> int | None:
-    """The row the case was taken from, or the first one just like it."""
-    return _row_like(table.key, active.case_codes(table, values), current().row, table, values)
-
-
 @cached(max_entries=64)
-def _row_like(
-    key: str, codes: tuple[Any, ...], row: int, _table: active.FittableTable, _values: Mapping[str, Any]
-) -> int | None:
-    X, case = _table.parts.X, active.case_frame(_table, _values)
+def _own_row(table: active.FittableTable, values: Mapping[str, Any], row: int) -> int | None:
+    """The row the case was taken from, or the first one just like it."""
+    X, case = table.parts.X, active.case_frame(table, values)
     if 0 <= row < len(X) and rows_like(X.iloc[[row]], case):
         return row
     return next(iter(rows_like(X, case)), None)
 
 
 @cached(max_entries=16)
-def _model_without(key: str, spec: Spec, row: int, _fitted: active.Fitted, _parts: Parts) -> GenerativeClassifier:
+def _model_without(fitted: active.Fitted, row: int, _table: active.FittableTable) -> GenerativeClassifier:
     """The model as if this row had never been counted."""
-    return without_rows(_fitted.model, _parts.X, _parts.y, [row], _parts.weight)
+    parts = _table.parts
+    return without_rows(fitted.model, parts.X, parts.y, [row], parts.weight)
 
 
 @cached(max_entries=64)
-def _worked(
-    key: str,
-    spec: Spec,
-    codes: tuple[Any, ...],
-    shares: tuple[float, ...],
-    _prior_of_use: Mapping[Any, float] | None,
-    _one: CaseInUse,
-) -> Working:
-    return derive(_one.judging, _one.case, prior_of_use=_prior_of_use, classes=_one.table.classes)
+def work_out(one: CaseInUse, prior_of_use: Mapping[Any, float] | None) -> Working:
+    """The working of a case at a prior of use, under 0-1 losses; others never work it out again. Raises
+    BayesEngineError where it has none."""
+    return derive(one.judging, one.case, prior_of_use=prior_of_use, classes=one.table.classes)
 
 
 @cached(max_entries=16)
-def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: active.FittableTable) -> Exercise:
-    return draw(_table.parts, _model, seed)
+def _exercise(fitted: active.Fitted, seed: int, _table: active.FittableTable) -> Exercise:
+    return draw(_table.parts, fitted.model, seed)
 
 
 def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: Collection[str]) -> None:
@@ -297,7 +275,7 @@ def _unseen(one: CaseInUse, row: int, own: str) -> str:
     """What the model would say of the row's own class had it never counted the row."""
     label = one.table.parts.y.iloc[row]
     try:
-        rest = one.without(row).worked(active.prior_of_use(one.table))
+        rest = work_out(one.without(row), active.prior_of_use(one.table))
     except BayesEngineError as error:  # the row was the last of its class, and the prior of use wants that class
         return error.message.local(md)
     if rest.position < 0:

@@ -33,24 +33,23 @@ SEEDS = 1000
 
 
 @cached(max_entries=64, activity=Message("drawing plausible models"))
-def _plausible(key: str, spec: Any, case: tuple[Any, ...], seed: int, _one: CaseInUse) -> Plausible | Message:
+def _plausible(one: CaseInUse, seed: int) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:
-        return in_worker(plausible, _one.model, _one.case, n=DRAWN, rng=seed)
+        return in_worker(plausible, one.model, one.case, n=DRAWN, rng=seed)
     except BayesEngineError as error:
         return error.message
 
 
 @cached(max_entries=64)
-def _log_odds(key: str, spec: Any, case: tuple[Any, ...], for_: Any, against: Any, _one: CaseInUse) -> LogOdds | None:
-    return log_odds(_one.model, _one.case, for_, against)
+def _log_odds(one: CaseInUse, for_: Any, against: Any) -> LogOdds | None:
+    return log_odds(one.model, one.case, for_, against)
 
 
 def posterior_band(one: CaseInUse, working: Working) -> None:
     """How far the posterior would be another one had other rows of the same world been seen."""
     seed = current().seen(keys.DRAWS) % SEEDS
-    key, spec, case = _keys(one)
-    models = _plausible(key, spec, case, seed, one)
+    models = _plausible(one, seed)
     if isinstance(models, Message):
         st.caption(":material/help: " + _named(one, models).local(md))
         return
@@ -103,12 +102,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
                 ),
                 **on_click(lambda s: s.showing(keys.DRAWS.to((seed + 1) % SEEDS))),
             )
-        st.caption(_reading(one, models, key, spec, case, order, use is not None, dotted=line is not None))
-
-
-def _keys(one: CaseInUse) -> tuple[str, Any, tuple[Any, ...]]:
-    """What the plausible models hang on: the rows counted, the model, the case."""
-    return one.rows_key, active.uncalibrated(one.fitted.spec), one.codes
+        st.caption(_reading(one, models, order, use is not None, dotted=line is not None))
 
 
 def _written(p: float) -> str:
@@ -144,9 +138,6 @@ def _choose_class(one: CaseInUse, order: list[int], k: int) -> None:
 def _reading(
     one: CaseInUse,
     models: Plausible,
-    key: str,
-    spec: Any,
-    case: tuple[Any, ...],
     order: list[int],
     moved: bool,
     *,
@@ -160,7 +151,7 @@ def _reading(
             "rows."
         )
     ]
-    exact = None if moved else _log_odds(key, spec, case, first, second, one)
+    exact = None if moved else _log_odds(one, first, second)
     if exact is not None:
         sentences.append(
             _("The log-odds of {a} against {b} are {mean} ± {sd}, exactly.").format(

@@ -73,7 +73,7 @@ def _scored_rows(
     called = matched(table, fitted, upload).called
     if loss.by_amount is not None and table.amount_column and table.amount_column not in called:
         raise no_amounts(table.amount_column)
-    return _scored(file_key(upload), table.key, fitted.spec, chosen(table), table, fitted, upload)
+    return _scored(file_key(upload), fitted, chosen(table), table, upload)
 
 
 def chosen(table: active.FittableTable) -> Taken:
@@ -102,9 +102,10 @@ def file_key(upload: Upload[CellBlocks]) -> str:
 
 
 @cached(max_entries=4)
-def _scored(mark: str, key: str, spec: Any, taken: Taken, _table: active.FittableTable, _fitted: active.Fitted,
-            _upload: Upload[CellBlocks]) -> tuple[IncomingFile, ScoredRows]:  # fmt: skip
-    model, table = _fitted.model, _table
+def _scored(
+    mark: str, fitted: active.Fitted, taken: Taken, _table: active.FittableTable, _upload: Upload[CellBlocks]
+) -> tuple[IncomingFile, ScoredRows]:
+    model, table = fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     for own in table.reading.report if table.reading else ():
         units |= {own.column: unit} if own.column and (unit := unit_left_out(own)) else {}
@@ -121,10 +122,10 @@ def _scored(mark: str, key: str, spec: Any, taken: Taken, _table: active.Fittabl
             _upload.reading, model.schema_, table.target, rules, amount=table.amount_column, alike=taken[0],
             chosen=dict(taken[1]),
         )  # fmt: skip
-        rows, scored = score_file(_fitted.judging, reception)
+        rows, scored = score_file(fitted.judging, reception)
         return replace(rows, notes=(*_mended(treated, left), *rows.notes)), scored
 
-    return jobs.run(("classify", mark, key, spec, taken), work, Message("classifying the rows of the file"))
+    return jobs.run(("classify", mark, fitted.key, taken), work, Message("classifying the rows of the file"))
 
 
 def _mended(treated: Mapping[str, Treatment], left: Sequence[Repair]) -> Iterator[Note]:

@@ -25,7 +25,7 @@ from pages.components.losses import decisions, last_edit, truths, unit_of
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, bound_to, current
+from pages.runtime.state import bound_to, current
 
 _rows = component(__file__, "bayes_consequences_rows", uses=("decide", "stage"))
 _live = follower(
@@ -50,7 +50,7 @@ def consequences(
     """Draw them: of the `case` (one row, under the prior of use), and of the rows `held` out, whose reports under the
     losses in use are `ours`, with 0-1 decisions `naive` (None: there is none). `bus` is the key of the page's drawings.
     """
-    digest, body = _kept_rows(table.key, fitted.spec, bus, held, table.parts.amount)
+    digest, body = _kept_rows(fitted, bus, held, table.parts.amount)
     with st.container(gap=None):
         _live(
             key=f"{bus}_consequences",
@@ -61,25 +61,17 @@ def consequences(
 
 def reports(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> tuple[RiskReport, RiskReport]:
     """What the rows `held` out cost under the losses in use, by decisions under these and by 0-1 decisions."""
-    use = active.prior_of_use(table)
-    shares = tuple(use.values()) if use else ()
-    return _reports(table.key, fitted.spec, active.losses(table), shares, held, use, table.parts.amount)
+    return _reports(fitted, active.losses(table), active.prior_of_use(table), held, table.parts.amount)
 
 
 @cached(max_entries=16, activity=Message("judging the model on rows held out"))
 def _reports(
-    key: str,
-    spec: Spec,
-    loss: LossMatrix,
-    shares: tuple[float, ...],
-    _held: HeldOut,
-    _use: Mapping[Any, float] | None,
-    _amount: Any,
+    fitted: active.Fitted, loss: LossMatrix, use: Mapping[Any, float] | None, _held: HeldOut, _amount: Any
 ) -> tuple[RiskReport, RiskReport]:
     plain = LossMatrix.zero_one(_held.classes)
     return (
-        estimated_risk(_held, loss, prior_of_use=_use, amount=_amount),
-        estimated_risk(_held, loss, prior_of_use=_use, amount=_amount, decide_by=plain),
+        estimated_risk(_held, loss, prior_of_use=use, amount=_amount),
+        estimated_risk(_held, loss, prior_of_use=use, amount=_amount, decide_by=plain),
     )
 
 
@@ -126,7 +118,7 @@ def choose_three(table: active.FittableTable, case: Ledger) -> None:
 
 
 @cached(max_entries=16)
-def _kept_rows(key: str, spec: Spec, bus: str, _held: HeldOut | None, _amount: Any) -> tuple[str, bytes]:
+def _kept_rows(fitted: active.Fitted, bus: str, _held: HeldOut | None, _amount: Any) -> tuple[str, bytes]:
     return rows_bytes(_held, _amount, bus)
 
 

@@ -19,7 +19,7 @@ from pages.components.losses import refusing
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, on_click, within_limits
+from pages.runtime.state import on_click, within_limits
 
 
 def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> None:
@@ -36,8 +36,7 @@ def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: He
             format="%g",
             **within_limits(keys.TARGET),
         )
-        shares = tuple(use.values()) if use else ()
-        refusal = _refusal(table.key, fitted.spec, plain_loss, shares, target / 100, held, use, amount)
+        refusal = _refusal(fitted, plain_loss, use, target / 100, held, amount)
         if not refusal.reached:
             st.markdown(
                 _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
@@ -62,16 +61,14 @@ def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: He
 
 @cached(max_entries=16, activity=Message("judging the model on rows held out"))
 def _refusal(
-    key: str,
-    spec: Spec,
+    fitted: active.Fitted,
     loss: LossMatrix,
-    shares: tuple[float, ...],
+    use: Mapping[Any, float] | None,
     target: float,
     _held: HeldOut,
-    _use: Mapping[Any, float] | None,
     _amount: Any,
 ) -> Refusal:
-    posterior, status = _held.posterior(_use)
+    posterior, status = _held.posterior(use)
     weight, fine = _held.weight.copy(), status == Status.OK
-    weight[fine] = weights_in_use(_held, fine, _use)
+    weight[fine] = weights_in_use(_held, fine, use)
     return refusal_for_error(posterior, _held.truth, loss, target, weight=weight, status=status, amount=_amount)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -37,20 +38,24 @@ class Dependences:
     names: tuple[str, ...]
     silent: tuple[str, ...]
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What stands for it in a key."""
+        return self.fitted.key
+
 
 def dependences_of(table: active.FittableTable) -> Dependences:
     """All that the page shows of the table, computed once."""
-    fitted = active.fit(table, spec_of(table, "tan"))
-    return _study(table, fitted.spec, fitted)
+    return _study(active.fit(table, spec_of(table, "tan")))
 
 
 @cached(max_entries=16, activity=Message("measuring the dependences"))
-def _study(table: active.FittableTable, spec: Spec, _fitted: active.Fitted) -> Dependences:
-    model = _fitted.model
+def _study(fitted: active.Fitted) -> Dependences:
+    model = fitted.model
     assert isinstance(model, TAN)
     names = varying(model)
     silent = tuple(v.name for v in model.schema_ if v.name not in names)
-    return Dependences(_fitted, model, in_worker(all_tested, model), in_worker(grow, model), names, silent)
+    return Dependences(fitted, model, in_worker(all_tested, model), in_worker(grow, model), names, silent)
 
 
 def spec_of(table: active.FittableTable, family: str) -> Spec:

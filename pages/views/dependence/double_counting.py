@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.compare import score
@@ -16,9 +15,6 @@ from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.errors import listen
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
-from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.tan import TAN
 from bayes_engine.numerals import certain, p_value, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from bayes_engine.workbench.derivation.double_counting import (
@@ -69,7 +65,8 @@ LIGHT = 5_000
 def double_counting_of_case(table: active.FittableTable) -> None:
     """For the case in use: how much naive Bayes counts twice, and for which pair most."""
     specs = dial_models(table)
-    case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
+    values, use = active.case_values(table), active.prior_of_use(table)
+    case, fitted = active.case_frame(table, values), active.fit(table, specs["tan"])
     naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
     counts = recounted(naive, tree, mean, case, prior_of_use=use)
     if counts is None:
@@ -90,7 +87,7 @@ def double_counting_of_case(table: active.FittableTable) -> None:
         _both(table, [m.explain(case).at_prior(m.prior_by_class, use) for m in (naive, tree)])
         _pairs(table, counts)
     with by_chance:
-        _chance(table, specs["tan"], tree, case, counts)
+        _chance(table, fitted, values, counts)
 
 
 def _sentence(table: active.FittableTable, counts: DoubleCounting) -> str:
@@ -111,9 +108,11 @@ def _sentence(table: active.FittableTable, counts: DoubleCounting) -> str:
     )
 
 
-def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFrame, counts: DoubleCounting) -> None:
+def _chance(
+    table: active.FittableTable, fitted: active.Fitted, case: Mapping[str, Any], counts: DoubleCounting
+) -> None:
     """What the same case is counted twice by chance."""
-    chance = _by_chance(table, spec, repr(case.iloc[0].tolist()), tree, case, counts)
+    chance = _by_chance(fitted, case, (counts.for_, counts.against), counts, table)
     if chance is None:
         st.caption(
             _("What chance alone would count twice is known for columns with levels, in rows that count whole times.")
@@ -139,9 +138,13 @@ def _chance(table: active.FittableTable, spec: Spec, tree: TAN, case: pd.DataFra
 
 @cached(max_entries=64, activity=Message("growing trees on shuffled tables"))
 def _by_chance(
-    table: active.FittableTable, spec: Spec, cells: str, _tree: TAN, _case: pd.DataFrame, _counts: DoubleCounting
+    fitted: active.Fitted,
+    case: Mapping[str, Any],
+    between: tuple[Any, Any],
+    _counts: DoubleCounting,
+    _table: active.FittableTable,
 ) -> DoubleCountingByChance | None:
-    return in_worker(double_counting_by_chance, _tree, _case, _counts)
+    return in_worker(double_counting_by_chance, fitted.model, active.case_frame(_table, case), _counts)
 
 
 def _waterfall(table: active.FittableTable, counts: DoubleCounting) -> None:
@@ -300,22 +303,20 @@ def _example(
 
 def duplicates(table: active.FittableTable) -> None:
     """One column copied again and again: what becomes of confidence and accuracy."""
-    specs, use = dial_models(table), active.prior_of_use(table)
-    case = active.case_frame(table, active.case_values(table))
-    fitted = active.fit(table, specs["naive-bayes"])
+    specs, use, values = dial_models(table), active.prior_of_use(table), active.case_values(table)
+    case, fitted = active.case_frame(table, values), active.fit(table, specs["naive-bayes"])
     ledger = fitted.model.explain(case).at_prior(fitted.model.prior_by_class, use)
     if ledger.status[0]:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
         return
     column, times, beside = _controls(table, ledger)
     held = active.held_out_rows(table, fitted)
-    asked = (specs["naive-bayes"], tuple((use or {}).items()))
-    naive = _naive_scores(table, asked, column, held, fitted.model, use)
+    naive = _naive_scores(fitted, column, use, held, table)
     others = {}
     for place in ("tan", "aode") if beside else ():
         with st.spinner(_("{model}: learning with copies …").format(model=words.family(place))):
-            model, cells = active.fit(table, specs[place]).model, repr(case.iloc[0].tolist())
-            others[place] = [_refit(table, specs[place], column, k, cells, model, case) for k in REFITTED]
+            alone = active.fit(table, specs[place])
+            others[place] = [_refit(alone, column, k, values, table) for k in REFITTED]
     classes = ledger.classes
     best = classes[int(ledger.posterior()[0].argmax())]
     of_case = [
@@ -409,34 +410,28 @@ def _strongest_columns(ledger: Ledger, names: tuple[str, ...]) -> str:
 
 @cached(max_entries=32, activity=Message("judging the model on rows held out"))
 def _naive_scores(
-    table: active.FittableTable,
-    asked: tuple[Any, ...],
+    fitted: active.Fitted,
     column: str,
+    use: Mapping[Any, float] | None,
     _held: HeldOut,
-    _model: NaiveBayes,
-    _use: Mapping[Any, float] | None,
+    _table: active.FittableTable,
 ) -> dict[str, list[float]]:
     """Naive Bayes's scores at every number of copies."""
     with listen():  # what an estimate replaces is said where the model is shown
-        alone = in_worker(held_out_alone, _model, _rows(table), column).in_order(_held.classes)
-    scores = [score(held_out_with_copies(_held, alone, k), _use) for k in range(MOST_COPIES + 1)]
+        alone = in_worker(held_out_alone, fitted.model, _rows(_table), column).in_order(_held.classes)
+    scores = [score(held_out_with_copies(_held, alone, k), use) for k in range(MOST_COPIES + 1)]
     return {name: [one[name] for one in scores] for name in scores[0]}
 
 
 @cached(max_entries=128, activity=Message("judging the model on rows held out"))
 def _refit(
-    table: active.FittableTable,
-    spec: Spec,
-    column: str,
-    times: int,
-    case: str,
-    _model: GenerativeClassifier,
-    _case: Any,
+    fitted: active.Fitted, column: str, times: int, case: Mapping[str, Any], _table: active.FittableTable
 ) -> tuple[Ledger, HeldOut]:
     """A model learnt with copies: what it says of the case and of rows held out."""
     with listen():
-        ledger, held = in_worker(refit_with_copies, _model, _rows(table), _case, column, times)
-    return ledger, held.in_order(table.classes)
+        asked = active.case_frame(_table, case)
+        ledger, held = in_worker(refit_with_copies, fitted.model, _rows(_table), asked, column, times)
+    return ledger, held.in_order(_table.classes)
 
 
 def _rows(table: active.FittableTable) -> TrainingRows:

@@ -27,7 +27,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import Spec, bound_to, change, current
+from pages.runtime.state import bound_to, change, current
 from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, spec_of, with_pair
 from pages.views.dependence.parents import shelve
 
@@ -118,7 +118,7 @@ def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
     """The tree's edges beside those of trees grown on shuffled tables."""
     if not dependences.growth.total:
         return
-    chance = _by_chance(table, dependences.fitted.spec, dependences)
+    chance = _by_chance(dependences)
     if chance is None:
         st.caption(_("Rows have weights that are no whole numbers, so no table can be shuffled to see what is chance."))
         return
@@ -165,8 +165,8 @@ def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
 
 
 @cached(max_entries=32, activity=Message("growing trees on shuffled tables"))
-def _by_chance(table: active.FittableTable, spec: Spec, _dependences: Dependences) -> TreeByChance | None:
-    return in_worker(tree_by_chance, _dependences.model, _dependences.growth)
+def _by_chance(dependences: Dependences) -> TreeByChance | None:
+    return in_worker(tree_by_chance, dependences.model, dependences.growth)
 
 
 def _roots_differ(table: active.FittableTable, dependences: Dependences) -> None:

@@ -41,7 +41,7 @@ from pages.components.tables import Bar, Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, State, change, choose, control, current, dark, select
+from pages.runtime.state import State, change, choose, control, current, dark, select
 from pages.views.model import likelihoods, structures
 
 BARS = 40
@@ -58,19 +58,19 @@ LIST = 388
 
 
 @cached(max_entries=64)
-def _information(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[dict[str, float], float]:
-    return information(_fitted.model), class_entropy(_fitted.model)
+def _information(fitted: active.Fitted) -> tuple[dict[str, float], float]:
+    return information(fitted.model), class_entropy(fitted.model)
 
 
 @cached(max_entries=64)
-def _super_parents(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[str, ...]:
-    return super_parents(_fitted.model)
+def _super_parents(fitted: active.Fitted) -> tuple[str, ...]:
+    return super_parents(fitted.model)
 
 
 @cached(max_entries=256)
-def _best_cut(key: str, column: str, _table: active.FittableTable) -> tuple[float, float] | None:
+def _best_cut(table: active.FittableTable, column: str) -> tuple[float, float] | None:
     """Gain and threshold, in bits, of the best cut of a whole column."""
-    parts = _table.parts
+    parts = table.parts
     weight = None if parts.weight is None else parts.weight.to_numpy()
     cut = best_cut(parts.schema[column], parts.X[column], parts.y, weight)
     return (cut.gain, cut.threshold) if cut else None
@@ -78,12 +78,12 @@ def _best_cut(key: str, column: str, _table: active.FittableTable) -> tuple[floa
 
 def information_by_column(table: active.FittableTable, fitted: active.Fitted) -> dict[str, float]:
     """How much each column tells of the class, in nats."""
-    return _information(table.key, fitted.spec, fitted)[0]
+    return _information(fitted)[0]
 
 
 def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variable:
     """The column looked at: a list that says how much each tells of the class."""
-    nats, entropy = _information(table.key, fitted.spec, fitted)
+    nats, entropy = _information(fitted)
     features = list(table.features)
     by_table = current().seen(keys.COLUMNS_BY) == "table"
     tells = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
@@ -185,7 +185,7 @@ def _width(table: active.FittableTable, estimates: LevelConditionals) -> int:
 
 def super_parent(table: active.FittableTable, fitted: active.Fitted) -> str | None:
     """The super-parent of AODE that is looked at: the one chosen, otherwise the most telling; None for other models."""
-    names = _super_parents(table.key, fitted.spec, fitted)
+    names = _super_parents(fitted)
     here = current().seen(keys.SUPER_PARENT)
     chosen = table.features.names[here] if 0 <= here < len(table.features) else ""
     return chosen if chosen in names else next(iter(names), None)
@@ -208,7 +208,7 @@ def choose_conditional(table: active.FittableTable, fitted: active.Fitted, colum
 
 def _choose_super_parent(table: active.FittableTable, fitted: active.Fitted, looked_at: str) -> None:
     names = table.features.names
-    shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(table.key, fitted.spec, fitted)}
+    shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(fitted)}
     select(
         _("Super-parent shown"),
         keys.SUPER_PARENT,
@@ -326,7 +326,7 @@ def _histogram(table: active.FittableTable, fitted: active.Fitted, estimates: Le
     """The values that were cut, and where; or that nothing was worth a cut."""
     place = table.features.position[estimates.variable.name]
     if not estimates.variable.cuts and active.likelihood_of(table, fitted.spec, place) == "mdlp":
-        best = _best_cut(table.key, estimates.variable.name, table)
+        best = _best_cut(table, estimates.variable.name)
         sentence = _("No cut found: the best one gains {gain} bits, and {needed} are needed.")
         nothing = _("No cut found: there is nothing to cut.")
         st.info(

@@ -17,20 +17,18 @@ from pages.components.component import ink, last_message, read_message, read_pos
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, change, choose
+from pages.runtime.state import change, choose
 from pages.views.model import class_conditionals
 
 
 @cached(max_entries=32)
-def _class_images(
-    key: str, spec: Spec, _table: active.FittableTable, _fitted: active.Fitted, _names: Sequence[str]
-) -> ClassImages:
-    return class_images(_fitted.model, _table.parts.X, _table.parts.y, _names, _table.classes)
+def _class_images(fitted: active.Fitted, _table: active.FittableTable, _names: Sequence[str]) -> ClassImages:
+    return class_images(fitted.model, _table.parts.X, _table.parts.y, _names, _table.classes)
 
 
 def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Image, chosen: str) -> None:
     """Every class as a picture, and how much each pixel tells of the class; a click chooses the column looked at."""
-    images = _class_images(table.key, fitted.spec, table, fitted, image.names)
+    images = _class_images(fitted, table, image.names)
     kinds = {"mean": _("mean ink"), "sd": _("standard deviation")}
     values = {"mean": images.mean, "sd": images.sd}
     if images.inked is not None:

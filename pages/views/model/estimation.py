@@ -4,7 +4,7 @@ with what the rows leave open of each; and the prior itself, for all columns or 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -37,11 +37,12 @@ MOST_FANS = 4
 
 
 @cached(max_entries=128)
-def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Estimates | MomentEstimates | Message:
+def _estimates(
+    fitted: active.Fitted, column: str, given: Mapping[str, Any], _classes: tuple[Any, ...]
+) -> Estimates | MomentEstimates | Message:
     """The estimates of a column at its parents' levels, or why there are none."""
-    model, classes, given = _args
     try:
-        return estimates(model, column, classes, given=given)
+        return estimates(fitted.model, column, _classes, given=given)
     except BayesEngineError as error:
         return error.message
 
@@ -58,8 +59,7 @@ def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, cond
         likelihoods.estimates_with_intervals(fitted, table, conditional)
         return
     given = {cell.variable.name: cell.value for cell in conditional.given}
-    args = (fitted.model, conditional.classes, given)
-    known = _estimates(table.key, spec, conditional.variable.name, repr(sorted(given.items(), key=str)), args)
+    known = _estimates(fitted.uncalibrated, conditional.variable.name, given, conditional.classes)
     if isinstance(known, Message):
         st.caption(":material/help: " + known.local(md))
     elif isinstance(conditional, LevelConditionals) and isinstance(known, Estimates):

@@ -62,9 +62,9 @@ BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 
 
 @cached(max_entries=256)
-def _suits(key: str, column: str, _table: active.FittableTable) -> dict[str, Message | None]:
+def _suits(table: active.FittableTable, column: str) -> dict[str, Message | None]:
     """The likelihoods that a column can have, each with what its values say against it."""
-    parts = _table.parts
+    parts = table.parts
     return suits(parts.schema.features[column], parts.X[column], parts.y)
 
 
@@ -73,7 +73,7 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
     spec = fitted.spec
     if spec.family not in active.NAIVE or len(possible(column)) < 2:
         return
-    against = _suits(table.key, column.name, table)
+    against = _suits(table, column.name)
     position = table.features.position[column.name]
     stands = active.likelihood_of(table, spec, position)
     offered = [name for name, why in against.items() if why is None or name == stands]

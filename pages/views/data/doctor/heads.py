@@ -45,7 +45,7 @@ def table_with_heads(table: active.TableInUse, findings: Sequence[Finding]) -> N
     shown = table.schema.variables[start : start + WIDE]
     names = tuple(v.name for v in shown)
     marks = counts_by_severity(findings)
-    columns, glances = _columns(table.key, start, table.frame, table.schema)
+    columns, glances = _columns(table, start)
     picked = picked_column(table, current())
     target = table.schema.target
     k = len(target.levels) if target is not None and target.discrete else 0
@@ -156,14 +156,12 @@ def _spread(table: active.TableInUse, variable: Variable, glance: Profile) -> st
 
 
 @cached(max_entries=8)
-def _columns(
-    key: str, start: int, _frame: pd.DataFrame, _schema: Schema
-) -> tuple[tuple[dict[str, Any], ...], tuple[Profile, ...]]:
+def _columns(table: active.TableInUse, start: int) -> tuple[tuple[dict[str, Any], ...], tuple[Profile, ...]]:
     """Of each column its first cells, codes of the levels or texts, None where missing; and its profile."""
-    shown, target = _schema.variables[start : start + WIDE], _schema.target
+    shown, target = table.schema.variables[start : start + WIDE], table.schema.target
     more = (target,) if target is not None and target not in shown else ()
-    head = _frame.iloc[: _rows(len(shown))]
-    return tuple(_cells(v, head[v.name]) for v in shown), profiles(_frame, Schema((*shown, *more)))[: len(shown)]
+    head = table.frame.iloc[: _rows(len(shown))]
+    return tuple(_cells(v, head[v.name]) for v in shown), profiles(table.frame, Schema((*shown, *more)))[: len(shown)]
 
 
 def _cells(variable: Variable, column: pd.Series) -> dict[str, Any]:

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
 
-import pandas as pd
-
 from bayes_engine.language import Message
-from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import (
     AddModel,
@@ -57,9 +54,8 @@ class Examined:
 
 def examined(table: active.TableInUse) -> Examined:
     """What was found in the table; while that takes, the page ends (`jobs.UnderWay`)."""
-    schema = table.parts.schema if isinstance(table, active.FittableTable) else table.schema
-    left = max(len(schema) - LOOKED, 0)
-    report = _examined(table.key, table.frame, schema)
+    left = max(len(table.schema) - LOOKED, 0)
+    report = _examined(table)
     model = None
     if isinstance(table, active.FittableTable):
         spec = active.shelf_of(table)[min(current().active, len(active.shelf_of(table)) - 1)]
@@ -72,8 +68,9 @@ def examined(table: active.TableInUse) -> Examined:
 
 
 @cached(max_entries=32, activity=Message("examining the columns"))
-def _examined(key: str, _frame: pd.DataFrame, _schema: Schema) -> Report:
-    return in_worker(examine, _frame, _schema, most=LOOKED)
+def _examined(table: active.TableInUse) -> Report:
+    schema = table.parts.schema if isinstance(table, active.FittableTable) else table.schema
+    return in_worker(examine, table.frame, schema, most=LOOKED)
 
 
 # many findings of one kind --------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ regression."""
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import streamlit as st
 
@@ -43,11 +42,11 @@ def beside_logistic_regression(judged: Judged) -> None:
     region_controls(table, axes)
     fitted = active.fit(table, judged.specs[int(judged.active)])
     try:
-        ours = _ours(table.key, fitted.spec, axes, fitted.model, table)
+        ours = _ours(fitted, axes, table)
     except BayesEngineError as error:
         st.info(error.message.local(md))
         return
-    theirs = _theirs(table.key, axes, table)
+    theirs = _theirs(table, axes)
     x, y, rows = scatter(table.parts.X, ours.x, ours.y, most=MOST_POINTS)
     places = positions(table.parts.y, table.classes).tolist()
     names = PlaneLabels(
@@ -80,22 +79,22 @@ def beside_logistic_regression(judged: Judged) -> None:
 
 
 @cached(max_entries=16, activity=Message("computing the regions"))
-def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.FittableTable) -> Plane:
-    return in_worker(posterior_plane, _model, _table.features, *_axes(axes, _table), None, SIDE)
+def _ours(fitted: active.Fitted, axes: Axes, _table: active.FittableTable) -> Plane:
+    return in_worker(posterior_plane, fitted.model, _table.features, *_axes(axes, _table), None, SIDE)
 
 
 @cached(max_entries=16, activity=Message("fitting logistic regression"))
-def _theirs(key: str, axes: Axes, _table: active.FittableTable) -> Plane:
-    parts = _table.parts
-    two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))
-    codes = positions(parts.y, _table.classes)
+def _theirs(table: active.FittableTable, axes: Axes) -> Plane:
+    parts = table.parts
+    two = Schema(tuple(v for v in table.features.variables if v.name in axes.names))
+    codes = positions(parts.y, table.classes)
     model = discriminative_counterpart(two)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         weight = {} if parts.weight is None else {"logistic__sample_weight": parts.weight.to_numpy()}
         model.fit(parts.X[list(two.names)], codes, **weight)
-        whole = PosteriorOnly(model, tuple(_table.classes[int(c)] for c in model.classes_))
-        return posterior_plane(whole, two, *_axes(axes, _table), None, SIDE)
+        whole = PosteriorOnly(model, tuple(table.classes[int(c)] for c in model.classes_))
+        return posterior_plane(whole, two, *_axes(axes, table), None, SIDE)
 
 
 def _axes(axes: Axes, table: active.FittableTable) -> tuple[Axis, Axis | None]:

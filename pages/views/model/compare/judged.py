@@ -33,7 +33,6 @@ from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
 from bayes_engine.table.levels import sort_levels
-from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.figures.curves import CurveStyle
 from pages import active
 from pages.active import shelf, words
@@ -128,7 +127,7 @@ def judge(table: active.FittableTable) -> Judged:
     with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
         try:
             with costs.stage("counterpart"):
-                (raw[COUNTERPART],) = _counterpart(table.key, table.parts, table.classes)
+                (raw[COUNTERPART],) = _counterpart(table)
         except BayesEngineError as error:
             faults[COUNTERPART] = error
         except ValueError as fault:
@@ -164,30 +163,30 @@ def _calibrated(key: str, spec: Spec | None, method: str, seed: int, _held: Held
 
 
 @cached(max_entries=8, activity=Message("fitting logistic regression"))
-def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...], seeds: tuple[int, ...] = ()) -> tuple[HeldOut, ...]:
+def _counterpart(table: active.FittableTable, seeds: tuple[int, ...] = ()) -> tuple[HeldOut, ...]:
     """Logistic regression on the same splits, or in folds by each of the seeds: the labels are coded in the order in
     which the models sort them."""
-    labels = sort_levels(classes)
-    codes = positions(_parts.y, labels)
-    weight = None if _parts.weight is None else _parts.weight.to_numpy()
-    model = discriminative_counterpart(_parts.schema)
+    parts, labels = table.parts, sort_levels(table.classes)
+    codes = positions(parts.y, labels)
+    weight = None if parts.weight is None else parts.weight.to_numpy()
+    model = discriminative_counterpart(parts.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(_parts.X, codes, **({} if weight is None else {"logistic__sample_weight": weight}))
+        model.fit(parts.X, codes, **({} if weight is None else {"logistic__sample_weight": weight}))
         every = [
             in_worker(
                 held_out,
                 model,
-                _parts.X,
+                parts.X,
                 codes,
-                groups=_parts.groups,
+                groups=parts.groups,
                 sample_weight=weight,
                 seed=seed,
                 in_folds=bool(seeds),
             )
             for seed in steps(seeds or (0,))
         ]
-    return tuple(replace(h, classes=tuple(labels[int(c)] for c in h.classes)).in_order(classes) for h in every)
+    return tuple(replace(h, classes=tuple(labels[int(c)] for c in h.classes)).in_order(table.classes) for h in every)
 
 
 # computed once for a state of the models, the losses and the prior of use --------------------------------------------
@@ -244,7 +243,7 @@ def repetitions(judged: Judged) -> dict[str, tuple[HeldOut, ...]] | Message:
             spinner = st.spinner(_("{model}: learning from other samples …").format(model=judged.title(name)))
             with spinner, judged.costs.stage(f"repeat {name}"):
                 if name == COUNTERPART:
-                    every = _counterpart(table.key, table.parts, table.classes, seeds)
+                    every = _counterpart(table, seeds)
                 else:
                     fitted = active.fit(table, active.uncalibrated(judged.specs[int(name)]))
                     every = active.repeated_rows(table, fitted)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +11,6 @@ import streamlit as st
 from bayes_engine.language import Message, _
 from bayes_engine.models.costs import MODES_OF_USE, Cost, ModeOfUse, Moment, costs
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.derivation.modes_of_use import Agreement, agreement, work
 from bayes_engine.workbench.figures.modes_of_use import work_lines
 from pages import active
@@ -19,7 +19,7 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import Spec, current, dark, on_click
+from pages.runtime.state import current, dark, on_click
 
 RATIOS = tuple(10 ** (k / 10) for k in range(-20, 31))
 """Predictions for each row that comes, from one in a hundred to a thousand."""
@@ -57,7 +57,7 @@ def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What each way does and when, what it costs, and that all three say the same. Raises ParameterError where a
     column's likelihood has no table, and what the model raises for the case."""
     timed = current().seen(keys.TIMED)
-    bill = _costs(table.key, fitted.spec, timed, table, fitted)
+    bill = _costs(fitted, timed, table)
     for way, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):
         with cell:
             st.markdown(f"**{mode_name(way)}**")
@@ -78,10 +78,10 @@ def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
 
 
 @cached(max_entries=32)
-def _costs(key: str, spec: Spec, timed: int, _table: active.FittableTable, _fitted: active.Fitted) -> tuple[Cost, ...]:
+def _costs(fitted: active.Fitted, timed: int, _table: active.FittableTable) -> tuple[Cost, ...]:
     parts = _table.parts
-    assert isinstance(_fitted.model, NaiveBayes)
-    return costs(_fitted.model, parts.X, parts.y, sample_weight=parts.weight, measure=bool(timed))
+    assert isinstance(fitted.model, NaiveBayes)
+    return costs(fitted.model, parts.X, parts.y, sample_weight=parts.weight, measure=bool(timed))
 
 
 def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
@@ -166,19 +166,16 @@ def _figure(bill: Sequence[Cost]) -> None:
 
 
 @cached(max_entries=32, activity=Message("comparing the models"))
-def _agreement(
-    key: str, spec: Spec, case: tuple[object, ...], _asked: pd.DataFrame, _parts: Parts, _fitted: active.Fitted
-) -> Agreement:
-    assert isinstance(_fitted.model, NaiveBayes)
-    return agreement(_fitted.model, _parts.X, _parts.y, _asked, _parts.weight)
+def _agreement(fitted: active.Fitted, case: Mapping[str, Any], _table: active.FittableTable) -> Agreement:
+    assert isinstance(fitted.model, NaiveBayes)
+    parts = _table.parts
+    return agreement(fitted.model, parts.X, parts.y, active.case_frame(_table, case), parts.weight)
 
 
 def _same(table: active.FittableTable, fitted: active.Fitted) -> None:
     """The posterior of the case in each way, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
-    values = active.case_values(table)
-    codes, asked = active.case_codes(table, values), active.case_frame(table, values)
-    agreeing = _agreement(table.key, fitted.spec, codes, asked, table.parts, fitted)
+    agreeing = _agreement(fitted, active.case_values(table), table)
     posteriors(table, fitted, [(mode_name(way), agreeing.of_case[way]) for way in MODES_OF_USE], key="ways_same")
     sentence = _(
         "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "

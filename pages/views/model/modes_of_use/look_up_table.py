@@ -14,7 +14,7 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, select
+from pages.runtime.state import select
 
 ALL, PRIOR = -2, -1
 """In place of a column: all of them; the class prior."""
@@ -23,14 +23,14 @@ HIGH = 420
 
 
 @cached(max_entries=16)
-def _compiled(key: str, spec: Spec, _fitted: active.Fitted) -> LookUp:
-    assert isinstance(_fitted.model, NaiveBayes)
-    return LookUp.of(_fitted.model)
+def _compiled(fitted: active.Fitted) -> LookUp:
+    assert isinstance(fitted.model, NaiveBayes)
+    return LookUp.of(fitted.model)
 
 
 def table_and_file(table: active.FittableTable, fitted: active.Fitted) -> None:
     """What is looked up, and the function that does it. Raises ParameterError where a likelihood has no table."""
-    made = _compiled(table.key, fitted.spec, fitted)
+    made = _compiled(fitted)
     st.subheader(_("The compiled table"))
     entries, file = st.columns([3, 2], gap="medium")
     with entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -23,7 +24,7 @@ from pages.components.tables import with_screen_names
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import Spec, control, current, on_click
+from pages.runtime.state import control, current, on_click
 from pages.views.model.modes_of_use.comparison import posteriors
 
 MOST = 20
@@ -40,14 +41,13 @@ def rows_come_and_go(table: active.FittableTable, fitted: active.Fitted, *, thre
     choice, effect = st.columns([1, 2], gap="medium")
     with choice:
         _choose(table, away)
-    case = active.case_frame(table, active.case_values(table))
+    values = active.case_values(table)
+    case = active.case_frame(table, values)
     less = without_rows(fitted.model, parts.X, parts.y, list(away), parts.weight) if away else fitted.model
     with effect:
         lines: list[tuple[str, Any]] = [(_("as fitted, with all rows"), posterior_of(fitted.model, case))]
         if away and three:
-            each = _each(
-                table.key, fitted.spec, away, active.case_codes(table, active.case_values(table)), table, fitted
-            )
+            each = _each(fitted, away, values, table)
             lines += [
                 (_("incremental: the counts less theirs"), each.incremental),
                 (_("lazy: the rows that are left"), each.lazy),
@@ -72,16 +72,11 @@ def rows_come_and_go(table: active.FittableTable, fitted: active.Fitted, *, thre
 
 @cached(max_entries=64)
 def _each(
-    key: str,
-    spec: Spec,
-    away: tuple[int, ...],
-    codes: tuple[Any, ...],
-    _table: active.FittableTable,
-    _fitted: active.Fitted,
+    fitted: active.Fitted, away: tuple[int, ...], case: Mapping[str, Any], _table: active.FittableTable
 ) -> Without:
-    parts, case = _table.parts, active.case_frame(_table, active.case_values(_table))
-    assert isinstance(_fitted.model, NaiveBayes)
-    return each_without(_fitted.model, parts.X, parts.y, away, case, parts.weight)
+    parts = _table.parts
+    assert isinstance(fitted.model, NaiveBayes)
+    return each_without(fitted.model, parts.X, parts.y, away, active.case_frame(_table, case), parts.weight)
 
 
 def removed_rows(table: active.FittableTable) -> tuple[int, ...]:
