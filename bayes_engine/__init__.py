@@ -55,7 +55,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bayes_engine.datasets import dataset_names, load_dataset
     from bayes_engine.decision.ask import Inquiry, ask, interview
-    from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
+    from bayes_engine.decision.evaluate import estimated_risk, risk_scorer
+    from bayes_engine.decision.held_out import held_out
     from bayes_engine.decision.loss import Decision, LossMatrix
     from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses
     from bayes_engine.decision.refusal import Refusal
@@ -164,7 +165,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "datasets": "dataset_names load_dataset",
     "decision.ask": "Inquiry ask interview",
-    "decision.evaluate": "estimated_risk held_out risk_scorer",
+    "decision.evaluate": "estimated_risk risk_scorer",
+    "decision.held_out": "held_out",
     "decision.loss": "Decision LossMatrix",
     "decision.margins": "FlipMargin FlipMargins ImpliedLosses",
     "decision.refusal": "Refusal",

@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, weights_in_use
+from bayes_engine.decision.evaluate import estimated_risk, weights_in_use
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import Status
@@ -239,7 +240,7 @@ def differences(
     Raises ParameterError for another measure or runs that are no folds, what `compare` and `estimated_risk` raise.
 
     >>> from sklearn.datasets import load_iris
-    >>> from bayes_engine.decision.evaluate import held_out
+    >>> from bayes_engine.decision.held_out import held_out
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X, y = load_iris(return_X_y=True)
     >>> models = {"four": (NaiveBayes(), X), "two": (NaiveBayes(), X[:, :2])}

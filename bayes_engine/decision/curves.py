@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 from bayes_engine.decision.compare import bins_for
-from bayes_engine.decision.evaluate import HeldOut, finite_amounts, weights_in_use
+from bayes_engine.decision.evaluate import finite_amounts, weights_in_use
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.decision.risk import near_least
 from bayes_engine.errors import ParameterError, TableError

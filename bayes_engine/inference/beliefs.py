@@ -11,7 +11,8 @@ from scipy.special import rel_entr
 
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.conflict import Conflict, conflict
-from bayes_engine.inference.junction_tree import TIE, junction_tree
+from bayes_engine.inference.junction_tree import junction_tree
+from bayes_engine.inference.message_passing import TIE
 from bayes_engine.logspace import Array
 from bayes_engine.table.schema import Level
 

@@ -22,8 +22,19 @@ from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.conflict import conflict
 from bayes_engine.inference.forward_sampling import Places
+from bayes_engine.inference.message_passing import (
+    LARGEST,
+    LOG_SUM,
+    SUM,
+    Calibrated,
+    Tables,
+    calibrate,
+    collect,
+    message_plan,
+    read_off,
+)
 from bayes_engine.inference.triangulate import Clique, cells, cliques
-from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import distinct_rows
 
@@ -41,8 +52,6 @@ PAYS = 100_000
 """From so many cells on, a smaller tree for the evidence at hand is looked for."""
 GAIN = 2
 """So many times fewer cells must it have to be taken."""
-TIE = 1e-9
-"""Explanations whose log-probabilities differ by less, in nats, are equally probable."""
 
 
 class TreeCost(NamedTuple):
@@ -80,33 +89,26 @@ class MostProbableExplanation(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def junction_tree(network: Network, together: tuple[str, ...] = ()) -> JunctionTree:
+def junction_tree(network: Network) -> JunctionTree:
     """The tree of a network, made at the first call; the last 32 are kept."""
-    return JunctionTree(network, together)
+    return JunctionTree(network)
 
 
 class JunctionTree:
     """The cliques of a network and how messages go between them; the nodes `together` share a clique. Columns that are
     `given` in every row join nothing: each row takes its slice of their children's tables.
 
-    Making one allocates nothing: `cost` says what the tables would need, and asking for more than `most_cells` raises
+    Making one allocates nothing: `cost` says what the tables would need, and asking for more than MOST_CELLS raises
     TooLarge.
     """
 
-    def __init__(
-        self,
-        network: Network,
-        together: Sequence[str] = (),
-        given: Collection[int] = (),
-        most_cells: float = MOST_CELLS,
-    ) -> None:
+    def __init__(self, network: Network, together: Sequence[str] = (), given: Collection[int] = ()) -> None:
         self.network = network
         self.names = network.names
-        self.most_cells = most_cells
         self._given = frozenset(given)
         groups = [tuple(v for v in network.axes(cpt.scope) if v not in self._given) for cpt in network.cpts]
         self._cliques = _cliques((*groups, network.axes(together)), network.sizes, self.names)
-        self._edges = _edges(network, self._cliques, self._given)
+        self._plan = message_plan(network, self._cliques, self._given)
 
     @cached_property
     def cost(self) -> TreeCost:
@@ -163,7 +165,7 @@ class JunctionTree:
         tree, part = self._pruned(places, ())
         log_p = np.empty(len(part))
         for rows in tree._blocks(len(part)):
-            log_p[rows] = tree._safely(partial(_collect, tree, part, rows)).log_evidence
+            log_p[rows] = tree._safely(partial(collect, tree._plan, part, rows)).log_evidence
         return log_p
 
     def most_probable(self, places: Places, *, impossible: OnImpossible = "raise") -> MostProbableExplanation:
@@ -174,12 +176,12 @@ class JunctionTree:
         tree, part = self._pruned(places, None)
         states = part.copy()
         log_p = np.empty(len(part))
-        tables = _Tables(_LARGEST, tree._log)
+        tables = Tables(LARGEST, tree._log)
         for rows in tree._blocks(len(part)):
-            up = _collect(tree, part, rows, tables)
+            up = collect(tree._plan, part, rows, tables)
             log_p[rows] = up.log_evidence
             for clique, table in zip(reversed(tree._cliques), reversed(up.tables), strict=True):
-                _read_off(clique, table, states[rows], tree.network.sizes)
+                read_off(clique, table, states[rows], tree.network.sizes)
         self._refuse(log_p, places, impossible)
         states[np.isneginf(log_p)] = HIDDEN
         return MostProbableExplanation(states, log_p)
@@ -207,7 +209,7 @@ class JunctionTree:
         log_evidence = log_evidence[back]
         self._refuse(log_evidence, places, impossible)
         families = {}
-        for cpt, home in zip(self.network.cpts, self._edges.family_home, strict=True):
+        for cpt, home in zip(self.network.cpts, self._plan.family_home, strict=True):
             scope, wanted = self._cliques[home].scope, self.network.axes(cpt.scope)
             kept = [v for v in scope if v in wanted]
             margin = sums[home].sum(axis=tuple(a for a, v in enumerate(scope) if v not in wanted))
@@ -235,7 +237,7 @@ class JunctionTree:
         self._affordable()
         network = self.network
         potentials = [one((*(network.sizes[v] for v in c.scope), 1)) for c in self._cliques]
-        for cpt, home in zip(network.cpts, self._edges.family_home, strict=True):
+        for cpt, home in zip(network.cpts, self._plan.family_home, strict=True):
             scope, axes = self._cliques[home].scope, network.axes(cpt.scope)
             if not self._given.isdisjoint(axes):
                 continue  # each row takes its own slice
@@ -255,14 +257,14 @@ class JunctionTree:
         return [(k, tuple(a for a in range(len(self._cliques[k].scope)) if a != axis)) for _, k, axis in smallest]
 
     def _affordable(self) -> None:
-        if self.cost.cells > self.most_cells:
+        if self.cost.cells > MOST_CELLS:
             raise TooLarge(
                 "exact inference would need tables of {cells:.2g} cells, the largest of {largest:.2g} over {k} nodes, "
                 "where {most:.2g} are allowed; ask for fewer nodes, or use Gibbs sampling or likelihood weighting",
                 cells=self.cost.cells,
                 k=len(self.cost.clique),
                 largest=self.cost.largest,
-                most=float(self.most_cells),
+                most=float(MOST_CELLS),
             )
 
     # ------------------------------------------------------------------ rows
@@ -276,7 +278,7 @@ class JunctionTree:
                 found=str(places.shape),
                 d=d,
             )
-        wrong = (places < HIDDEN) | (places >= self._edges.sizes)
+        wrong = (places < HIDDEN) | (places >= np.array(self._plan.sizes))
         if wrong.any():
             i, j = (int(k) for k in np.argwhere(wrong)[0])
             raise ParameterError(
@@ -306,7 +308,6 @@ class JunctionTree:
         kept = tuple(j for j, name in enumerate(names) if name in above)
         cut = () if self.cost.cells <= PAYS else tuple(np.flatnonzero(seen.all(axis=0)[list(kept)]).tolist())
         tree = _part(self.network, kept, tuple(targets or ()) if together else (), cut if len(places) else ())
-        tree.most_cells = self.most_cells
         if not apart and tree.cost.cells * GAIN > self.cost.cells:
             return self, places
         return tree, places[:, kept]
@@ -315,21 +316,21 @@ class JunctionTree:
         step = int(np.clip(BLOCK_CELLS / max(self.cost.cells, 1.0), 1, ROWS))
         return (slice(i, min(i + step, n)) for i in steps(range(0, n, step)))
 
-    def _safely(self, work: Callable[[_Tables], Passed]) -> Passed:
+    def _safely(self, work: Callable[[Tables], Passed]) -> Passed:
         """`work` with probabilities; in logarithms where one of them was too small for a float64."""
         self._affordable()
         if self._linear is not None:
             try:
                 with np.errstate(under="raise", over="raise"):
-                    return work(_Tables(_SUM, self._linear))
+                    return work(Tables(SUM, self._linear))
             except FloatingPointError:
                 pass
-        return work(_Tables(_LOG_SUM, self._log))
+        return work(Tables(LOG_SUM, self._log))
 
-    def _calibrated(self, places: Places) -> Iterator[tuple[slice, _Calibrated]]:
+    def _calibrated(self, places: Places) -> Iterator[tuple[slice, Calibrated]]:
         """Block by block, the probabilities of every clique given the evidence."""
         for rows in self._blocks(len(places)):
-            yield rows, self._safely(partial(_calibrate, self, places, rows))
+            yield rows, self._safely(partial(calibrate, self._plan, places, rows))
 
     def _refuse(self, log_evidence: Array, places: Places, impossible: OnImpossible) -> None:
         if impossible == "raise" and np.isneginf(log_evidence).any():
@@ -362,167 +363,3 @@ def _part(network: Network, kept: tuple[int, ...], together: tuple[str, ...], gi
 
 _cliques = lru_cache(maxsize=64)(cliques)
 """The shape is made once, also for networks that differ only in their numbers: the steps of EM."""
-
-
-# ---------------------------------------------------------------------- messages
-
-
-class _Algebra(NamedTuple):
-    """How potentials are multiplied, divided (0/0 = 0) and added up over axes, and what they are as probabilities."""
-
-    times: Callable[..., Array]
-    over: Callable[[Array, Array], Array]
-    total: Callable[[Array, Any], Array]
-    log: Callable[[Array], Array]
-    probability: Callable[[Array], Array]
-    of_log: bool
-
-
-class _Tables(NamedTuple):
-    algebra: _Algebra
-    base: list[Array]
-
-
-def _quotient(a: Array, b: Array) -> Array:
-    return np.asarray(a / (b + (b == 0.0)))
-
-
-def _difference(a: Array, b: Array) -> Array:
-    return a - np.where(np.isneginf(b), 0.0, b)
-
-
-def _same(a: Array) -> Array:
-    return a
-
-
-_SUM = _Algebra(np.multiply, _quotient, np.add.reduce, log, _same, False)
-_LOG_SUM = _Algebra(np.add, _difference, log_sum, _same, exp, True)
-_LARGEST = _LOG_SUM._replace(total=np.maximum.reduce)
-
-
-class _Edges(NamedTuple):
-    """Index plans of a tree. For each clique: its children with the shape in which their messages spread over it, where
-    its own nodes' findings are entered, which tables each row slices (a table, its columns and the shape of the slice),
-    and which axes of its parent its separator lacks."""
-
-    sizes: NDArray[np.intp]
-    family_home: list[int]
-    children: list[list[tuple[int, tuple[int, ...]]]]
-    findings: list[list[tuple[int, tuple[int, ...]]]]
-    slices: list[list[tuple[Array, tuple[int, ...], tuple[int, ...]]]]
-    lacks: list[tuple[int, ...]]
-    one_hot: dict[int, tuple[Array, Array]]
-
-
-def _edges(network: Network, tree: Sequence[Clique], given: frozenset[int]) -> _Edges:
-    sizes = network.sizes
-    gone = {v: k for k, c in enumerate(tree) for v in c.scope[: c.own]}
-    children: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in tree]
-    lacks: list[tuple[int, ...]] = []
-    for k, c in enumerate(tree):
-        above = tree[c.parent].scope if c.parent >= 0 else ()
-        lacks.append(tuple(a for a, v in enumerate(above) if v not in c.separator))
-        if c.parent >= 0:
-            children[c.parent].append((k, tuple(sizes[v] if v in c.separator else 1 for v in above)))
-    home: list[int] = []
-    slices: list[list[tuple[Array, tuple[int, ...], tuple[int, ...]]]] = [[] for _ in tree]
-    for j, cpt in enumerate(network.cpts):
-        axes = network.axes(cpt.scope)
-        hidden = [v for v in axes if v not in given]
-        # a family meets in the clique where the first of it is summed out, and in none before
-        home.append(min((gone[v] for v in hidden), default=gone[j]))
-        if len(hidden) < len(axes):
-            scope = tree[home[j]].scope
-            hidden.sort(key=scope.index)
-            known = tuple(v for v in axes if v in given)
-            turned = cpt.p.transpose([axes.index(v) for v in (*hidden, *known)])
-            slices[home[j]].append((turned, known, tuple(sizes[v] if v in hidden else 1 for v in scope)))
-    return _Edges(
-        np.array(sizes),
-        home,
-        children,
-        [[(v, tuple(sizes[v] if u == v else 1 for u in c.scope)) for v in c.scope[: c.own]] for c in tree],
-        slices,
-        lacks,
-        {s: (shown := np.hstack([np.eye(s), np.ones((s, 1))]), log(shown)) for s in set(sizes)},
-    )
-
-
-class _Collected(NamedTuple):
-    """Collect evidence: every clique's product of its own tables, its findings and what came from below; its
-    message."""
-
-    algebra: _Algebra
-    tables: list[Array]
-    messages: list[Array]
-    log_evidence: Array
-
-
-class _Calibrated(NamedTuple):
-    """Distribute evidence: every clique's P(clique | e)."""
-
-    algebra: _Algebra
-    beliefs: list[Array]
-    log_evidence: Array
-
-    def margin(self, clique: int, drop: tuple[int, ...]) -> Array:
-        """The probabilities of a clique summed over some axes."""
-        return self.algebra.probability(self.algebra.total(self.beliefs[clique], drop))
-
-
-def _collect(tree: JunctionTree, places: Places, rows: slice, tables: _Tables) -> _Collected:
-    algebra, edges = tables.algebra, tree._edges
-    part = places[rows]
-    seen: dict[int, Array] = {}
-    for v in (part != HIDDEN).any(axis=0).nonzero()[0].tolist():
-        seen[v] = edges.one_hot[tree.network.sizes[v]][algebra.of_log][:, part[:, v]]  # HIDDEN: the last, all ones
-    potentials: list[Array] = []
-    messages: list[Array] = []
-    log_evidence = np.zeros(len(part))
-    for k, table in enumerate(tables.base):
-        for v, shape in edges.findings[k]:
-            if v in seen:
-                table = algebra.times(table, seen[v].reshape(*shape, -1))
-        for cpt, known, shape in edges.slices[k]:
-            index: Any = (..., *(part[:, v] for v in known))
-            own = cpt[index].reshape(*shape, -1)
-            table = algebra.times(table, log(own) if algebra.of_log else own)
-        for child, shape in edges.children[k]:
-            table = algebra.times(table, messages[child].reshape(*shape, -1))
-        message = algebra.total(table, tuple(range(tree._cliques[k].own)))
-        potentials.append(table)
-        messages.append(message)
-        if message.ndim == 1:  # a root: its message is the evidence of its component
-            log_evidence += algebra.log(message)
-    return _Collected(algebra, potentials, messages, log_evidence)
-
-
-def _calibrate(tree: JunctionTree, places: Places, rows: slice, tables: _Tables) -> _Calibrated:
-    up = _collect(tree, places, rows, tables)
-    algebra, edges = up.algebra, tree._edges
-    one = np.zeros(1) if algebra.of_log else np.ones(1)
-    beliefs: list[Array] = list(up.tables)
-    with np.errstate(under="ignore"):  # P(clique | e) is never multiplied up again: what is lost here is no news
-        for k in range(len(beliefs) - 1, -1, -1):
-            parent = tree._cliques[k].parent
-            outer = one if parent < 0 else algebra.total(beliefs[parent], edges.lacks[k])
-            beliefs[k] = algebra.times(up.tables[k], algebra.over(outer, up.messages[k]))
-    impossible = np.isneginf(up.log_evidence)
-    if impossible.any():  # one component may be impossible and the others not
-        zero = np.where(impossible, 0.0, 1.0)
-        beliefs = [algebra.times(belief, log(zero) if algebra.of_log else zero) for belief in beliefs]
-    return _Calibrated(algebra, beliefs, up.log_evidence)
-
-
-def _read_off(clique: Clique, table: Array, places: Places, sizes: Sequence[int]) -> None:
-    """Enter a clique's own nodes into the rows, those of its separator being known."""
-    own = clique.scope[: clique.own]
-    n = len(places)
-    shape = tuple(sizes[v] for v in clique.scope)
-    columns = np.broadcast_to(table, (*shape, n))
-    separator = tuple(places[:, v] for v in clique.separator)
-    index: Any = (slice(None), *separator, np.arange(n))
-    picked = columns.reshape(-1, *columns.shape[len(own) :])[index]  # (combinations of the own nodes, n)
-    first = (picked >= picked.max(axis=0) - TIE).argmax(axis=0)
-    for v, values in zip(own, np.unravel_index(first, shape[: len(own)]), strict=True):
-        places[:, v] = values

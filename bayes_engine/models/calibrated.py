@@ -22,7 +22,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
+from bayes_engine.decision.held_out import TINY, HeldOut, held_out, splits
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import CALIBRATION, Ledger
 from bayes_engine.logspace import Array, log, log_normalize, log_sum

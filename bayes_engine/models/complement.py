@@ -23,9 +23,10 @@ from bayes_engine.factors.leaf import Estimation, LeftOutRows
 from bayes_engine.factors.sources import Complement, Source
 from bayes_engine.factors.text import TextLeaf, Words
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier, given_schema
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.counted_naive_bayes import refuse_infinite_weights, refuse_scores
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.table_reader import given_schema
 from bayes_engine.priors import Alpha, ClassPriors, checked_alphas, dirichlet, pseudo_counts
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import Labels

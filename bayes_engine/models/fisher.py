@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.ledger import class_position
 from bayes_engine.logspace import Array
-from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, Shrinkage
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.discriminant_directions import (
     checked_components,
     criterion,
@@ -26,6 +26,7 @@ from bayes_engine.models.discriminant_directions import (
     trace_ratio,
 )
 from bayes_engine.models.estimator_around import take_columns
+from bayes_engine.models.gaussian_discriminant import Shrinkage
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.schema import Schema

@@ -13,8 +13,8 @@ import pandas as pd
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register theirs)
 from bayes_engine.factors.likelihoods import current, offered
-from bayes_engine.models.base import refuse_unknown_columns
 from bayes_engine.models.fit_warnings import warn
+from bayes_engine.models.table_reader import refuse_unknown_columns
 from bayes_engine.priors import checked_whole, checked_word
 from bayes_engine.table.encode import infinity
 from bayes_engine.table.levels import observed, sort_levels

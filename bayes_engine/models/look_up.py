@@ -21,7 +21,6 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
-from bayes_engine.models.base import by_schema
 from bayes_engine.models.decision_mixin import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up_tables import (
@@ -35,6 +34,7 @@ from bayes_engine.models.look_up_tables import (
 )
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
+from bayes_engine.models.table_reader import by_schema
 from bayes_engine.models.target import class_array
 from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.encode import Table, encode

@@ -23,9 +23,10 @@ from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier, given_schema
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.fit_warnings import warn, warn_of_constant
 from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
+from bayes_engine.models.table_reader import given_schema
 from bayes_engine.priors import (
     SMOOTHING,
     Alpha,
@@ -218,7 +219,7 @@ class NaiveBayes(GenerativeClassifier):
         schema = as_texts(super()._kinds(frame), self.likelihoods, self.text)
         return assigned(schema, frame, self.likelihoods)
 
-    def _way_to_cut(self, variable: Variable) -> str | None:
+    def _cutting_method(self, variable: Variable) -> str | None:
         stated = self.likelihoods.get(variable.name) if isinstance(self.likelihoods, Mapping) else self.likelihoods
         if stated in CUTTING:
             checked_method(stated, self.bins)

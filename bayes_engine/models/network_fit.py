@@ -21,8 +21,8 @@ from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.expected_counts import ExpectationStep
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import by_schema, given_schema
 from bayes_engine.models.fit_warnings import warn, warn_of_guesses
+from bayes_engine.models.table_reader import by_schema, given_schema
 from bayes_engine.priors import (
     Alpha,
     Dirichlet,

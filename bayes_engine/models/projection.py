@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneOut
 
 from bayes_engine.covariance import correlations
-from bayes_engine.decision.evaluate import TINY, held_out, splits
+from bayes_engine.decision.held_out import TINY, held_out, splits
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array

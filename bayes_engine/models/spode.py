@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.factors.network import HIDDEN
-from bayes_engine.inference.averaged import EQUAL, scores_left_out
+from bayes_engine.inference.spode_scores import EQUAL, scores_left_out
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.priors import dirichlet

@@ -19,11 +19,11 @@ from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.sources import Power, Source
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log_normalize, normalize
-from bayes_engine.models.base import refuse_unknown_columns
 from bayes_engine.models.fit_warnings import warn
 from bayes_engine.models.look_up_tables import times
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.naive_bayes_wrapper import LeftOutTerms, NaiveBayesWrapper, left_out_terms
+from bayes_engine.models.table_reader import refuse_unknown_columns
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import SufficientStatistics

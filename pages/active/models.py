@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import TINY, Folds, HeldOut, held_out
+from bayes_engine.decision.held_out import TINY, Folds, HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.language import Listing, Message, _

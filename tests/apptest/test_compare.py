@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import compare, differences, score
 from bayes_engine.decision.curves import best_point, error_costs, one_against_rest, threshold_sweep
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis

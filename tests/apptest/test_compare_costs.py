@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.language import Message
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.progress import steps, watching

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.evaluate import estimated_risk, held_out
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.complement import ComplementNaiveBayes

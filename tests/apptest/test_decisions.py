@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import LossError
 from bayes_engine.models.naive_bayes import PRESETS
 from pages import active

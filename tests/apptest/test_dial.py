@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import compare, differences, mdl, score
-from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.naive_bayes import NaiveBayes

@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
-from bayes_engine.decision.evaluate import estimated_risk, held_out
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime import state
 from pages.runtime.state import Spec, State

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.language import Message
 from bayes_engine.ledger import JOINT, Ledger, Status, prior_shift

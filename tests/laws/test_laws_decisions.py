@@ -14,7 +14,8 @@ from hypothesis.extra.numpy import arrays
 
 from bayes_engine import LossMatrix
 from bayes_engine.decision.compare import compare_risk
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import decide
 from bayes_engine.language import Message
 from bayes_engine.logspace import log

@@ -14,13 +14,10 @@ from sklearn.base import clone
 
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import log_normalize
-from bayes_engine.models.discriminant_analysis import (
-    GaussianDiscriminant,
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.discriminant_directions import trace_ratio
 from bayes_engine.models.fisher import FisherDiscriminant
+from bayes_engine.models.gaussian_discriminant import GaussianDiscriminant
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter, scatter

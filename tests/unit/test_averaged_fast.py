@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.factors.leaf import Domain, LeftOutRows
-from bayes_engine.inference import averaged
+from bayes_engine.inference import packed_tables
 from bayes_engine.logspace import log
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.spode import SPODE
@@ -115,9 +115,9 @@ def test_columns_are_packed_while_their_table_stays_small(monkeypatch: pytest.Mo
         for j, b in enumerate(domains):
             want[i] += terms[i][j][a.places(X), b.places(X)]
     for cells, groups in ((1, 4), (60, 3), (10**6, 1)):
-        monkeypatch.setattr(averaged, "PACKED_CELLS", cells)
-        monkeypatch.setattr(averaged, "BLOCK", 30)
-        rows = averaged.pack(X, domains)
+        monkeypatch.setattr(packed_tables, "PACKED_CELLS", cells)
+        monkeypatch.setattr(packed_tables, "BLOCK", 30)
+        rows = packed_tables.pack(X, domains)
         assert len(rows.groups) == groups
         found = [part.copy() for _, part in rows.sums([rows.tables(t) for t in terms], 0, 100)]
         assert [part.shape[1] for part in found] == [30, 30, 30, 10]

@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.curves import one_against_rest, threshold_sweep
-from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.ledger import Status

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import DescriptionLength, compare, compare_risk, mdl, reliability, score
 from bayes_engine.decision.decision_boundaries import log_proba
-from bayes_engine.decision.evaluate import HeldOut, _learnt, estimated_risk, held_out
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import HeldOut, _learnt, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message

@@ -42,7 +42,8 @@ from bayes_engine.decision.curves import (
     threshold_sweep,
 )
 from bayes_engine.decision.decision_boundaries import log_proba
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out, resampled_means
+from bayes_engine.decision.evaluate import estimated_risk, resampled_means
+from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message

@@ -13,7 +13,7 @@ import pytest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import score
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.ledger import Status
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.naive_bayes import NaiveBayes

@@ -18,7 +18,8 @@ from sklearn.preprocessing import FunctionTransformer
 from bayes_engine import LossMatrix, MinimumRiskClassifier, NaiveBayes, Status, load_dataset, risk_scorer
 from bayes_engine.decision.compare import compare, compare_risk, differences
 from bayes_engine.decision.decision_boundaries import log_proba
-from bayes_engine.decision.evaluate import Folds, HeldOut, _alike, estimated_risk, held_out
+from bayes_engine.decision.evaluate import _alike, estimated_risk
+from bayes_engine.decision.held_out import Folds, HeldOut, held_out
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, ParameterError, TableError, listen
 from bayes_engine.language import Message

@@ -141,9 +141,10 @@ def test_of_a_large_grid_what_is_affordable_is_answered() -> None:
     assert best.places[0, network.position["r15c15"]] == both.argmax()
 
 
-def test_the_limit_is_a_parameter(asia: Network) -> None:
+def test_too_large_a_tree_is_refused_with_its_size(asia: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayes_engine.inference.junction_tree.MOST_CELLS", 39)
     with pytest.raises(TooLarge, match="tables of 40 cells, the largest of 8 over 3 nodes, where 39 are allowed"):
-        JunctionTree(asia, most_cells=39).marginals(asia.places({})[None])
+        JunctionTree(asia).marginals(asia.places({})[None])
     assert cells((), (2, 2)) == 1
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from bayes_engine import TAN, BayesianNetworkClassifier, NaiveBayes, load_dataset
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import EstimationWarning, ParameterError
 from bayes_engine.factors.network import Network
 from bayes_engine.stats.family_counts import FamilyCounts

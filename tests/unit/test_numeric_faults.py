@@ -15,7 +15,7 @@ from scipy import special, stats
 
 from bayes_engine import BayesianNetwork, NaiveBayes
 from bayes_engine.decision.compare import rows_held_impossible, score
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors.gaussian import NormalPosterior
 from bayes_engine.factors.network import CPT, Network

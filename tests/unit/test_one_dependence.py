@@ -314,7 +314,7 @@ def test_a_parameter_that_cannot_be_is_named(model: SemiNaive, text: str, mixed:
     ],
 )
 @every
-def test_a_way_to_cut_that_cannot_be(model: type[SemiNaive], parameters: Any, text: str, mixed: Any) -> None:
+def test_a_cutting_method_that_cannot_be(model: type[SemiNaive], parameters: Any, text: str, mixed: Any) -> None:
     with pytest.raises(ParameterError, match=text):
         model(**parameters).fit(*mixed)
 

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from bayes_engine.decision.compare import differences
-from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
+from bayes_engine.decision.held_out import TINY, HeldOut, held_out, splits
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import Message
 from bayes_engine.models.naive_bayes import NaiveBayes

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, GaussianMixture, NaiveBayes, SemiSupervisedNB, progress
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import EstimationWarning, listen, report
 from bayes_engine.inference.gibbs import GibbsSettings, gibbs
 from bayes_engine.models.discriminative import discriminative_counterpart

@@ -13,7 +13,7 @@ from bayes_engine import NaiveBayes
 from bayes_engine.decision.ask import ask
 from bayes_engine.decision.case import _column
 from bayes_engine.decision.curves import brier_parts
-from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain
 from bayes_engine.factors.sources import Fraction

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.models.aode import AODE

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.averaged import AveragedFactor
 from bayes_engine.ledger import Ledger

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from bayes_engine.decision.evaluate import TINY
+from bayes_engine.decision.held_out import TINY
 from bayes_engine.errors import TableError
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, exp, log

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from bayes_engine.decision.evaluate import TINY
+from bayes_engine.decision.held_out import TINY
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message
 from bayes_engine.models.aode import AODE

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.logspace import Array, log
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
 

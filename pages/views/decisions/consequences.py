@@ -13,7 +13,8 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk
+from bayes_engine.decision.evaluate import RiskReport, estimated_risk
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status

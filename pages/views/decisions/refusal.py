@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import HeldOut, weights_in_use
+from bayes_engine.decision.evaluate import weights_in_use
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.margins import FlipMargin
 from bayes_engine.decision.refusal import Refusal, refusal_for_error

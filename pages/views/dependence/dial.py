@@ -20,7 +20,7 @@ from bayes_engine.decision.compare import (
     mdl,
     reliability,
 )
-from bayes_engine.decision.evaluate import KEPT, HeldOut
+from bayes_engine.decision.held_out import KEPT, HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.decision.compare import score
-from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.errors import listen
 from bayes_engine.language import Message, _

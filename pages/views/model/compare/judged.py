@@ -24,7 +24,8 @@ from bayes_engine.decision.curves import (
     risk_by_threshold,
     threshold_sweep,
 )
-from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, held_out
+from bayes_engine.decision.evaluate import RiskReport, estimated_risk
+from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
