@@ -104,7 +104,7 @@ def steps(items: Iterable[T], total: int | None = None) -> Iterator[T]:
     watcher = _watcher.get()
     if watcher is None:
         return iter(items)
-    return _told(watcher, items, total if total is not None else len(items) if isinstance(items, Sized) else 0)
+    return _reported(watcher, items, total if total is not None else len(items) if isinstance(items, Sized) else 0)
 
 
 def ticking(estimator: T) -> T:
@@ -136,7 +136,7 @@ class _Ticks:
         tick()
 
 
-def _told(watcher: _Watcher, items: Iterable[T], total: int) -> Generator[T]:
+def _reported(watcher: _Watcher, items: Iterable[T], total: int) -> Generator[T]:
     depth = len(watcher.loops)
     if not depth:
         watcher.most = 0.0

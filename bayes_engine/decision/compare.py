@@ -1,5 +1,5 @@
-"""Several models beside each other: how they do on the same held-out rows, whether the procedures behind them differ,
-and what each costs to write down. Differences are paired: they are means over the same rows.
+"""Several models beside each other: how they do on the same held-out rows, and whether the procedures behind them
+differ. Differences are paired: they are means over the same rows.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from bayes_engine.decision.evaluate import estimated_risk, weights_in_use
-from bayes_engine.decision.held_out import HeldOut
+from bayes_engine.decision.held_out import HeldOut, refuse_without_posterior
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import ParameterError, TableError, listen
+from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, exp, log_normalize
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import steps, tick
-from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.multiple_tests import holm
-from bayes_engine.structure.scores import mdl_price
 
 BINS, FEWER, FEW = 10, 5, 200
 """Bins of equal width for calibration, and how many below so many rows."""
@@ -36,9 +34,6 @@ def bins_for(n: int) -> int:
     (5, 10)
     """
     return BINS if n >= FEW else FEWER
-
-
-# on held-out rows ---------------------------------------------------------------------------------------------------
 
 
 class _Judged(NamedTuple):
@@ -64,8 +59,7 @@ def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | Non
     shifted = {name: h.log_posterior_in_use(prior_of_use) for name, h in held.items()}
     tick()
     rows: NDArray[np.bool_] = np.logical_and.reduce([status == Status.OK for _joint, status in shifted.values()])
-    if not rows.any():
-        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    refuse_without_posterior(rows)
     rows |= every
     one = next(iter(held.values()))
     return _Judged(
@@ -384,59 +378,3 @@ def _above_first(losses: Array, weight: Array) -> Array:
 def _mean(values: Array, weight: Array) -> float:
     """A row without weight takes no part, even where its value is infinite."""
     return float(weight @ np.where(weight > 0, values, 0.0) / weight.sum())
-
-
-# to write down ------------------------------------------------------------------------------------------------------
-
-
-class DescriptionLength(NamedTuple):
-    """What a model costs to write down, in nats: its numbers and then, with their help, the rows.
-
-    `log_likelihood` of the rows under maximum-likelihood estimates, `parameters` free ones, class node included, `n`
-    the weight of the rows.
-    """
-
-    log_likelihood: float
-    parameters: int
-    n: float
-
-    @property
-    def penalty(self) -> float:
-        """½ log m · |free parameters|."""
-        return mdl_price(self.n) * self.parameters
-
-    @property
-    def total(self) -> float:
-        """−log L + ½ log m · |free parameters|: minimum description length (Zhou, eq. 7.31, f = ½ log m)."""
-        return self.penalty - self.log_likelihood
-
-
-_LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "variance": "mle", "unseen": "ignore"}
-
-
-def mdl(model: Any) -> DescriptionLength | None:
-    """The description length of a fitted naive Bayes, SPODE, TAN or k-DB, from its statistics; None for a model that
-    is no product of conditional distributions of single columns (AODE is a mean of models), has a kernel density
-    (which takes the rows themselves for its numbers) or counts words (whose number grows with the texts).
-
-    The likelihood is that of class and known cells under maximum-likelihood estimates, whatever the model's smoothing;
-    a cell whose parents are not all known is priced by its class alone.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> model = NaiveBayes().fit(pd.DataFrame({"x": list("aab")}), list("yyn"))
-    >>> length = mdl(model)  # 3 rows, 1 + 2·1 parameters; log L = 2 log 2/3 + log 1/3
-    >>> length.parameters, round(length.log_likelihood, 4), round(length.total, 4)
-    (3, -1.9095, 3.5575)
-    """
-    if not hasattr(model, "var_floor") or any(part.free is None for part in model.factor_.leaves()):
-        return None
-    changed = {k: v for k, v in _LIKELIEST.items() if k in model.estimation_parameters}
-    with listen():
-        factor = model.with_params(**changed).factor_
-    stats: SufficientStatistics = model.stats_
-    parts = list(factor.leaves())
-    return DescriptionLength(
-        sum(part.largest_log_likelihood(stats) for part in parts),
-        sum(part.free for part in parts),
-        float(stats.class_weight.sum()),
-    )

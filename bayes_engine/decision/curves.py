@@ -22,7 +22,7 @@ from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.decision.risk import near_least
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.ledger import Status, class_position
+from bayes_engine.ledger import class_position
 from bayes_engine.logspace import Array, log, log_sum, normalize
 from bayes_engine.progress import steps, tick
 
@@ -47,10 +47,7 @@ def one_against_rest(
     Raises ParameterError where there is no such class, TableError where no row has a posterior or an amount has a gap.
     """
     c = class_position(positive, held.classes)
-    shifted, status = held.log_posterior_in_use(prior_of_use)
-    rows = status == Status.OK
-    if not rows.any():
-        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    shifted, rows = held.answered(prior_of_use)
     weight = weights_in_use(held, rows, prior_of_use)
     if amount is not None:
         weight = weight * finite_amounts(amount)[rows]
@@ -294,13 +291,11 @@ def risk_by_threshold(
     seen = one_against_rest(held, positive, prior_of_use=prior_of_use)
     size = None if amount is None else finite_amounts(amount)[seen.rows]
     a = loss.actions.index(positive)
-    marked = None if loss.by_amount is None else np.delete(loss.by_amount, a, axis=0)
-    left = tuple(x for x in loss.actions if x != positive)
-    others = LossMatrix(left, loss.classes, np.delete(loss.table, a, axis=0), marked)
+    others = loss.of([x for x in loss.actions if x != positive])
     posterior = held.posterior(prior_of_use)[0][seen.rows]
     truth, unit = held.truth[seen.rows], seen.weight / seen.weight.sum()
     tick()
-    decided = decide(posterior, others, amount=None if marked is None else size).position
+    decided = decide(posterior, others, amount=None if others.by_amount is None else size).position
     below = unit * others.cost(decided, truth, size)
     above = unit * loss.cost(np.full(len(truth), a), truth, size)
     tick()
@@ -368,12 +363,10 @@ def calibration(
     with the same probability are in one bin, so there may be fewer.
     """
     if positive is None:
-        posterior, status = held.posterior(prior_of_use)
-        rows = status == Status.OK
-        if not rows.any():
-            raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
-        weight, p = weights_in_use(held, rows, prior_of_use), posterior[rows].max(axis=1)
-        true = decide(posterior[rows], LossMatrix.zero_one(held.classes)).position == held.truth[rows]
+        joint, rows = held.answered(prior_of_use)
+        posterior, weight = normalize(joint[rows]), weights_in_use(held, rows, prior_of_use)
+        p = posterior.max(axis=1)
+        true = decide(posterior, LossMatrix.zero_one(held.classes)).position == held.truth[rows]
     else:
         seen = one_against_rest(held, positive, prior_of_use=prior_of_use)
         weight, p, true = seen.weight, seen.p, seen.positive

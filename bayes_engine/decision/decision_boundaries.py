@@ -112,29 +112,24 @@ def boundary_segments(
     logs = rule(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)).reshape(size + 1, size + 1, -1)
     table = loss.table
     action = least_risk_action(logs, table)
-    where = [np.full((size + 1, size + 1, 2), np.nan) for _way in (0, 1)]  # the change on the edge right of, above
-    for way, (far, side) in enumerate((((0, 1), across), ((1, 0), up))):
+    where = np.full((2, size + 1, size + 1, 2), np.nan)  # the change on the edge right of, above
+    for direction, (far, side) in enumerate((((0, 1), across), ((1, 0), up))):
         near = (slice(0, size + 1 - far[0]), slice(0, size + 1 - far[1]))
         j, i = np.nonzero(action[near] != action[far[0] :, far[1] :])
         if not len(j):
             continue
         _before, _after, t, of = decision_changes(logs[j, i], logs[j + far[0], i + far[1]], table)
         step = t * (side[1] - side[0])
-        where[way][j[of], i[of]] = np.stack([across[i[of]] + step * far[1], up[j[of]] + step * far[0]], axis=1)
+        where[direction, j[of], i[of]] = np.stack([across[i[of]] + step * far[1], up[j[of]] + step * far[0]], axis=1)
     edges = np.stack(
-        [where[0][:-1, :-1], where[1][:-1, 1:], where[0][1:, :-1], where[1][:-1, :-1]], axis=2
+        [where[0, :-1, :-1], where[1, :-1, 1:], where[0, 1:, :-1], where[1, :-1, :-1]], axis=2
     )  # (size, size, 4, 2): below, right, above, left
     crossed = np.isfinite(edges[..., 0])
     count = crossed.sum(axis=2)
     middle = np.nansum(edges, axis=2) / np.maximum(count, 1)[..., None]
-    pieces = []
-    two = np.nonzero(count == 2)
-    if len(two[0]):
-        ends = edges[two][crossed[two]].reshape(-1, 4)
-        pieces.append(ends)
+    ends = edges[crossed & (count == 2)[..., None]].reshape(-1, 4)
     j, i, e = np.nonzero(crossed & (count > 2)[..., None])  # where three regions meet
-    pieces.append(np.concatenate([edges[j, i, e], middle[j, i]], axis=1))
-    return np.concatenate(pieces)
+    return np.concatenate([ends, np.concatenate([edges[j, i, e], middle[j, i]], axis=1)])
 
 
 def rounded_boundary_segments(

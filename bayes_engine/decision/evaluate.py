@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.decision.decision_boundaries import log_proba
-from bayes_engine.decision.held_out import HeldOut
+from bayes_engine.decision.held_out import HeldOut, refuse_without_posterior
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, LossError, ParameterError, TableError, report
 from bayes_engine.ledger import Status
@@ -85,8 +85,7 @@ def estimated_risk(
     tick()
     ok = decision.position >= 0
     w = weights_in_use(held, np.ones(len(ok), dtype=bool), prior_of_use)
-    if not w[ok].sum() > 0:
-        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    refuse_without_posterior(w[ok] > 0)
     paid = _priced(loss, rule).cost(np.maximum(decision.position, 0), held.truth, size)
     if not ok.all():
         paid = np.where(ok, paid, loss.cost(decision.position, held.truth, size))
@@ -95,7 +94,7 @@ def estimated_risk(
     cell = decision.position[ok] * shape[1] + held.truth[ok]
     total, lost = w.sum(), w * paid
     cost = np.bincount(cell, lost[ok], minlength=rule.table.size) / total
-    low, high = mean_intervals(w, lost[:, None], seed, held.groups)[0].tolist()
+    low, high = np.quantile(resampled_means(w, lost[:, None], seed, held.groups), [0.025, 0.975]).tolist()
     right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
     return RiskReport(
         risk=float(lost.sum() / total),
@@ -124,9 +123,7 @@ def _priced(loss: LossMatrix, rule: LossMatrix) -> LossMatrix:
     missing = [a for a in rule.actions if a not in loss.actions]
     if missing:
         raise ParameterError("the losses do not price the action '{action}'", action=str(missing[0]))
-    rows = [loss.actions.index(a) for a in rule.actions]
-    marked = None if loss.by_amount is None else loss.by_amount[rows]
-    return LossMatrix(rule.actions, loss.classes, loss.table[rows], marked)
+    return loss.of(rule.actions)
 
 
 def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float] | None = None) -> Array:
@@ -151,15 +148,6 @@ def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping
 
 DRAWS = 999
 """Bootstrap replicates of an interval."""
-
-
-def mean_intervals(weight: Array, totals: Array, seed: int = 0, groups: NDArray[np.intp] | None = None) -> Array:
-    """(M, 2) 95 % percentile intervals of Σ_i t_im / Σ_i w_i over `resampled_means`.
-
-    >>> mean_intervals(np.ones(3), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 9.0]])).tolist()
-    [[1.0, 1.0], [0.0, 9.0]]
-    """
-    return np.asarray(np.quantile(resampled_means(weight, totals, seed, groups), [0.025, 0.975], axis=0).T)
 
 
 def resampled_means(

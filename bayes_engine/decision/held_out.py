@@ -84,6 +84,14 @@ class HeldOut:
         tick()
         return normalize(joint), status
 
+    def answered(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.bool_]]:
+        """(n, K) log posteriors as `log_posterior_in_use` has them, and (n,) which rows have one. Raises TableError
+        where none has."""
+        joint, status = self.log_posterior_in_use(prior_of_use)
+        rows = status == Status.OK
+        refuse_without_posterior(rows)
+        return joint, rows
+
     def in_order(self, classes: tuple[Any, ...]) -> HeldOut:
         """The same rows with the classes in another order (a table's own, say); one that the model has not met is
         impossible to it."""
@@ -93,6 +101,12 @@ class HeldOut:
         log_posterior[:, positions], prior[:, positions] = self.log_posterior, self.prior
         truth = np.asarray(positions, dtype=np.intp)[self.truth]
         return replace(self, classes=classes, log_posterior=log_posterior, prior=prior, truth=truth)
+
+
+def refuse_without_posterior(rows: NDArray[np.bool_]) -> None:
+    """Raises TableError where none of the `rows` (n,) has a posterior."""
+    if not rows.any():
+        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
 
 
 def _shift_by_row(prior: Array, use: Any) -> Array:

@@ -73,11 +73,8 @@ class LossMatrix(LossTable):
                 "which class they belong to"
             )
         if others and set(classes) <= set(loss.classes):
-            kept = [j for j, c in enumerate(loss.classes) if c in classes]
-            marked = None if loss.by_amount is None else loss.by_amount[:, kept]
-            loss = LossMatrix(loss.actions, [loss.classes[j] for j in kept], loss.table[:, kept], marked)
-        matrix: LossMatrix = loss.for_classes(classes)
-        return matrix
+            return loss.of(classes=classes)
+        return loss.for_classes(classes)
 
     def for_classes(self, classes: Sequence[Any]) -> LossMatrix:
         """The same losses with the columns in another order of the same labels. Raises LossError on other labels."""
@@ -92,9 +89,7 @@ class LossMatrix(LossTable):
                 raise LossError(
                     "the loss matrix has a column '{label}' that is no class of the model", label=str(label)
                 )
-        columns = [self.classes.index(c) for c in classes]
-        marked = None if self.by_amount is None else self.by_amount[:, columns]
-        return LossMatrix(self.actions, classes, self.table[:, columns], marked)
+        return self.of(classes=classes)
 
     def with_refusal(self, cost: float, name: str = "refuse") -> LossMatrix:
         """With one more action that costs the same whatever the truth. Under 0-1 loss that is Chow's rule (Chow 1970,

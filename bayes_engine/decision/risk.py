@@ -68,6 +68,17 @@ class LossTable:
         """
         return float(self.table[self._at(action, truth)])
 
+    def of(self, actions: Sequence[Any] | None = None, classes: Sequence[Any] | None = None) -> Self:
+        """The losses of these actions and classes alone, in this order; None for all as they stand.
+
+        >>> LossTable(("take", "leave"), ("good", "bad"), [[0, 5], [1, 0]]).of(classes=("bad",)).table.tolist()
+        [[5.0], [0.0]]
+        """
+        actions, classes = self.actions if actions is None else actions, self.classes if classes is None else classes
+        cells = np.ix_([self.actions.index(a) for a in actions], [self.classes.index(c) for c in classes])
+        marked = None if self.by_amount is None else self.by_amount[cells]
+        return type(self)(actions, classes, self.table[cells], marked)
+
     def at_amount(self, amount: float) -> Self:
         """The matrix of a row with this amount. Raises LossError where the amount is negative or no number.
 

@@ -74,8 +74,7 @@ class LeftOutRows:
     def of(cls, X: Table, labels: Labels, stats: SufficientStatistics | None = None) -> LeftOutRows:
         """The rows of X, with their hard labels, one by one."""
         assert labels.codes is not None
-        weight = np.ones(X.n) if labels.weight is None else labels.weight
-        return cls(labels.codes, weight, stats, (X, labels), np.arange(X.n))
+        return cls(labels.codes, labels.by_row, stats, (X, labels), np.arange(X.n))
 
     def take(self, rows: Any) -> LeftOutRows:
         """Of these rows."""
@@ -84,7 +83,7 @@ class LeftOutRows:
     def rest(self, i: int) -> tuple[Table, Labels]:
         """The rows without the i-th of these."""
         X, labels = self.among
-        weight = np.ones(X.n) if labels.weight is None else labels.weight.copy()
+        weight = labels.by_row.copy()
         weight[self.place[i]] -= self.weight[i]
         stay = weight > 0
         return X.take(stay), replace(labels, weight=weight).take(stay)

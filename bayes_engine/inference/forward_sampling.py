@@ -56,7 +56,7 @@ def bits(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.uint32]
 class _Node:
     """How a node is drawn, or weighed where it is clamped, from the rows above it."""
 
-    at: int
+    column: int
     parents: tuple[int, ...]
     sizes: tuple[int, ...]
     thresholds: NDArray[np.uint32]
@@ -91,15 +91,15 @@ def _drawn(
     weight = np.zeros(n)
     for node in nodes:
         code = as_one((x[parent] for parent in node.parents), node.sizes, n)
-        given = evidence[node.at]
+        given = evidence[node.column]
         if given != HIDDEN:
-            x[node.at] = given
+            x[node.column] = given
             weight += node.log[:, given].take(code)
             continue
         draw = bits(rng, (1, n))[0]
-        x[node.at] = 0
+        x[node.column] = 0
         for level in node.thresholds:
-            x[node.at] += draw >= level.take(code)
+            x[node.column] += draw >= level.take(code)
     return weight
 
 

@@ -44,7 +44,7 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
 
     - what it is: `estimation_parameters`, `structural`, and as class attributes the parameters it fixes;
     - what a first fit chooses from the rows: `_choose`; `_has_structure`, whether it did (`_chosen_from_rows`);
-    - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_tell_of_classes`;
+    - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_warn_of_classes`;
     - rows coming in: the hooks of `TableReader`;
     - what is read off: `_joint_of`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is
       known; `_prior_without`, the class prior without each row.
@@ -235,10 +235,14 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         [[-0.847, -0.56]]
         """
         check_is_fitted(self, "stats_")
+        return log_normalize(self._leave_one_out(*self._counted_rows(X, y, sample_weight)))
+
+    def _counted_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Labels]:
+        """Rows that were counted, as they were encoded then. Raises NotASubset where their class never was."""
         frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
         if target != self.target_:
-            raise NotASubset("cannot leave out rows of a class that was never counted")
-        return log_normalize(self._leave_one_out(self._table(frame, self.schema_, unseen="error"), labels))
+            raise NotASubset("cannot take away rows of a class that was never counted")
+        return self._table(frame, self.schema_, unseen="error"), labels
 
     def _class_weight_without(self, gone: LeftOutRows) -> Array:
         """(n, C) the class weights without each row. Raises NotASubset where a row was never counted."""
@@ -286,17 +290,14 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
 
     def _counted_alone(self, X: Any, y: Any, sample_weight: Any) -> SufficientStatistics:
         """The statistics of these rows alone, under the schema and the structure that there are."""
-        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
-        if target != self.target_:
-            raise NotASubset("cannot forget rows of a class that was never counted")
-        return self._count(self._table(frame, self.schema_, unseen="error"), labels, target)
+        return self._count(*self._counted_rows(X, y, sample_weight), self.target_)
 
     def _stats_without(self, left: LeftOutRows, i: int, *, anew: bool = False) -> SufficientStatistics:
         """The statistics without the i-th of these rows; counted from the others, if they are all here, where a
         difference has too few digits, or where it is to be `anew`. Raises PrecisionLost where they are not."""
         X, labels = left.among
         place = slice(left.place[i], left.place[i] + 1)
-        whole = np.allclose(labels.total(np.ones(X.n)), self.stats_.class_weight, rtol=1e-9, atol=0.0)
+        whole = np.allclose(labels.by_class, self.stats_.class_weight, rtol=1e-9, atol=0.0)
         if not (anew and whole):
             gone = Labels(labels.n_classes, left.own[i : i + 1], left.weight[i : i + 1])
             try:
@@ -310,11 +311,11 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
     def _chosen_from_rows(self) -> tuple[str, ...]:
         """What the fit chose from its rows besides what is added up, of "structure", "cut points" and "vocabulary"."""
         given = {v.name for v in self.schema or () if v.cuts is not None or (v.textual and v.declared)}
-        found = [v for v in self.schema_ if v.name not in given]
+        learnt = [v for v in self.schema_ if v.name not in given]
         chosen = {
             "structure": self._has_structure,
-            "cut points": any(v.cuts is not None for v in found),
-            "vocabulary": any(v.textual for v in found),
+            "cut points": any(v.cuts is not None for v in learnt),
+            "vocabulary": any(v.textual for v in learnt),
         }
         return tuple(what for what, whether in chosen.items() if whether)
 
@@ -368,10 +369,10 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
 
     def _estimated(self, stats: SufficientStatistics) -> Factor:
         factor = self._estimate(stats)
-        self._tell_of_classes(factor, stats)
+        self._warn_of_classes(factor, stats)
         return factor
 
-    def _tell_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
+    def _warn_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
         """Warn of classes that are never predicted, or that no row speaks for; refuse a prior that is none."""
         prior = self._prior(stats)
         warn_of_classes(prior.p, prior.weight, stats.target.levels)

@@ -22,7 +22,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.decision.held_out import TINY, HeldOut, held_out, splits
+from bayes_engine.decision.held_out import TINY, HeldOut, held_out, refuse_without_posterior, splits
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import CALIBRATION, Ledger
 from bayes_engine.logspace import Array, log, log_normalize, log_sum
@@ -37,6 +37,8 @@ from bayes_engine.table.encode import Table
 
 METHODS = ("temperature", "platt", "isotonic")
 """One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
+FOLDS = 5
+"""Held-out posteriors are calibrated in so many folds."""
 COLDEST, HOTTEST = 1e-3, 1e3
 LOG_2 = float(np.log(2.0))
 
@@ -137,8 +139,7 @@ def calibrator(log_p: Array, truth: NDArray[np.intp], weight: Array | None = Non
     weight = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=float)
     has = (weight > 0) & ~np.isneginf(log_p).all(axis=1)
     log_p, truth, weight = log_normalize(log_p[has]), truth[has], weight[has]
-    if not len(truth):
-        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    refuse_without_posterior(has)
     if method == "temperature":
         return Temperature(_temperature(log_p, truth, weight))
     odds = against_rest(log_p)
@@ -200,7 +201,7 @@ def _isotonic(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> Isoton
     return curve.fit(odds, of_class.astype(float), weight)
 
 
-def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, seed: int = 0) -> HeldOut:
+def calibrate(held: HeldOut, method: str = "temperature") -> HeldOut:
     """Held-out posteriors made true: each fold of the rows by a calibrator learnt from the others; groups stay
     together, and up to 60 rows are left out one by one where a class is too rare for folds. What a model's
     probabilities would be worth after calibration, without fitting a model anew.
@@ -210,7 +211,7 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
     """
     out = np.full_like(held.log_posterior, -np.inf)
     prior, fold = [], np.zeros(len(out), dtype=np.min_scalar_type(len(out)))
-    for i, (train, test) in enumerate(steps(_folds(held, folds, seed), folds)):
+    for i, (train, test) in enumerate(steps(_folds(held), FOLDS)):
         made = calibrator(held.log_posterior[train], held.truth[train], held.weight[train], method)
         out[test], fold[test] = made(held.log_posterior[test]), i
         if method != "temperature":
@@ -220,10 +221,10 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
     return replace(held, log_posterior=out, prior=np.stack(prior), fold=fold)
 
 
-def _folds(held: HeldOut, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(held: HeldOut) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """The rows a calibrator learns from, and those it is tried on."""
     try:
-        yield from splits(held.truth, held.groups, folds, seed + 1)[0]
+        yield from splits(held.truth, held.groups, FOLDS, 1)[0]
     except TableError:
         if held.groups is not None or len(held.truth) > TINY:
             raise

@@ -374,7 +374,7 @@ class ComplementNB(_TermNB):
             weight = np.divide(-weight, total, out=np.zeros_like(weight), where=total != 0)
         return PriorAndColumns((TermColumns(stats.target.name, stats.terms.names, weight, kind="score"),))
 
-    def _tell_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
+    def _warn_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
         self._prior(stats)  # a prior that is none is refused; a class without rows has scores, and may be predicted
 
     def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:

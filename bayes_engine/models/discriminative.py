@@ -30,10 +30,10 @@ PARTS = 16
 """Into so many parts the columns of a kind are taken at most."""
 
 
-def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
+def discriminative_counterpart(schema: Schema) -> Pipeline:
     """scikit-learn's LogisticRegression for a table of this schema: numbers with the median where missing (and a column
     that says so), then scaled; levels one-hot, missing as a level of its own, one not met as none; texts as counts of
-    their terms, a missing one as empty; penalty ½‖w‖²/C."""
+    their terms, a missing one as empty; penalty ½‖w‖²."""
     features = schema.features.variables
     numeric = [j for j, v in enumerate(features) if v.numeric]
     levels = [j for j, v in enumerate(features) if not v.numeric and v.kind != "text"]
@@ -44,7 +44,7 @@ def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
         *((f"levels {part[0]}", _seen(OneHotEncoder(handle_unknown="ignore")), part) for part in _parts(levels)),
     ])  # fmt: skip
     cells = [("read", FunctionTransformer(as_numbers, kw_args={"schema": schema})), ("columns", columns)]
-    logistic = ("logistic", ticking(LogisticRegression(C=C, max_iter=5000)))
+    logistic = ("logistic", ticking(LogisticRegression(max_iter=5000)))
     texts = [
         (f"text {j}", make_pipeline(FunctionTransformer(_texts, kw_args={"place": j}), v.text.vectorizer()))
         for j, v in enumerate(features)

@@ -104,15 +104,15 @@ def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array
     return responsibilities(joint, hard=bool(model.hard)).responsibilities
 
 
-def nearest_rows(X: Array, axes: tuple[int, int], points: Iterable[tuple[float, float]]) -> Array:
-    """(K, d) for each point of a plane the complete row nearest to it there, in standard deviations: a place in the
-    plane becomes a place among all columns."""
+def nearest_rows(X: Array, points: Iterable[tuple[float, float]]) -> Array:
+    """(K, d) for each point of the plane of the first two columns the complete row nearest to it there, in standard
+    deviations: a place in the plane becomes a place among all columns."""
     whole = X[~np.isnan(X).any(axis=1)]
     if not len(whole):
         raise TableError(
             "no row is complete, so no start can be set by hand; let it be random, or use two columns only"
         )
-    plane = whole[:, list(axes)]
+    plane = whole[:, :2]
     scale = np.where((spread := plane.std(axis=0)) > 0, spread, 1.0)
     away = ((plane[None] - np.asarray(list(points))[:, None]) / scale) ** 2
     return np.asarray(whole[away.sum(axis=2).argmin(axis=1)])
@@ -311,10 +311,10 @@ class HiddenLabelRun:
         """At most so many hidden rows, those whose responsibilities moved farthest on the whole way; by class, then by
         their place in the table."""
         rows = np.flatnonzero(self.hidden)
-        way = np.zeros(len(rows))
+        travelled = np.zeros(len(rows))
         for before, after in pairwise(self.shares):
-            way += np.abs(after[rows] - before[rows]).sum(axis=1)
-        chosen = rows[np.sort(np.argsort(-way, kind="stable")[:most])]
+            travelled += np.abs(after[rows] - before[rows]).sum(axis=1)
+        chosen = rows[np.sort(np.argsort(-travelled, kind="stable")[:most])]
         return chosen[np.argsort(self.truth[chosen], kind="stable")]
 
     def normal(self, step: int, column: str) -> tuple[Array, Array] | None:

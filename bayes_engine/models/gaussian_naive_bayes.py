@@ -63,7 +63,7 @@ class GaussianNB(MatrixClassifier):
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         assert isinstance(X, Matrix)
-        return SufficientStatistics(X.schema, target, labels.total(np.ones(X.n)), Counts({}), matrix_moments(X, labels))
+        return SufficientStatistics(X.schema, target, labels.by_class, Counts({}), matrix_moments(X, labels))
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         epsilon = _epsilon(stats, checked_number("var_smoothing", self.var_smoothing))

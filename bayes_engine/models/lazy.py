@@ -51,7 +51,7 @@ class StoredRows:
         """Raises NotASubset where a row, with its class, has less weight here than there."""
         gone = other.under(self.schema, self.target)
         table, labels = _joined([*self.blocks, *gone.blocks])
-        weight = np.ones(table.n) if labels.weight is None else labels.weight
+        weight = labels.by_row
         alike, n = _alike(table, labels), self.n
         asked = np.bincount(alike, np.where(np.arange(table.n) >= n, weight, 0.0))
         own, group = weight[:n], alike[:n]
@@ -68,8 +68,7 @@ class StoredRows:
 
     def scaled(self, weight: float) -> StoredRows:
         """Every row counted `weight` times."""
-        ones = ((t, np.ones(t.n) if of.weight is None else of.weight, of) for t, of in self.blocks)
-        return replace(self, blocks=tuple((t, replace(of, weight=w * weight)) for t, w, of in ones))
+        return replace(self, blocks=tuple((t, replace(of, weight=of.by_row * weight)) for t, of in self.blocks))
 
     def under(self, schema: Schema, target: Variable) -> StoredRows:
         """The same rows under wider domains."""
@@ -102,7 +101,7 @@ class StoredRows:
     @property
     def class_weight(self) -> Array:
         """(C,) counted as it is read."""
-        return np.asarray(np.sum([labels.total(np.ones(table.n)) for table, labels in self.blocks], axis=0))
+        return np.asarray(np.sum([labels.by_class for _table, labels in self.blocks], axis=0))
 
     @property
     def nbytes(self) -> int:
@@ -126,9 +125,7 @@ def _joined(blocks: list[tuple[Table, Labels]]) -> tuple[Table, Labels]:
     columns = tuple(np.concatenate(parts) for parts in zip(*(t.columns for t in tables), strict=True))
     weights = None
     if any(of.weight is not None for of in labels):
-        weights = np.concatenate(
-            [np.ones(t.n) if of.weight is None else of.weight for t, of in zip(tables, labels, strict=True)]
-        )
+        weights = np.concatenate([of.by_row for of in labels])
     codes = np.concatenate([of.codes for of in labels])
     return replace(tables[0], columns=columns, n=len(codes)), Labels(labels[0].n_classes, codes, weights)
 

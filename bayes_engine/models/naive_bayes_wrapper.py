@@ -109,7 +109,7 @@ class LeftOutTerms(NamedTuple):
     def judged(self, labels: Labels) -> tuple[LeftOutTerms, NDArray[np.intp], Array]:
         """The rows that can be judged, with their classes (m,) and weights (m,): those that count, but for one alone of
         its class, which cannot be right when left out."""
-        own, weight = labels.codes, np.ones(len(self.log_prior)) if labels.weight is None else labels.weight
+        own, weight = labels.codes, labels.by_row
         assert own is not None
         use = (weight > 0) & ~np.isneginf(self.log_prior[np.arange(len(own)), own])
         terms = {name: term[use] for name, term in self.terms.items()}
@@ -122,9 +122,7 @@ def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOutTerms:
 
     Raises NotASubset where a row was never counted.
     """
-    assert labels.codes is not None
-    weight = np.ones(X.n) if labels.weight is None else np.minimum(labels.weight, 1.0)
-    gone = replace(LeftOutRows.of(X, labels, model.stats_), weight=weight)
+    gone = replace(LeftOutRows.of(X, labels, model.stats_), weight=np.minimum(labels.by_row, 1.0))
     alone = copy.copy(model)  # reads the same statistics, a column at a time
     alone.schema_ = Schema(())
     log_prior = alone._joint_without(X, gone)

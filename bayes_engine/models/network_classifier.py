@@ -205,10 +205,10 @@ class BayesianNetworkClassifier(SemiNaive):
         above = tuple(self._domain(stats, stats.schema[n]) for n in parents)
         return ConditionalPrior(stats.target, turned, alpha, above)
 
-    def _tell_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
+    def _warn_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
         above = cast(DirectedFactor, factor).above
         if above is None:
-            super()._tell_of_classes(factor, stats)
+            super()._warn_of_classes(factor, stats)
         else:  # the most likely it is, whatever its parents' values
             most = exp(above.log_cpt).reshape(len(stats.class_weight), -1).max(axis=1)
             warn_of_classes(most, stats.class_weight, stats.target.levels)

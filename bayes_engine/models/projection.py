@@ -30,6 +30,9 @@ T = TypeVar("T")
 ROUNDING = 1e-13
 """A variance along a line below this share of that over the plane is none."""
 
+FOLDS = 5
+"""Rows are held out in so many folds, where a table is not small."""
+
 WIDE = 3.0
 """Two columns whose spreads differ by more than this factor are drawn in units of their own spread."""
 
@@ -205,7 +208,7 @@ class PlaneProjections(NamedTuple):
     scheme: Message
 
 
-def plane_projections(data: NumericRows, objective: Objective = "ratio-trace", *, folds: int = 5) -> PlaneProjections:
+def plane_projections(data: NumericRows, objective: Objective = "ratio-trace") -> PlaneProjections:
     """Fisher's first two directions, the first two principal axes, and LDA's two discriminant coordinates, each of the
     columns in units of their spread (PCA and trace-ratio depend on the units).
 
@@ -213,7 +216,7 @@ def plane_projections(data: NumericRows, objective: Objective = "ratio-trace", *
     """
     if len(data.classes) < 3 or len(data.names) < 2:
         raise TableError("a plane needs three classes and two columns; two classes have one direction only")
-    folded, scheme = _folded(data, folds)
+    folded, scheme = _folded(data)
 
     def screen(make: Callable[[NumericRows], _Map]) -> PlaneProjection:
         seen = make(data)
@@ -257,10 +260,9 @@ def _pca_map(data: NumericRows, k: int = 2) -> _Map:
     return plain._replace(W=axes[:, :k], explained=tuple((variance / variance.sum())[:k].tolist()))
 
 
-def _fisher_map(data: NumericRows, objective: Objective, k: int | None = 2) -> _Map:
+def _fisher_map(data: NumericRows, objective: Objective) -> _Map:
     plain = _standard(data)
-    k = None if k is None else min(k, len(data.names))
-    model = _fitted(FisherDiscriminant(n_components=k, objective=objective), data, plain.of(data.X))
+    model = _fitted(FisherDiscriminant(n_components=2, objective=objective), data, plain.of(data.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_ratio_.tolist()), trace=model.trace_)
 
 
@@ -350,16 +352,14 @@ class TransformedNaiveBayes(NamedTuple):
     log_loss: float
 
 
-def transformed_naive_bayes(
-    data: NumericRows, *, folds: int = 5
-) -> tuple[Mapping[str, TransformedNaiveBayes], Message]:
+def transformed_naive_bayes(data: NumericRows) -> tuple[Mapping[str, TransformedNaiveBayes], Message]:
     """Gaussian naive Bayes on the columns as they are ("raw"), turned onto their principal axes ("pca") and onto LDA's
     directions ("lda"); the step is learnt on the training rows alone. And how rows were held out.
 
     PCA makes columns uncorrelated over all rows, LDA within the classes (on average); naive Bayes asks for
     independence within each class.
     """
-    folded, scheme = _folded(data, folds)
+    folded, scheme = _folded(data)
     maps: Mapping[str, Callable[[NumericRows], _Map]] = {
         "raw": _standard,
         "pca": lambda part: _pca_map(part, len(part.names)),
@@ -420,11 +420,11 @@ def _some(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
     )
 
 
-def _folded(data: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
+def _folded(data: NumericRows) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
     if data.groups is None and len(data.y) <= TINY:
         return list(LeaveOneOut().split(data.y)), Message("each row held out in turn")
     if data.groups is None:
-        stratified, scheme = splits(data.y, None, folds, 0)
+        stratified, scheme = splits(data.y, None, FOLDS, 0)
         return list(stratified), Message("{k} folds, stratified", scheme.params)
-    return splits(data.y, pd.factorize(pd.Series(data.groups), use_na_sentinel=False)[0], folds, 0)
+    return splits(data.y, pd.factorize(pd.Series(data.groups), use_na_sentinel=False)[0], FOLDS, 0)

@@ -17,7 +17,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import NotASubset, ParameterError
+from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor, Product
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize, normalize
@@ -93,10 +93,7 @@ def select_features(
     checked(criterion, direction)
     check_is_fitted(model, "stats_")
     model = model.counted() if isinstance(model, LazyNaiveBayes) else model
-    frame, labels, target = model._read(X, y, sample_weight, model.target_, reset=False)
-    if target != model.target_:
-        raise NotASubset("cannot leave out rows of a class that was never counted")
-    table = model._table(frame, model.schema_, unseen="error", missing=model.missing)
+    table, labels = model._counted_rows(X, y, sample_weight)
     judge = _Judge(left_out_terms(model, table, labels), labels, criterion, model._loss(loss))
     return _search(judge, direction)
 

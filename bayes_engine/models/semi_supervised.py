@@ -148,7 +148,7 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         if best is None:
             raise tried.collapsed[0]
         warn_of_collapses(tried.collapsed)
-        self.runs_ = Runs(tuple(t.mapped(lambda at: at.factor) for t in tried.traces), tried.collapsed)
+        self.runs_ = Runs(tuple(t.mapped(lambda theta: theta.factor) for t in tried.traces), tried.collapsed)
         self.trace_ = next(mine for mine, t in zip(self.runs_.traces, tried.traces, strict=True) if t is best)
         self.converged_, self.n_iter_ = best.converged, max(best.n_iter, 1)  # the supervised fit is an M step too
         assert best.last.responsibilities is not None

@@ -92,6 +92,6 @@ class TAN(SemiNaive):
         nats = dependences(stats, self.missing == "category", float(self.var_floor))
         root = self._root(stats, nats)
         taken = [s.edge for s in self._tree(stats.schema, nats) if s.taken]
-        telling = ranked(nats.class_weights)
-        names = sorted(telling, key=lambda n: (not stats.schema[n].discrete, telling.index(n)))  # a number is no parent
+        by_information = ranked(nats.class_weights)
+        names = sorted(by_information, key=lambda n: not stats.schema[n].discrete)  # a number is no parent
         return {child: (parent,) for parent, child in directed(names, taken, names[0] if root is None else root)}

@@ -110,11 +110,10 @@ def collect(table: Table, labels: Labels, target: Variable) -> SufficientStatist
     >>> stats.class_weight.tolist(), (stats + stats).counts.tables["sound"].tolist()  # slot 0: missing
     ([1.0, 2.0], [[0.0, 2.0, 0.0], [0.0, 2.0, 2.0]])
     """
-    weight = labels.total(np.ones(table.n))
     return SufficientStatistics(
         table.schema,
         target,
-        weight,
+        labels.by_class,
         count(table, labels),
         moments(table, labels),
         values=values(table, labels),

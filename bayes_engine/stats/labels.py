@@ -38,6 +38,17 @@ class Labels:
         flat = np.bincount(joint, self.weight, minlength=self.n_classes * size)
         return flat.reshape(self.n_classes, size).astype(float)
 
+    @property
+    def by_row(self) -> Array:
+        """(n,) the weight of each row of hard labels."""
+        assert self.codes is not None
+        return np.ones(len(self.codes)) if self.weight is None else self.weight
+
+    @property
+    def by_class(self) -> Array:
+        """(C,) Σ_i r_ic: the weight of each class."""
+        return self.total(np.ones(len(self.codes if self.soft is None else self.soft)))  # type: ignore[arg-type]
+
     def total(self, values: Array) -> Array:
         """(C,) Σ_i r_ic v_i."""
         if self.soft is not None:

@@ -238,7 +238,7 @@ def moments(table: Table, labels: Labels) -> Moments:
 
 
 def _two_pass(z: Array, labels: Labels) -> Sequence[Array]:
-    weight = labels.total(np.ones_like(z))
+    weight = labels.by_class
     safe = np.where(weight > 0, weight, 1.0)
     mean = labels.total(z) / safe
     if labels.soft is None:

@@ -83,7 +83,7 @@ def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts
     A dense block is multiplied with the one-hot labels. In a sparse one, every stored cell is added to the cell (class
     of its row, term): that is the product of the block, its terms renumbered by class, with the row weights.
     """
-    weight = labels.total(np.ones(X.n))
+    weight = labels.by_class
     sums = np.zeros((labels.n_classes, len(names)))
     if labels.soft is None and sparse.issparse(X.values):
         # a block is worth its pass over the sums if it has more cells; an eighth of X is the most to be held twice

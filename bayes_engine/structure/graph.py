@@ -96,8 +96,8 @@ class DAG:
         """A shortest closed path, first node repeated at the end; None where there is none."""
         done = set(self.order)
         left = [name for name in self.nodes if name not in done]
-        back = (shortest_way(self.children[name], self.children.__getitem__, {name}.__contains__) for name in left)
-        return min(((way[-1], *way) for way in back if way), key=len, default=None)
+        back = (shortest_path(self.children[name], self.children.__getitem__, {name}.__contains__) for name in left)
+        return min(((path[-1], *path) for path in back if path), key=len, default=None)
 
     def ancestors(self, names: Collection[str]) -> frozenset[str]:
         """These nodes and everything above them."""
@@ -200,20 +200,20 @@ def breadth_first(starts: Iterable[N], step: Callable[[N], Iterable[N]]) -> Iter
                 queue.append(further)
 
 
-def shortest_way(starts: Iterable[N], step: Callable[[N], Iterable[N]], is_end: Callable[[N], bool]) -> list[N] | None:
+def shortest_path(starts: Iterable[N], step: Callable[[N], Iterable[N]], is_end: Callable[[N], bool]) -> list[N] | None:
     """From one of the `starts` to the first node that is an end; None where none is reached.
 
-    >>> shortest_way([1], lambda n: (n + 1, 2 * n), lambda n: n > 6)
+    >>> shortest_path([1], lambda n: (n + 1, 2 * n), lambda n: n > 6)
     [1, 2, 4, 8]
     """
     before: dict[N, N | None] = {}
     for node, previous in breadth_first(starts, step):
         before[node] = previous
         if is_end(node):
-            way = [node]
-            while (previous := before[way[-1]]) is not None:
-                way.append(previous)
-            return way[::-1]
+            path = [node]
+            while (previous := before[path[-1]]) is not None:
+                path.append(previous)
+            return path[::-1]
     return None
 
 

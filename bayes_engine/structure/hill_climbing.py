@@ -175,15 +175,15 @@ def k2(
             deltas = np.full(len(counts.names), -np.inf)
             deltas[free] = scorer.widened(c, mask)[free] - scorer.value(c, mask)
             chosen = _chosen(deltas, scorer.tolerance)
-            if chosen is None or deltas[chosen.at] <= scorer.tolerance:
+            if chosen is None or deltas[chosen.place] <= scorer.tolerance:
                 break
-            move = Move("add", counts.sorted_names[chosen.at], child)
+            move = Move("add", counts.sorted_names[chosen.place], child)
             others = tuple(
                 Candidate(Move("add", counts.sorted_names[j], child), float(deltas[j])) for j in chosen.runners_up
             )
-            taken.append(TakenMove(move, float(deltas[chosen.at]), others, chosen.ties))
+            taken.append(TakenMove(move, float(deltas[chosen.place]), others, chosen.ties))
             total += taken[-1].delta
-            mask |= 1 << chosen.at
+            mask |= 1 << chosen.place
         if stop is not None:
             status = stop
             break
@@ -196,7 +196,7 @@ def k2(
 class _Choice(NamedTuple):
     """A move by its place among the deltas, with how many it was tied, and the places of the next best."""
 
-    at: int
+    place: int
     ties: int
     runners_up: list[int]
 
@@ -316,7 +316,7 @@ class _Climb:
             choice = _chosen(deltas, self.scorer.tolerance, self.merit, self.rng)
             if choice is None:
                 return
-            if deltas[choice.at] <= self.scorer.tolerance or (tabu and self._after(choice.at) in met):
+            if deltas[choice.place] <= self.scorer.tolerance or (tabu and self._after(choice.place) in met):
                 if len(self.taken) - self.best_at >= tabu:
                     return
                 fresh = self._fresh(deltas, met)
@@ -351,8 +351,8 @@ class _Climb:
         """(3 d d) what every move would change, operations in their order, then parent, then child; −inf: no move."""
         reach = self._reach()
         add = np.where(reach.T, -np.inf, self.add)
-        ways = self.arcs.astype(np.float32) @ reach.astype(np.float32)  # children of p from which c is reached
-        turn = np.where(self.arcs & (ways == 1.0), self.drop + self.add.T, -np.inf)
+        routes = self.arcs.astype(np.float32) @ reach.astype(np.float32)  # children of p from which c is reached
+        turn = np.where(self.arcs & (routes == 1.0), self.drop + self.add.T, -np.inf)
         return np.concatenate([add.ravel(), self.drop.ravel(), turn.ravel()])
 
     def _reach(self) -> NDArray[np.bool_]:
@@ -370,11 +370,11 @@ class _Climb:
 
     def _take(self, choice: _Choice, deltas: Array) -> list[int]:
         """Make the move; the nodes whose parents it changes."""
-        delta = float(deltas[choice.at])
+        delta = float(deltas[choice.place])
         others = tuple(Candidate(self._named(j), float(deltas[j])) for j in choice.runners_up)
-        self.taken.append(TakenMove(self._named(choice.at), delta, others, choice.ties))
+        self.taken.append(TakenMove(self._named(choice.place), delta, others, choice.ties))
         self.score += delta
-        operation, p, c = self._move(choice.at)
+        operation, p, c = self._move(choice.place)
         self.arcs[p, c] = operation == 0
         if operation == 2:
             self.arcs[c, p] = True
@@ -400,7 +400,7 @@ class _Climb:
         """The best move to a graph not met before; equals as everywhere."""
         left = deltas.copy()
         while (choice := _chosen(left, self.scorer.tolerance, self.merit, self.rng)) is not None:
-            if self._after(choice.at) not in met:
+            if self._after(choice.place) not in met:
                 return choice
-            left[choice.at] = -np.inf
+            left[choice.place] = -np.inf
         return None

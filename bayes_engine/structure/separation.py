@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.structure.graph import DAG, JunctionKind, breadth_first, shortest_way
+from bayes_engine.structure.graph import DAG, JunctionKind, breadth_first, shortest_path
 
 State = tuple[str, bool]
 """A node, and whether the walk came along its arc."""
@@ -164,5 +164,7 @@ def _open_path(graph: DAG, a: str, b: str, z: frozenset[str]) -> tuple[str, ...]
         down = name not in z
         return [(p, False) for p in graph.parents[name] if up] + [(c, True) for c in graph.children[name] if down]
 
-    way = shortest_way([(a, False)], steps, lambda state: state[0] == b)  # as if from below: up and down are both free
-    return None if way is None else tuple(name for name, _downward in way)
+    path = shortest_path(
+        [(a, False)], steps, lambda state: state[0] == b
+    )  # as if from below: up and down are both free
+    return None if path is None else tuple(name for name, _downward in path)

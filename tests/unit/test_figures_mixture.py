@@ -87,7 +87,7 @@ def test_a_class_without_a_complete_row_is_refused() -> None:
     with pytest.raises(TableError, match="class 2 has no complete row"):
         supervised_step(X, SPECIES, 3, "full")
     with pytest.raises(TableError, match="no row is complete"):
-        nearest_rows(np.array([[np.nan, 1.0]]), (0, 1), [(0.0, 0.0)])
+        nearest_rows(np.array([[np.nan, 1.0]]), [(0.0, 0.0)])
 
 
 def test_bills_end_where_there_are_too_few_rows() -> None:

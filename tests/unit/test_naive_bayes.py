@@ -506,11 +506,11 @@ def test_a_fit_that_fails_leaves_no_model(mixed: pd.DataFrame) -> None:
 
 def test_forget_what_was_never_there(mixed: pd.DataFrame) -> None:
     model = NaiveBayes().fit(mixed, LABELS)
-    with pytest.raises(NotASubset, match="cannot forget rows of a class that was never counted"):
+    with pytest.raises(NotASubset, match="cannot take away rows of a class that was never counted"):
         model.forget(mixed[:1], ["c"])
     with pytest.raises(NotASubset, match="a count would fall below zero"):
         model.forget(mixed[:1], ["b"])  # no green one in b
-    with pytest.raises(NotASubset, match="cannot leave out rows of a class that was never counted"):
+    with pytest.raises(NotASubset, match="cannot take away rows of a class that was never counted"):
         model.leave_one_out_log_proba(mixed[:1], ["c"])
     with pytest.raises(NotASubset, match="column 'colour': a row to leave out was never counted"):
         model.leave_one_out_log_proba(mixed[:1], ["b"])

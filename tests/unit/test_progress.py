@@ -165,7 +165,7 @@ def test_logistic_regression_of_a_large_table_is_called_off_in_its_midst() -> No
     codes = rng.integers(0, 10, (50_000, 10))
     rows = pd.DataFrame({f"c{j}": np.array(list("abcdefghij"))[codes[:, j]] for j in range(10)})
     classes = pd.qcut(codes @ np.arange(1, 11), 20, labels=False)
-    model = discriminative_counterpart(Schema.from_dtypes(rows), C=1e12)
+    model = discriminative_counterpart(Schema.from_dtypes(rows)).set_params(logistic__C=1e12)
     stop, seen, ended = threading.Event(), threading.Semaphore(0), threading.Event()
 
     def asked() -> bool:

@@ -153,7 +153,7 @@ def _begin(table: active.FittableTable, run: MixtureRun) -> Any:
     if run.start != "hand":
         return run.start
     x = numbers_of(table, run.columns)
-    return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
+    return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, run.points)
 
 
 @cached(max_entries=64, activity=Message("climbing by EM"))
