@@ -11,13 +11,14 @@ from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose, current, end_page, on_click
+from pages.shell.frame import title
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision, firmness
 from pages.views.case.editor import case_in_use, exercise_banner, with_exercise
 from pages.views.case.working import case_working, working
 
 opened = active.table_in_use()
-st.title(md(opened.question, 120) or _("Why this decision?"))
+title(md(opened.question, 120))
 table = required.fittable(opened)
 required.model(table)
 derivation.style()

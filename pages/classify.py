@@ -11,10 +11,11 @@ from pages.active import reading, required
 from pages.active.files import SECOND_FILE
 from pages.runtime.escape import md
 from pages.runtime.state import current, end_page
+from pages.shell.frame import title
 from pages.views.classify import columns_taken, file_given, results, rows
 from pages.views.classify.judged import judge
 
-st.title(_("What does the model say of other rows?"))
+title()
 table = required.fittable(active.table_in_use())
 fitted = required.model(table)
 drop, wanted = st.columns([2, 3], gap="medium")
@@ -22,7 +23,6 @@ with drop:
     file_given.file_drop()
 with wanted:
     file_given.columns_wanted(table)
-
 upload = file_given.file_in_use(table)
 if upload is None:
     if SECOND_FILE.named(current()):

@@ -9,13 +9,14 @@ from pages import active
 from pages.active import required
 from pages.active.files import TABLE
 from pages.runtime.state import State, current
+from pages.shell.frame import title
 from pages.views.data import source, target
 from pages.views.data.columns_editor import columns_editor, levels_editor
 from pages.views.data.doctor.findings import examine
 from pages.views.data.style import style
 
 style()
-st.title(_("Which table?"))
+title()
 drop, shelf = st.columns([1, 2 if TABLE.named(current()) else 3], gap="medium")
 with drop:
     source.file_drop()

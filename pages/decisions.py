@@ -14,6 +14,7 @@ from pages.components.regions import axes_in_use, explain_case, no_axes, region_
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
 from pages.runtime.state import page_link
+from pages.shell.frame import title
 from pages.views.decisions.consequences import choose_three, consequences, reports
 from pages.views.decisions.refusal import refuse_by_error
 from pages.views.decisions.stories import stories
@@ -21,7 +22,7 @@ from pages.views.decisions.stories import stories
 PLANE = "decisions_plane"
 
 opened = active.table_in_use()
-st.title(_("What should we decide when errors cost differently?"))
+title()
 stories(opened)
 table = required.fittable(opened)
 fitted, axes = required.model(table, asked=True), axes_in_use(table)

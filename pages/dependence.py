@@ -10,11 +10,12 @@ from pages import active
 from pages.active import required
 from pages.runtime.escape import md
 from pages.runtime.state import end_page, page_link
+from pages.shell.frame import title
 from pages.views.dependence import answer, dial, double_counting, parents
 from pages.views.dependence.dependences import dependences_of
 from pages.views.dependence.sections import pairs, sections
 
-st.title(_("Are the attributes independent, given the class, and does it matter?"))
+title()
 table = required.fittable(active.table_in_use())
 if texts := active.text_columns(table):
     st.info(

@@ -2,15 +2,14 @@ from pages.shell.router import boot
 
 boot()
 
-import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _
 from pages import active
 from pages.active import required
+from pages.shell.frame import title
 from pages.views.hidden import controls, labels, missing_cell, mixture
 
-st.title(_("What if the labels are hidden?"))
+title()
 table = required.fittable(active.table_in_use())
 part = controls.choose_part(table)
 parts = {

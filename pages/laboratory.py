@@ -2,20 +2,19 @@ from pages.shell.router import boot
 
 boot()
 
-import streamlit as st
 
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose, current
+from pages.runtime.state import choose
+from pages.shell.frame import title
 from pages.views.laboratory import base_rates, likelihood, sandbox, underflow
 
 TABS = {
-    "densities": (_("Known densities"), _("How far from the best possible?"), sandbox.show),
-    "rates": (_("Base rates"), _("A test is positive. How likely is it true?"), base_rates.show),
-    "likelihood": (_("Likelihood"), _("Which parameters make these rows most likely?"), likelihood.show),
-    "underflow": (_("Underflow"), _("Why are logarithms added?"), underflow.show),
+    "densities": (_("Known densities"), sandbox.show),
+    "rates": (_("Base rates"), base_rates.show),
+    "likelihood": (_("Likelihood"), likelihood.show),
+    "underflow": (_("Underflow"), underflow.show),
 }
-words, question, show = TABS[current().seen(keys.LAB_TAB)]
-st.title(question)
-choose(_("Experiment"), keys.LAB_TAB, {name: title for name, (title, *_rest) in TABS.items()}, titled=False)
-show()
+title()
+tab = choose(_("Experiment"), keys.LAB_TAB, {tab: words for tab, (words, _show) in TABS.items()}, titled=False)
+TABS[tab][1]()

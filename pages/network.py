@@ -8,23 +8,22 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import choose, control, current, end_page, page_link
+from pages.runtime.state import choose, control, end_page, page_link
+from pages.shell.frame import title
 from pages.views.network import source
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs
 from pages.views.network.learn import learn
 
 TABS = {
-    "learn": (_("Learn"), _("Which arcs do the data support?"), learn),
-    "ask": (_("Ask"), _("What does a finding change elsewhere?"), ask),
-    "gibbs": (_("Gibbs"), _("How near does a random walk come to the exact answer?"), gibbs),
+    "learn": (_("Learn"), learn),
+    "ask": (_("Ask"), ask),
+    "gibbs": (_("Gibbs"), gibbs),
 }
-tab = current().seen(keys.NET_TAB)
-words, question, show = TABS[tab]
-st.title(question)
+title()
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-    titles = {name: title for name, (title, *_rest) in TABS.items()}
-    choose(_("Network: part of the page"), keys.NET_TAB, titles, titled=False)
+    tabs = {tab: words for tab, (words, _show) in TABS.items()}
+    tab = choose(_("Network: part of the page"), keys.NET_TAB, tabs, titled=False)
     if tab != "learn":  # what is learned is the table in use
         st.selectbox(
             _("Network"),
@@ -49,6 +48,6 @@ except BayesEngineError as error:
     page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     end_page()
 try:
-    show(network)
+    TABS[tab][1](network)
 except BayesEngineError as error:
     st.error(error.message.local(md))

@@ -8,12 +8,13 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import required
 from pages.runtime.state import end_page
+from pages.shell.frame import title
 from pages.views.projection import projection
 from pages.views.projection.discriminants import sections
 from pages.views.projection.equivalence import equivalence
 
 opened = active.table_in_use()
-st.title(_("Which line separates the classes best?"))
+title()
 if isinstance(opened, active.UnfittableTable):
     required.unfittable(opened)
     equivalence()

@@ -14,9 +14,10 @@ from pages.components.regions import axes_in_use, explain_case, no_axes, region_
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
 from pages.runtime.state import on_click, page_link
+from pages.shell.frame import title
 
 opened = active.table_in_use()
-st.title(md(opened.question, 120) or _("What should be decided here?"))
+title(md(opened.question, 120))
 table = required.fittable(opened)
 fitted, axes = required.model(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted)

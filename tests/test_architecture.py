@@ -38,6 +38,7 @@ FLOORS = (
         "workbench/link_token",
         "workbench/skeleton",
         "workbench/kept_files",
+        "workbench/hosts",
         "workbench/loading",
         "workbench/workers",
     },

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
-import ipaddress
 import json
 import re
 import secrets
@@ -23,6 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bayes_engine.language import LANGUAGES, preferred
 from bayes_engine.workbench import kept_files, private
+from bayes_engine.workbench.hosts import is_loopback, is_own
 from bayes_engine.workbench.link_token import unpacked
 from bayes_engine.workbench.skeleton import with_skeleton
 
@@ -99,7 +99,7 @@ class Front:
     def _welcome(self, scope: Event) -> bool:
         """Whether the visitor came in by the classroom's address or from this computer, under a name of the server."""
         server = scope.get("server")
-        if self.address is not None and server and server[0] != self.address and _is_loopback(server[0]) is False:
+        if self.address is not None and server and server[0] != self.address and is_loopback(server[0]) is False:
             return False
         if scope["type"] != "http" or scope["path"].endswith(HEALTH):
             return True
@@ -323,7 +323,7 @@ def _with_skeleton(scope: Event, send: Send) -> Send:
 def _visitor_cookie(scope: Event) -> list[tuple[bytes, bytes]]:
     """The header that names a visitor who has no name yet; none on one's own computer, where there is no proxy."""
     host = urlsplit("//" + _header(scope, b"host")).hostname or ""
-    if host == "localhost" or _is_loopback(host) or f"{VISITOR}=" in _header(scope, b"cookie"):
+    if is_own(host) or f"{VISITOR}=" in _header(scope, b"cookie"):
         return []
     return [(b"set-cookie", f"{VISITOR}={secrets.token_urlsafe(12)}; Path=/; HttpOnly; SameSite=Lax".encode())]
 
@@ -354,14 +354,6 @@ async def _answer(send: Send, status: int, headers: dict[str, str], body: bytes 
     raw = [(k.encode(), v.encode()) for k, v in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})
-
-
-def _is_loopback(host: str) -> bool | None:
-    """None of what is no address: a name, or a path."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return None
 
 
 async def _refuse(kind: str, send: Send) -> None:

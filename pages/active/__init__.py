@@ -1,5 +1,5 @@
-"""What the pages show, in four rooms: `tables` (the one in use), `files`, `models` (the shelf, its fits),
-`case_and_losses` (and the prior of use).
+"""What the pages show, in five rooms: `tables` (the one in use), `files`, `model_settings` (of the shelf),
+`models` (their fits), `case_and_losses` (and the prior of use).
 
 Caches are keyed by a digest of the content and by parameters, hold immutable results, and hold neither words nor
 colours.
@@ -19,22 +19,17 @@ from pages.active.case_and_losses import (
     story_losses,
     text_columns,
 )
+from pages.active.model_settings import NAIVE, likelihood_of, setting, settings, shelf_of, uncalibrated
 from pages.active.models import (
-    NAIVE,
     Fitted,
     active_model,
     explained,
     fit,
     held_out_rows,
     is_tiny,
-    likelihood_of,
     repeated_rows,
     runs_for,
     seeds_to_repeat,
-    setting,
-    settings,
-    shelf_of,
-    uncalibrated,
 )
 from pages.active.tables import FittableTable, TableInUse, UnfittableTable, fittable, in_use, table_in_use
 

@@ -95,9 +95,7 @@ def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) ->
     )  # fmt: skip
 
 
-def strength_input(
-    key: str, value: Value, edit: Edit, *, top: float, off: bool = False, bases: Sequence[str] = BASES
-) -> None:
+def strength_input(key: str, value: Value, edit: Edit, *, top: float, bases: Sequence[str], off: bool = False) -> None:
     """The same to the digit; of an m-estimate how its rows are shared out."""
     if isinstance(value, tuple) and value[0] == "m":
         named = {"marginal": _("as the column"), "uniform": _("evenly")}

@@ -13,7 +13,7 @@ from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import PRESETS
 from pages import active
 from pages.active import prior_choice, words
-from pages.active.models import FAMILIES
+from pages.active.model_settings import FAMILIES
 from pages.runtime.escape import clean, md
 from pages.runtime.state import NAMED, Spec, State, control, current, on_click
 

@@ -41,7 +41,7 @@ def step_shown(step_key: ViewKey[int], last: int) -> int:
 
 def film_bar(step: int, last: int, *, key: str, step_key: ViewKey[int], plays: ViewKey[bool], pace: float) -> None:
     """The bar of a film at this step of 0 to `last`. The step that is chosen, −1 for the last, goes into the setting
-    `at`, and whether it plays into `plays`; then a step takes `pace` seconds once it is drawn."""
+    of `step_key`, and whether it plays into that of `plays`; then a step takes `pace` seconds once it is drawn."""
 
     def stepped() -> None:
         chosen = read_message(key, "stepped", lambda edit: read_play(edit, last))

@@ -86,9 +86,9 @@ def no_axes() -> None:
 
 def region_controls(table: active.FittableTable, axes: Axes) -> None:
     features = table.features.variables
-    words = {keys.AXIS_X: _("x axis")} | ({} if axes.y is None else {keys.AXIS_Y: _("y axis")})
+    axis_names = {keys.AXIS_X: _("x axis")} | ({} if axes.y is None else {keys.AXIS_Y: _("y axis")})
     shown = [features.index(v) for v in (axes.x, axes.y) if v is not None]
-    choose_axes(st.columns(2), words, shown, {i: table.column(features[i].name) for i in _possible(features)})
+    choose_axes(st.columns(2), axis_names, shown, {i: table.column(features[i].name) for i in _possible(features)})
 
 
 def _possible(features: tuple[Variable, ...]) -> list[int]:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import mmap
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from streamlit.logger import get_logger
 
+from bayes_engine.workbench.workers.child import memory_taken
 from pages.runtime import cache, private
 
 EVERY = 10.0
@@ -84,14 +83,7 @@ def memory_has_grown() -> bool:
     """Whether it is time to give back what is free: the process has come to take `GROWN` more bytes than when it last
     did so (False where the system does not say), or it is quiet and pages were at work then."""
     quiet_since = _asked[0] + QUIET
-    return _began[0] < quiet_since < time.monotonic() or _taken() > _after[0] + GROWN
-
-
-def _taken() -> int:
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
-    except OSError:
-        return 0
+    return _began[0] < quiet_since < time.monotonic() or memory_taken() > _after[0] + GROWN
 
 
 def release_memory() -> None:
@@ -108,4 +100,4 @@ def release_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
     except (ImportError, TypeError, AttributeError, OSError):  # not glibc
         pass
-    _after[0] = _taken()
+    _after[0] = memory_taken()

@@ -432,13 +432,13 @@ def bound_to(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting]
     return control(key.widget, list(shown) if isinstance(shown, tuple) else shown, edit)
 
 
-def within_limits(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting] = ()) -> dict[str, Any]:
+def within_limits(key: ViewKey[T], *, also: Sequence[Setting] = ()) -> dict[str, Any]:
     """`bound_to`, for a slider or a number, which goes from one limit of its key to the other.
 
     `st.slider(_("Smoothing"), step=0.1, **within_limits(keys.DIAL_ALPHA))`
     """
     low, high = key.limits
-    return {"min_value": low, "max_value": high, **bound_to(key, value, also=also)}
+    return {"min_value": low, "max_value": high, **bound_to(key, also=also)}
 
 
 def sets(*settings: Setting) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import ipaddress
 import os
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -12,6 +11,7 @@ import segno
 import streamlit as st
 
 from bayes_engine.language import _, current_language
+from bayes_engine.workbench.hosts import is_own
 from bayes_engine.workbench.launch import CLASSROOM
 from pages.components.component import component
 from pages.runtime import private
@@ -68,7 +68,7 @@ def address_of(token: str, here: str | None, server: str | None) -> str:
     """
     there = urlsplit(here or "http://localhost:8501/")
     host = there.netloc
-    if server and _own(there.hostname or ""):
+    if server and is_own(there.hostname or ""):
         host = server if there.port is None else f"{server}:{there.port}"
     return urlunsplit((there.scheme, host, there.path, f"s={token}" if token else "", ""))
 
@@ -78,21 +78,13 @@ def short(state: State) -> State:
     return State(table=state.table)
 
 
-def _own(host: str) -> bool:
-    """Whether a host is understood on this computer only."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 def _inside() -> None:
     use_session_language()  # a fragment starts from the context's default
     server = st.get_option("browser.serverAddress") if in_classroom() else None
     here = st.context.url
     token = link_token()
     code = qr(address_of(token, here, server))
-    reached = in_classroom() or not _own(urlsplit(here or "").hostname or "localhost")
+    reached = in_classroom() or not is_own(urlsplit(here or "").hostname or "localhost")
     brief = False
     if reached and code.modules > EASY:
         choices = {False: _("All of it"), True: _("Page and table only")}

@@ -84,8 +84,8 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its file, its name on screen, its icon, what it `asks` (its title, there before the page is; its
-    script says the same: `tests/unit/test_loading.py`), its group, and which of the sidebar's chips it uses."""
+    """A page: its file, its name on screen, its icon, what it `asks` (its title, there before the page is), its group,
+    and which of the sidebar's chips it uses."""
 
     file: str
     title: str
@@ -208,7 +208,7 @@ def heading(more: str = "") -> None:
 def draw(run: Run) -> None:
     """What a page is before the engine is there: the sidebar, its title, and a sentence. The real ones take the same
     places."""
-    st.title(place_of(run.here).asks(current()))
+    title()
     st.caption(_("Opening the page …"))
     with st.sidebar:
         heading()
@@ -228,6 +228,11 @@ def draw(run: Run) -> None:
             label_visibility="collapsed",
             disabled=True,
         )
+
+
+def title(question: str = "") -> None:
+    """The title of the page that is shown: the question that its table is about, or what the page asks."""
+    st.title(question or place_of(st.session_state["page"] or "start").asks(current()))
 
 
 def _question(state: State) -> str:

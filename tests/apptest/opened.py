@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages import active
-from pages.active import models
+from pages.active import model_settings
 from pages.active.files import TABLE, File, Role, Upload
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
@@ -46,7 +46,7 @@ def opened(page: str, state: State = START) -> AppTest:
 def shelf_in(state: State) -> tuple[Spec, ...]:
     """The models on the shelf that a page shows in this state, without opening one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "current", lambda: state)
+        patch.setattr(model_settings, "current", lambda: state)
         return active.shelf_of(active.in_use(state))
 
 

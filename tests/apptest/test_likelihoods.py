@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
-from pages.active.models import TERMS
+from pages.active.model_settings import TERMS
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import behind, listed, opened, showing, uploaded
 from tests.conftest import crossed, slowly

@@ -16,7 +16,7 @@ from bayes_engine.exchange import write_bif
 from bayes_engine.store import pack
 from pages import active
 from pages.active.files import digest
-from pages.active.models import CALIBRATIONS, FAMILIES
+from pages.active.model_settings import CALIBRATIONS, FAMILIES
 from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session

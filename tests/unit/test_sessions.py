@@ -178,7 +178,7 @@ def test_what_a_thread_has_freed_is_the_systems_again() -> None:
         ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
         return float(ran.stdout)
 
-    assert sessions._taken() > 10_000_000
+    assert sessions.memory_taken() > 10_000_000
     assert taken("launch.one_heap()") < 1.5
     assert taken("") > 2.0  # or there is no need for it any more
 
@@ -201,7 +201,7 @@ def test_memory_is_given_back_where_it_has_grown_and_once_it_is_quiet(
     monkeypatch.setattr(sessions, "_after", [100_000_000])
     monkeypatch.setattr(sessions, "_asked", [0.0])
     monkeypatch.setattr(sessions, "_began", [given_back])
-    monkeypatch.setattr(sessions, "_taken", lambda: 100_000_000 + more)
+    monkeypatch.setattr(sessions, "memory_taken", lambda: 100_000_000 + more)
     clock.now = asked
     sessions._note()
     clock.now = 50.0

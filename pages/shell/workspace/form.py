@@ -70,8 +70,8 @@ def size(workspace: Workspace) -> int:
     return sum(len(given.content or b"") for given in workspace.files.values())
 
 
-def write(workspace: Workspace, *, limit: int = MOST_BYTES) -> bytes:
-    """The file of a workspace. Raises StoreError where it would have more than `limit` bytes.
+def write(workspace: Workspace) -> bytes:
+    """The file of a workspace. Raises StoreError where it would have more than `MOST_BYTES`.
 
     >>> read(write(Workspace("model", State(table="iris"), {})), {"model"}).state.table
     'iris'
@@ -84,7 +84,7 @@ def write(workspace: Workspace, *, limit: int = MOST_BYTES) -> bytes:
         "files": {role: {"name": given.name, "digest": given.digest} for role, given in workspace.files.items()},
     }
     blobs = {role: given.content for role, given in workspace.files.items() if given.content is not None}
-    return pack("workspace", content, blobs, limit=limit)
+    return pack("workspace", content, blobs)
 
 
 def read(data: bytes, pages: Container[str], *, limit: int = MOST_BYTES) -> Workspace:

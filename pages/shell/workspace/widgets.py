@@ -17,6 +17,7 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
+from bayes_engine.workbench.hosts import is_own
 from pages.active.files import TABLE, Upload, held
 from pages.runtime import jobs, private
 from pages.runtime.escape import clean, md
@@ -31,8 +32,6 @@ MIME = "application/octet-stream"
 OPENING = Message("opening the workspace")
 HEADER = 2**20
 """Bytes that a workspace takes besides its files, at the most that is reckoned with."""
-OWN = ("localhost", "127.0.0.1", "::1")
-"""The names by which a browser calls the computer that it runs on."""
 PASSED_ON = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via")
 """What a proxy adds to a request that it passes on."""
 REMEMBERED = 10_000
@@ -56,8 +55,8 @@ def _own() -> bool:
     headers = st.context.headers
     asked = [f"//{headers.get('Host', '')}", headers.get("Origin", "")]
     return (
-        all(name in OWN for name in served)
-        and all(_host(address) in OWN for address in asked)
+        all(map(is_own, served))
+        and all(is_own(_host(address)) for address in asked)
         and not any(name in headers for name in PASSED_ON)
     )
 

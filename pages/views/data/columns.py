@@ -16,7 +16,7 @@ from bayes_engine.language import Word
 from bayes_engine.table.schema import MAX_CLASSES, Kind, Variable
 from bayes_engine.workbench.doctor.finding import OTHER_KIND, Repair
 from pages import active
-from pages.active.models import COLUMN_PARAMETERS
+from pages.active.model_settings import COLUMN_PARAMETERS
 from pages.active.tables import OF_LEVELS, read_as
 from pages.runtime.cache import content_key
 from pages.runtime.state import KINDS, Spec, State

@@ -20,7 +20,7 @@ from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
-from pages.active.models import DENSITIES, EXACT, STRUCTURES, TERMS, calibrations, countings
+from pages.active.model_settings import DENSITIES, EXACT, STRUCTURES, TERMS, calibrations, countings
 from pages.active.shelf import (
     choose_model,
     edit_active_model,

@@ -16,7 +16,7 @@ from bayes_engine.language import _
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.models.tan import TAN
 from pages import active
-from pages.active.models import FAMILIES
+from pages.active.model_settings import FAMILIES
 from pages.active.tables import sample_of
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
