@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from bayes_engine.decision.description_length import mdl
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import compare, differences, score
+from bayes_engine.decision.description_length import mdl
 from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.k_dependence import KDependence

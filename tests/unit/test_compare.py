@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bayes_engine.decision.description_length import DescriptionLength, mdl
 from sklearn.base import clone
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.compare import compare, compare_risk, reliability, score
 from bayes_engine.decision.decision_boundaries import log_proba
+from bayes_engine.decision.description_length import DescriptionLength, mdl
 from bayes_engine.decision.evaluate import estimated_risk
 from bayes_engine.decision.held_out import HeldOut, _learnt, held_out
 from bayes_engine.decision.loss import LossMatrix

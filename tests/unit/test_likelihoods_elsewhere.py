@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bayes_engine.decision.description_length import mdl
 from scipy.stats import poisson
 
 from bayes_engine import LossMatrix, NaiveBayes, Status
+from bayes_engine.decision.description_length import mdl
 from bayes_engine.decision.regions import Axis, axis_of, posterior_plane
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.poisson import Rate

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bayes_engine.decision.description_length import mdl
 from scipy.stats import beta, nbinom
 from sklearn.base import clone
 
 from bayes_engine import TAN, NaiveBayes, SemiSupervisedNB, ask, credible, load_model, plausible, save_model
+from bayes_engine.decision.description_length import mdl
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.uncertainty.plausible import log_odds

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from bayes_engine.decision.description_length import DescriptionLength, mdl
 
 from bayes_engine.decision.compare import LEVEL, bins_for, compare, compare_risk, differences, reliability
+from bayes_engine.decision.description_length import DescriptionLength, mdl
 from bayes_engine.decision.held_out import KEPT, HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
