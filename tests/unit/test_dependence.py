@@ -150,13 +150,13 @@ def test_the_five_edges_are_what_they_were_found_to_be(melons: tuple[TAN, pd.Dat
     assert [round(pairs[e].p, 3) for e in TEXTBOOK] == [0.003, 0.042, 0.114, 0.021, 0.352]
     assert round(pairs["色泽", "纹理"].chance, 4) == 0.2408
     strongest_pair = pairs["根蒂", "脐部"]
-    assert (strongest_pair.way, round(strongest_pair.holm, 3)) == ("exact", 0.044)
+    assert (strongest_pair.method, round(strongest_pair.holm, 3)) == ("exact", 0.044)
     assert round(15 * strongest_pair.dependence.p_value, 4) == 0.0163
-    assert {p.way for p in pairs.values()} == {"exact"}
+    assert {p.method for p in pairs.values()} == {"exact"}
 
 
 def test_where_the_tables_are_many_p_is_drawn_and_where_all_cells_are_full_it_is_chi2() -> None:
-    ways = {p.edge: p.given_class.way for p in all_tested(fitted("penguins")[0])}
+    ways = {p.edge: p.given_class.method for p in all_tested(fitted("penguins")[0])}
     assert set(ways.values()) == {"chi2", "exact", "bound", "drawn"}
 
 
@@ -175,7 +175,7 @@ def of_rare_levels(rows: int, columns: int, levels: int) -> tuple[TAN, pd.DataFr
 def test_on_a_long_table_of_rare_levels_every_p_value_is_drawn_and_holm_finds_the_pairs_that_depend() -> None:
     model, frame = of_rare_levels(5000, 6, 12)
     pairs = {p.edge: p.given_class for p in all_tested(model)}
-    assert {p.way for p in pairs.values()} <= {"drawn", "bound"}
+    assert {p.method for p in pairs.values()} <= {"drawn", "bound"}
     assert {e for e, p in pairs.items() if p.significant} == {("x0", "x1"), ("x0", "x2"), ("x1", "x2")}
     least = pairs["x0", "x1"]
     assert least.is_bound and least.holm <= 0.5 * LEVEL
@@ -202,9 +202,9 @@ def test_on_a_long_table_of_rare_levels_every_p_value_is_drawn_and_holm_finds_th
 def test_where_tables_cannot_be_drawn_p_is_by_chi2_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     model, frame = of_rare_levels(400, 3, 12)
     weighted = TAN().fit(frame[["x0", "x1", "x2"]], frame["y"], np.full(400, 0.5))
-    assert {p.given_class.way for p in all_tested(weighted)} == {"weighted"}
+    assert {p.given_class.method for p in all_tested(weighted)} == {"weighted"}
     monkeypatch.setattr(dependence, "DRAWING", (0.0, 0.0))
-    assert {p.given_class.way for p in all_tested(model)} == {"too large"}
+    assert {p.given_class.method for p in all_tested(model)} == {"too large"}
     for pair in (*all_tested(weighted), *all_tested(model)):
         assert pair.given_class.p == pair.given_class.dependence.p_value and not pair.given_class.is_bound
 
@@ -311,12 +311,12 @@ def test_the_scores_of_the_super_parents_are_drawn_as_they_are() -> None:
     scores = SPODE(schema=parts.schema).fit(parts.X, parts.y).candidate_scores_
     losses = scores["log_loss"].to_list()
     panel = MeasurePanel("log-loss", losses, [f"{v:.4f}" for v in losses])
-    figure = super_parent_scores(scores, list(scores.index), panel, chosen=0, dark=True)
+    figure = super_parent_scores(scores, list(scores.index), panel, dark=True)
     assert list(figure.data[0].x) == scores["accuracy"].to_list()
     assert list(figure.data[1].x) == scores["log_loss"].to_list()
     endless = pd.DataFrame({"accuracy": [0.5, 0.5], "log_loss": [0.7, math.inf]}, index=["a", "b"])
     figure = super_parent_scores(
-        endless, ["a", "b"], panel._replace(values=[0.7, math.inf], words=["0.7000", "∞"]), chosen=0, dark=False
+        endless, ["a", "b"], panel._replace(values=[0.7, math.inf], words=["0.7000", "∞"]), dark=False
     )
     assert list(figure.data[1].text) == ["0.7000", "∞"]
     assert all(map(math.isfinite, figure.data[1].x))

@@ -33,8 +33,8 @@ def base_rate(prior: float, sensitivity: float, specificity: float, times: int =
     """P(c|x) = P(x|c) P(c) / P(x) with P(x) = Σ_c P(x|c) P(c) (Zhou, eq. 7.8); repeated tests are taken to be
     independent given the class. The thousand are rounded by largest remainder, so that they are a thousand.
 
-    >>> found = base_rate(0.01, 0.9, 0.91)
-    >>> round(found.posterior, 4), found.of_thousand
+    >>> rate = base_rate(0.01, 0.9, 0.91)
+    >>> round(rate.posterior, 4), rate.of_thousand
     (0.0917, (9, 1, 89, 901))
     """
     likelihood, other = sensitivity**times, (1.0 - specificity) ** times
@@ -106,23 +106,23 @@ def climb(rows: Sequence[float], mean: float, sd: float) -> Climbed:
     )
 
 
-def numbers_drawn(n: int, seed: int, mean: float = 5.0, sd: float = 2.0) -> list[float]:
-    """A seeded Gaussian sample, to two decimals; a longer one begins with the shorter.
+def numbers_drawn(n: int, seed: int) -> list[float]:
+    """A seeded sample of N(5, 2²), to two decimals; a longer one begins with the shorter.
 
     >>> numbers_drawn(5, 1)[:3] == numbers_drawn(3, 1)
     True
     """
-    return [round(float(v), 2) for v in np.random.default_rng(seed).normal(mean, sd, 200)[:n]]
+    return [round(float(v), 2) for v in np.random.default_rng(seed).normal(5.0, 2.0, 200)[:n]]
 
 
-def levels_drawn(n: int, seed: int, shares: Sequence[float] = (0.5, 0.3, 0.2)) -> tuple[int, ...]:
-    """How often each level came in n seeded draws; a longer sample contains the shorter.
+def levels_drawn(n: int, seed: int) -> tuple[int, ...]:
+    """How often each level came in n seeded draws with θ = 0.5, 0.3, 0.2; a longer sample contains the shorter.
 
     >>> sum(levels_drawn(12, 3))
     12
     """
-    drawn = np.random.default_rng(seed).choice(len(shares), size=200, p=list(shares))[:n]
-    return tuple(int(c) for c in np.bincount(drawn, minlength=len(shares)))
+    drawn = np.random.default_rng(seed).choice(3, size=200, p=[0.5, 0.3, 0.2])[:n]
+    return tuple(int(c) for c in np.bincount(drawn, minlength=3))
 
 
 class Shares(NamedTuple):

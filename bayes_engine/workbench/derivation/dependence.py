@@ -47,29 +47,29 @@ DRAWING = (30.0, 120.0)
 of each pair, as few as Holm's correction allows; where these would take longer than the second, none."""
 MOST_TREES, FEWEST_TREES, SHUFFLED = 1_999, 99, 30_000_000
 """Trees that are grown on shuffled tables: at most, at least, and between the two as many as so many counts allow."""
-Way = Literal["chi2", "exact", "bound", "drawn", "too large", "weighted"]
+PValueMethod = Literal["chi2", "exact", "bound", "drawn", "too large", "weighted"]
 
 
 # all pairs ------------------------------------------------------------------------------------------------------------
 
 
 class PairTest(NamedTuple):
-    """A dependence with what it comes to by chance, in nats, and its p-value: `way` says whether that is χ²'s, over all
-    tables with these margins in each class, a bound of that, or from `draws` tables with them. "too large" and
+    """A dependence with what it comes to by chance, in nats, and its p-value: `method` says whether that is χ²'s, over
+    all tables with these margins in each class, a bound of that, or from `draws` tables with them. "too large" and
     "weighted" say why it is χ²'s, which is rough there, although few rows are expected: drawing would take too long, or
     rows weigh no whole numbers. `holm` is p by Holm's correction for all pairs that can be tested."""
 
     dependence: Dependence
     chance: float
     p: float
-    way: Way
+    method: PValueMethod
     holm: float
     draws: int = 0
 
     @property
     def is_bound(self) -> bool:
         """Whether p and `holm` may be smaller: what is said is a bound, or no drawn table came to as much."""
-        return self.way == "bound" or (self.draws > 0 and self.p <= 1.0 / (1 + self.draws))
+        return self.method == "bound" or (self.draws > 0 and self.p <= 1.0 / (1 + self.draws))
 
     @property
     def significant(self) -> bool:
@@ -105,7 +105,7 @@ def pair_tests(dependences: Mapping[Edge, Dependence], tables: Mapping[Edge, Arr
     """The pairs that have tables (C, S_a, S_b), tested. One without a degree of freedom is no test and keeps 1."""
     free = [e for e in tables if dependences[e].degrees]
     sparse = [e for e in free if expects_few(tables[e], SPARSE)]
-    p: dict[Edge, tuple[float, Way, int]] = {e: (dependences[e].p_value, "chi2", 0) for e in tables}
+    p: dict[Edge, tuple[float, PValueMethod, int]] = {e: (dependences[e].p_value, "chi2", 0) for e in tables}
     exact = {e: exact_p_value(tables[e]) for e in steps(sparse)}
     whole = [e for e in sparse if exact[e] is None and is_whole(tables[e])]
     bounds = {e: p_value_bound(tables[e]) for e in steps(whole)}
@@ -128,8 +128,8 @@ def pair_tests(dependences: Mapping[Edge, Dependence], tables: Mapping[Edge, Arr
         zip(free, holm(np.array([p[e][0] for e in free])).tolist(), strict=True)
     )
     return {
-        e: PairTest(dependences[e], expected_information(tables[e]), value, way, corrected[e], drawn)
-        for e, (value, way, drawn) in steps(p.items())
+        e: PairTest(dependences[e], expected_information(tables[e]), value, method, corrected[e], drawn)
+        for e, (value, method, drawn) in steps(p.items())
     }
 
 
@@ -453,7 +453,7 @@ def path(edges: Sequence[Edge], a: str, b: str) -> list[str]:
     """
     names = dict.fromkeys([a, b, *(name for edge in edges for name in edge)])
     above = {child: parent for parent, child in directed(list(names), edges, a)}
-    way = [b]
-    while way[-1] in above:
-        way.append(above[way[-1]])
-    return way[::-1] if way[-1] == a else []
+    upwards = [b]
+    while upwards[-1] in above:
+        upwards.append(above[upwards[-1]])
+    return upwards[::-1] if upwards[-1] == a else []

@@ -96,8 +96,8 @@ def counted_twice(
     >>> from bayes_engine.datasets import load_dataset
     >>> melons = load_dataset("watermelon2")
     >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> found = counted_twice(NaiveBayes().fit(X, y), TAN().fit(X, y), AODE().fit(X, y), X.iloc[[0]])
-    >>> found.for_, round(found.nats, 4), round(sum(e.nats for e in found.edges), 4)
+    >>> counted = counted_twice(NaiveBayes().fit(X, y), TAN().fit(X, y), AODE().fit(X, y), X.iloc[[0]])
+    >>> counted.for_, round(counted.nats, 4), round(sum(e.nats for e in counted.edges), 4)
     ('是', -1.6769, -1.6769)
     """
     ledgers = [m.explain(case).at_prior(m.prior_by_class, prior_of_use) for m in (naive, tree)]

@@ -240,8 +240,8 @@ def communicating_classes(
     >>> from bayes_engine.datasets import load_network
     >>> network = load_network("stuck").network
     >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
-    >>> found = communicating_classes(kernel, network.places({"first": "heads"}), [(0, 1)])
-    >>> found.states.tolist(), found.weight.round(2).tolist(), found.answer.tolist(), found.joined
+    >>> classes = communicating_classes(kernel, network.places({"first": "heads"}), [(0, 1)])
+    >>> classes.states.tolist(), classes.weight.round(2).tolist(), classes.answer.tolist(), classes.joined
     ([[0, 0], [1, 1]], [0.3, 0.7], [0.0, 1.0], ((0, 1),))
     """
     network, evidence = kernel.network, kernel.evidence

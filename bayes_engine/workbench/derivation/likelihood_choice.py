@@ -79,12 +79,12 @@ def compared(message: str = ASKED, taught: Sequence[tuple[str, str]] = MESSAGES)
 
     Raises TableError where there are not two classes.
 
-    >>> found = compared()
-    >>> [found.decided(k) for k in range(3)]
+    >>> comparison = compared()
+    >>> [comparison.decided(k) for k in range(3)]
     ['spam', 'ham', 'spam']
-    >>> [(line.word, line.times, [round(v, 3) for v in line.nats]) for line in found.lines]
+    >>> [(line.word, line.times, [round(v, 3) for v in line.nats]) for line in comparison.lines]
     [('call', 1, [0.054, 0.223, 0.223]), ('free', 2, [0.919, 0.223, 0.875])]
-    >>> [round(v, 3) for v in found.absent]
+    >>> [round(v, 3) for v in comparison.absent]
     [0.0, -0.177, -0.177]
     """
     texts, y = [text for text, _label in taught], [label for _text, label in taught]

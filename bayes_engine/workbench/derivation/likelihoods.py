@@ -279,8 +279,8 @@ def suits(variable: Variable, x: pd.Series, y: pd.Series) -> dict[str, Message |
     """The likelihoods that a column of its kind can have, each with None, or with what its values say against it: what
     a fit to this column alone raises.
 
-    >>> found = suits(Variable("mass", "continuous"), pd.Series([0.5, 2.0], name="mass"), pd.Series(["a", "b"]))
-    >>> found["kernel"], str(found["poisson"])[:43]
+    >>> against = suits(Variable("mass", "continuous"), pd.Series([0.5, 2.0], name="mass"), pd.Series(["a", "b"]))
+    >>> against["kernel"], str(against["poisson"])[:43]
     (None, "column 'mass' holds 0.5 in row 1, which is ")
     """
     return {name: _against(cast(Likelihood, name), variable, x, y) for name in possible(variable)}

@@ -97,10 +97,10 @@ navel. The decision is the same.
             return misprint
         if "/" not in text and value == by_hand(value, 2) and same(value, _number(self.working, place), 2):
             return TOO_FEW
-        ways = [] if place.step is not None else [(_of_joint(logs, place), name) for name, logs in self._joints()]
-        ways += [(number, TWO_ON_THE_WAY) for number in self._rounded(place, 2)]
-        alike = [(abs(number - value), name) for number, name in ways if same(value, number)]
-        return min(alike, key=lambda way: way[0])[1] if alike else None
+        mistakes = [] if place.step is not None else [(_of_joint(logs, place), name) for name, logs in self._joints()]
+        mistakes += [(number, TWO_ON_THE_WAY) for number in self._rounded(place, 2)]
+        alike = [(abs(number - value), name) for number, name in mistakes if same(value, number)]
+        return min(alike, key=lambda mistake: mistake[0])[1] if alike else None
 
     def _rounded(self, place: WorkingPlace, digits: int) -> list[float]:
         """What comes of rounding on the way: every factor, mean and standard deviation; the factors only."""

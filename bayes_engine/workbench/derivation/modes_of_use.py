@@ -37,8 +37,8 @@ def agreement(model: NaiveBayes, X: Any, y: Any, case: Any, sample_weight: Any =
     where a column's likelihood has no table.
 
     >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
-    >>> found = agreement(NaiveBayes().fit(X, y), X, y, X[:1])
-    >>> [round(p, 6) for p in found.of_case["lazy"]], found.difference < 1e-12, found.without
+    >>> agreed = agreement(NaiveBayes().fit(X, y), X, y, X[:1])
+    >>> [round(p, 6) for p in agreed.of_case["lazy"]], agreed.difference < 1e-12, agreed.without
     ([0.6, 0.4], True, 0)
     """
     weight = None if sample_weight is None else np.asarray(sample_weight)
@@ -118,8 +118,8 @@ def each_without(
     """What each mode of use says of a case when `rows` of the table X, y are gone.
 
     >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
-    >>> found = each_without(NaiveBayes().fit(X, y), X, y, [2], X[:1])
-    >>> [round(p[0], 6) for p in found]
+    >>> without = each_without(NaiveBayes().fit(X, y), X, y, [2], X[:1])
+    >>> [round(p[0], 6) for p in without]
     [0.333333, 0.333333, 0.333333, 0.6]
     """
     weight = None if sample_weight is None else np.asarray(sample_weight)

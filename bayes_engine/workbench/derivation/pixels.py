@@ -49,8 +49,8 @@ def pixel_weights(balance: LogOddsTerms, ledger: Ledger, names: Sequence[str]) -
     >>> from bayes_engine.workbench.derivation.log_odds import log_odds_terms
     >>> X = pd.DataFrame({"p0": [0, 0, 1, 1], "p1": [0, 1, 0, 1]}).astype(str)
     >>> ledger = NaiveBayes().fit(X, list("nnyy")).explain(X.iloc[[2]])
-    >>> found = pixel_weights(log_odds_terms(ledger, "y", "n"), ledger, ["p0", "p1", "p2"])
-    >>> [v if v is None else round(v, 4) for v in found.nats], found.rest
+    >>> weights = pixel_weights(log_odds_terms(ledger, "y", "n"), ledger, ["p0", "p1", "p2"])
+    >>> [v if v is None else round(v, 4) for v in weights.nats], weights.rest
     ([1.0986, 0.0, None], 0.0)
     """
     by_name: dict[str, float] = {}

@@ -98,8 +98,8 @@ def read_text(step: WorkingStep, for_: int, against: int) -> TextRead:
     >>> mails = pd.DataFrame({"text": ["win a prize", "lunch at noon", "a prize for you"]})
     >>> model = NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails, ["spam", "ham", "spam"])
     >>> working = derive(model, pd.DataFrame({"text": ["A prize, dear!"]}), classes=["spam", "ham"])
-    >>> found = read_text(working.steps[1], 0, 1)
-    >>> [(found.text[u.start : u.end], round(u.nats, 2), u.known) for u in found.units]
+    >>> read = read_text(working.steps[1], 0, 1)
+    >>> [(read.text[u.start : u.end], round(u.nats, 2), u.known) for u in read.units]
     [('A', 0.79, True), ('prize', 0.79, True), ('dear', 0.0, False)]
     """
     assert step.variable is not None and step.variable.text is not None

@@ -18,6 +18,9 @@ NATS = 30.0
 """log P(c|x) is sent from −30 to 0 nats in 65535 steps. Logs, because between two grid points they are nearly straight
 where P is a step, and because a small P keeps its digits for a large λ."""
 
+MOST_PACKED = 20_000
+"""Held-out rows that are sent at most."""
+
 
 def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark: bool = False) -> list[str]:
     """A class's own colour for deciding it, a muted one for any other action; on light or on dark ground.
@@ -29,10 +32,10 @@ def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark
     return [colour_of(list(classes).index(a), dark) if a in classes else next(extra) for a in actions]
 
 
-def packed_rows(held: HeldOut, amount: Array | None = None, most: int = 20_000) -> tuple[dict[str, Any], bytes]:
+def packed_rows(held: HeldOut, amount: Array | None = None) -> tuple[dict[str, Any], bytes]:
     """What a browser needs to price any losses and prior of use on the held-out rows: a head, and little-endian arrays
     log posterior (n, K), weight (n,), amount (n,) as floats of `size` bytes, then uint16 truth (n,), and for each row
-    which of the `priors` (M, K) its model had. Of more than `most` rows every so-manieth is taken (`every` > 1).
+    which of the `priors` (M, K) its model had. Of more than MOST_PACKED rows every so-manieth is taken (`every` > 1).
 
     Small tables travel in double precision, so that browser and engine agree to the last digit on screen.
 
@@ -43,7 +46,7 @@ def packed_rows(held: HeldOut, amount: Array | None = None, most: int = 20_000) 
     >>> head, len(body)
     ({'n': 1, 'k': 2, 'size': 8, 'every': 1, 'priors': [[0.5, 0.5]]}, 36)
     """
-    every = -(-len(held.truth) // most)
+    every = -(-len(held.truth) // MOST_PACKED)
     truth, k = held.truth[::every], len(held.classes)
     priors, which = np.unique(held.prior_by_row[::every], axis=0, return_inverse=True)
     size = 8 if len(truth) * k <= 60_000 else 4

@@ -111,11 +111,9 @@ def dependence_map(
     return sized(figure, round(cell * d) + 16, left=4, right=round(min(max(room - cell / 2, 8), 170)))
 
 
-def super_parent_scores(
-    scores: pd.DataFrame, labels: Sequence[str], losses: MeasurePanel, *, chosen: int | None, dark: bool
-) -> Figure:
+def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], losses: MeasurePanel, *, dark: bool) -> Figure:
     """Leave-one-out accuracy and log-loss of each candidate, in the order of `scores` (`SPODE.candidate_scores_`), as
-    two columns of dots; the one `chosen` is filled. `losses` are the log-losses as they are shown."""
+    two columns of dots, the first, which is the best, filled. `losses` are the log-losses as they are shown."""
     figure = subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.06)
     places = list(range(len(labels)))
     strong, quiet = SCALE[dark][2], MUTED["other"]
@@ -137,9 +135,9 @@ def super_parent_scores(
             cliponaxis=False,
             marker={
                 "opacity": 1,
-                "size": [12 if i == chosen else 9 for i in places],
-                "color": [strong if i == chosen else "rgba(0,0,0,0)" for i in places],
-                "line": {"width": 1.6, "color": [strong if i == chosen else quiet for i in places]},
+                "size": [12 if i == 0 else 9 for i in places],
+                "color": [strong if i == 0 else "rgba(0,0,0,0)" for i in places],
+                "line": {"width": 1.6, "color": [strong if i == 0 else quiet for i in places]},
             },
             hovertext=[f"{label}<br>{text}" for label, text in zip(labels, texts, strict=True)],
             hovertemplate="%{hovertext}<extra></extra>",
@@ -151,7 +149,7 @@ def super_parent_scores(
     figure.update_xaxes(title=losses.title, row=1, col=2)
     figure.update_yaxes(
         tickvals=places,
-        ticktext=[f"<b>{label}</b>" if i == chosen else label for i, label in enumerate(labels)],
+        ticktext=[f"<b>{label}</b>" if i == 0 else label for i, label in enumerate(labels)],
         range=[len(places) - 0.5, -0.5],
         ticksuffix="  ",
         ticks="",

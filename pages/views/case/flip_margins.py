@@ -120,55 +120,55 @@ def _wished_decision(table: active.FittableTable, implied: ImpliedLosses) -> Non
     name = md(table.action(implied.wished), 24)
     single = implied.nearest(MOST, right=prices_right_decisions(implied.loss)) or implied.nearest(1)
     nearest = [*single, *implied.nearest_priors()]
-    ways = [(way, value) for way in nearest if (value := _settable(implied, way)) is not None]
-    if not any(way.action is not None for way, _value in ways):
+    flips = [(flip, value) for flip in nearest if (value := _settable(implied, flip)) is not None]
+    if not any(flip.action is not None for flip, _value in flips):
         st.markdown(_("No single loss within reach makes it **{name}**.").format(name=name))
-    elif ways[-1][0].action is None:
+    elif flips[-1][0].action is None:
         st.markdown(_("It would be **{name}** with one of these, all else equal:").format(name=name))
     else:
         st.markdown(_("It would be **{name}** with one of these, all else equal; no prior within reach makes it "
                       "so:").format(name=name))  # fmt: skip
     with st.container(gap="xsmall"):
-        for n, (way, value) in enumerate(ways):
+        for n, (flip, value) in enumerate(flips):
             says, sets = st.columns([3, 1], vertical_alignment="center", wrap=False)
-            says.markdown(_needed(table, way))
-            shown = certain(value) if way.action is None else plain(value).replace("-", "−")
+            says.markdown(_needed(table, flip))
+            shown = certain(value) if flip.action is None else plain(value).replace("-", "−")
             sets.button(
                 _("Set to {value}").format(value=shown),
                 key=f"margins_try_{n}",
                 width="stretch",
-                **on_click(_with_changed(table, implied, way, value)),
+                **on_click(_with_changed(table, implied, flip, value)),
             )
     _least(table, implied)
 
 
-def _needed(table: active.FittableTable, way: Flip) -> str:
-    what = _("the prior of use P({name})").format(name=md(table.class_(way.truth), 24))
-    if way.action is not None:
-        what = cell_of(table, way.action, way.truth)
-    says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
-    return says.format(what=what, at=value_words(way.at, way), now=present_value(way))
+def _needed(table: active.FittableTable, flip: Flip) -> str:
+    what = _("the prior of use P({name})").format(name=md(table.class_(flip.truth), 24))
+    if flip.action is not None:
+        what = cell_of(table, flip.action, flip.truth)
+    says = _("{what} of at least **{at}** (now {now})") if flip.rising else _("{what} of at most **{at}** (now {now})")
+    return says.format(what=what, at=value_words(flip.at, flip), now=present_value(flip))
 
 
-def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
+def _settable(implied: ImpliedLosses, flip: Flip) -> float | None:
     """A round number past the margin; None where it is out of reach."""
-    stand = implied.priors[way.truth] if way.action is None else implied.losses[way.action, way.truth]
+    stand = implied.priors[flip.truth] if flip.action is None else implied.losses[flip.action, flip.truth]
     if stand is None:
         return None
-    value = stand.short_within(way.now)
-    within = 0 < value < 1 if way.action is None else abs(value) <= LARGEST
+    value = stand.short_within(flip.now)
+    within = 0 < value < 1 if flip.action is None else abs(value) <= LARGEST
     return value if within else None
 
 
 def _with_changed(
-    table: active.FittableTable, implied: ImpliedLosses, way: Flip, value: float
+    table: active.FittableTable, implied: ImpliedLosses, flip: Flip, value: float
 ) -> Callable[[State], State]:
     """An edit of the state that sets the loss or the prior."""
-    if way.action is not None:
-        losses = tuple(map(tuple, active.losses(table).with_cell(way.action, way.truth, value).table.tolist()))
+    if flip.action is not None:
+        losses = tuple(map(tuple, active.losses(table).with_cell(flip.action, flip.truth, value).table.tolist()))
         return lambda state: replace(state, losses=losses)
     now = [float(implied.prior[c]) for c in table.classes]
-    prior = with_share(now, table.classes.index(way.truth), value)
+    prior = with_share(now, table.classes.index(flip.truth), value)
     return lambda state: replace(state, prior=prior)
 
 
@@ -179,16 +179,18 @@ def _least(table: active.FittableTable, implied: ImpliedLosses) -> None:
     st.markdown(_("Or all losses together, with the least sum of squared changes (now → then):"))
     before, after = implied.loss, implied.least
     cells = {(a, c): (before.cell(a, c), after.cell(a, c)) for a in before.actions for c in before.classes}
-    way = max(abs(then - now) for now, then in cells.values())
+    largest = max(abs(then - now) for now, then in cells.values())
     shown = {
-        _("truth is {name}").format(name=clean(table.class_(c), 24)): [_step(*cells[a, c], way) for a in before.actions]
+        _("truth is {name}").format(name=clean(table.class_(c), 24)): [
+            _step(*cells[a, c], largest) for a in before.actions
+        ]
         for c in before.classes
     }
     heads = pd.Index([words.decision_name(table, a, clean) for a in before.actions])
     st.dataframe(pd.DataFrame(shown, index=heads), key="margins_least", height=table_height(len(heads), TALLEST))
 
 
-def _step(now: float, then: float, way: float) -> str:
+def _step(now: float, then: float, largest: float) -> str:
     """«1 → 0.55», to four digits of the largest change; what would look the same is written once."""
-    ends = loss_words(now, way), loss_words(then, way)
+    ends = loss_words(now, largest), loss_words(then, largest)
     return ends[0] if ends[0] == ends[1] else " → ".join(ends)

@@ -89,7 +89,7 @@ def _verdict(cells: Contingency, tested: PairTest) -> str:
             "Fewer than {least} rows are expected in {few} of {all} cells, so p, by χ², is rough; tables can be drawn "
             "only where rows weigh whole numbers."
         ),
-    }[tested.way]
+    }[tested.method]
     if how:
         draws = f"{tested.draws:,}"
         how = " " + how.format(

@@ -40,7 +40,6 @@ def super_parents(table: active.FittableTable, dependences: Dependences) -> None
         scores.head(MOST),
         [plotly_text(table.column(n), 28) for n in names[:MOST]],
         MeasurePanel(units.loss_measure(), list(map(units.loss_shown, losses)), list(map(units.loss_text, losses))),
-        chosen=0,
         dark=dark(),
     )
     chart(figure, key="super_parent_scores", alt=_("each column as super-parent"))

@@ -26,8 +26,9 @@ _component = component(
 MOST_DRAWN = 600
 
 
-def draw(setup: Setup, sample: Sample, models: Sequence[str], *, key: str = "laboratory") -> None:
+def draw(setup: Setup, sample: Sample, models: Sequence[str]) -> None:
     """The plane: regions, ellipses, the sample, and the boundaries of these fitted models."""
+    key = "laboratory"
 
     def moved() -> None:
         now = lab.in_use()

@@ -87,32 +87,32 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
 def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[str, ...] | None:
     """The order in which variables are summed out; None: the smallest table first."""
     hidden = _hidden(source, evidence, target)
-    ways: dict[str, tuple[str, tuple[str, ...] | None]] = {
+    orders: dict[str, tuple[str, tuple[str, ...] | None]] = {
         "smallest": (_("smallest table first"), None),
         "up": (_("children before parents"), tuple(reversed(hidden))),
         "down": (_("parents before children"), tuple(hidden)),
         "own": (_("my own order"), None),
     }
-    way = current().seen(keys.NET_ORDER)
+    chosen = current().seen(keys.NET_ORDER)
     st.selectbox(
         _("Order"),
-        list(ways),
-        format_func=lambda w: ways[w][0],
+        list(orders),
+        format_func=lambda w: orders[w][0],
         **bound_to(keys.NET_ORDER, also=(keys.NET_STEP.to(0),)),
     )
-    if way == "own":
+    if chosen == "own":
         names = source.network.names
         wanted = [names[j] for j in current().seen(keys.NET_OWN_ORDER) if j < len(names)]
         first = [n for n in wanted if n in hidden]
-        ways["own"] = (ways["own"][0], (*first, *(n for n in hidden if n not in first)))
+        orders["own"] = (orders["own"][0], (*first, *(n for n in hidden if n not in first)))
         st.multiselect(
             _("Sum out first"),
             [source.place(n) for n in hidden],
             format_func=lambda j: clean(source.name(names[j]), 30),
             **bound_to(keys.NET_OWN_ORDER, tuple(source.place(n) for n in first), also=(keys.NET_STEP.to(0),)),
         )
-    _costs(source, evidence, target, ways, way)
-    return ways[way][1]
+    _costs(source, evidence, target, orders, chosen)
+    return orders[chosen][1]
 
 
 def _hidden(source: Source, evidence: Mapping[str, Any], target: str) -> list[str]:
@@ -134,13 +134,13 @@ def _costs(
     source: Source,
     evidence: Mapping[str, Any],
     target: str,
-    ways: Mapping[str, tuple[str, tuple[str, ...] | None]],
-    way: str,
+    orders: Mapping[str, tuple[str, tuple[str, ...] | None]],
+    chosen: str,
 ) -> None:
     """What each order needs: its largest table, and all of them together."""
     rows = []
-    for name, (words, order) in ways.items():
-        if name == "own" and way != "own":
+    for name, (words, order) in orders.items():
+        if name == "own" and chosen != "own":
             continue
         try:
             steps = _film(source, tuple(evidence.items()), target, order).trace.steps
@@ -148,7 +148,7 @@ def _costs(
             largest, total = str(max(cells, default=0)), str(sum(cells))
         except TooLarge:
             largest = total = _("too large")
-        rows.append([("● " if name == way else "") + words, largest, total])
+        rows.append([("● " if name == chosen else "") + words, largest, total])
     st.dataframe(
         pd.DataFrame(rows, columns=[_("order"), _("largest table"), _("cells in all")]),
         hide_index=True,

@@ -109,7 +109,7 @@ def _score_by_families(here: LearningData, asked: SearchTask, result: SearchResu
     """The score of the step by families, and the moves that would have been next; at the start that of its graph."""
     if not step:
         st.markdown(f"**{_('The score of the start, by families')}**")
-        said.family_table(here, decomposed_score_of(here, asked, result.trace.start), key="learn_bill_start")
+        said.family_table(here, decomposed_score_of(here, asked, result.trace.start))
         return
     now = result.trace.steps[step - 1]
     st.markdown(f"**{_('What this step changes, by families')}**")

@@ -46,7 +46,7 @@ def by_hand(
         _hints(here, asked, mine)
     _standing(here, asked, yours, result, best)
     st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
-    said.families_compared(here, yours, result.decomposed_score, key="learn_families")
+    said.families_compared(here, yours, result.decomposed_score)
 
 
 def _standing(

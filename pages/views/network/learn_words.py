@@ -151,7 +151,7 @@ def change_table(here: LearningData, families: Sequence[FamilyChange]) -> None:
         markdown_table(cells)
 
 
-def families_compared(here: LearningData, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
+def families_compared(here: LearningData, yours: DecomposedScore, theirs: DecomposedScore) -> None:
     """Two graphs side by side by families, the families that differ most first."""
     ordered = sorted(yours.families, key=lambda line: -abs(line.score - theirs.by_child[line.child].score))
     lines = []
@@ -162,12 +162,12 @@ def families_compared(here: LearningData, yours: DecomposedScore, theirs: Decomp
             [family(here, line), *_parts(line), named, score_value(other.score), gain(line.score - other.score)]
         )
     heads = [Head(_("the search's family")), Head(_("its score"), right=True), Head(_("gain"), right=True)]
-    _table(lines, *heads, key=key, label=_("your families and the search's"))
+    _table(lines, *heads, key="learn_families", label=_("your families and the search's"))
 
 
-def family_table(here: LearningData, scored: DecomposedScore, *, key: str) -> None:
+def family_table(here: LearningData, scored: DecomposedScore) -> None:
     lines = [[family(here, line), *_parts(line)] for line in scored.families]
-    _table([*lines, [_("all"), *_parts(scored)]], key=key, label=_("the score, family by family"))
+    _table([*lines, [_("all"), *_parts(scored)]], key="learn_bill_start", label=_("the score, family by family"))
 
 
 def _parts(of: FamilyScore | DecomposedScore) -> list[str]:

@@ -132,9 +132,9 @@ def read_angle(value: object) -> float | None:
     return float(value) % 180.0 if is_number(value) else None
 
 
-def draw_line(table: active.FittableTable, names: tuple[str, str], line: Line, *, key: str = "projection") -> None:
+def draw_line(table: active.FittableTable, names: tuple[str, str], line: Line) -> None:
     """The plane, the line, the histograms on it and J."""
-    projection = line.projection
+    key, projection = "projection", line.projection
 
     def turned() -> None:
         angle = read_message(key, "turned", lambda edit: read_angle(edit.get("angle")))

@@ -1,4 +1,4 @@
-"""The three ways beside one another: when each does its work, how much that is, and that they say the same."""
+"""The three modes of use beside one another: when each does its work, how much that is, and that they say the same."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ DIGITS = 12
 """A posterior is shown to so many decimals, where it shall be seen that three are the same."""
 
 
-def mode_name(way: ModeOfUse) -> str:
+def mode_name(mode: ModeOfUse) -> str:
     return {
         "look-up": _("Look-up table"),
         "lazy": _("Lazy learning"),
         "incremental": _("Incremental learning"),
-    }[way]
+    }[mode]
 
 
-def _mode_in_words(way: ModeOfUse) -> str:
-    """What a way does, and when it is the one to take."""
+def _mode_in_words(mode: ModeOfUse) -> str:
+    """What a mode does, and when it is the one to take."""
     return {
         "look-up": _(
             "All logarithms are taken beforehand; a prediction looks up and adds. Where predictions must be fast and "
@@ -50,18 +50,18 @@ def _mode_in_words(way: ModeOfUse) -> str:
             "The counts are kept; adding or removing a row changes those of its own values only. For "
             "tables that grow while predictions are made."
         ),
-    }[way]
+    }[mode]
 
 
 def side_by_side(table: active.FittableTable, fitted: active.Fitted) -> None:
-    """What each way does and when, what it costs, and that all three say the same. Raises ParameterError where a
+    """What each mode does and when, what it costs, and that all three say the same. Raises ParameterError where a
     column's likelihood has no table, and what the model raises for the case."""
     timed = current().seen(keys.TIMED)
     bill = _costs(fitted, timed, table)
-    for way, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):
+    for mode, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):
         with cell:
-            st.markdown(f"**{mode_name(way)}**")
-            st.caption(_mode_in_words(way))
+            st.markdown(f"**{mode_name(mode)}**")
+            st.caption(_mode_in_words(mode))
     _bill(table, bill)
     st.button(
         _("Measure again") if timed else _("Measure the time"),
@@ -85,7 +85,7 @@ def _costs(fitted: active.Fitted, timed: int, _table: active.FittableTable) -> t
 
 
 def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
-    """What is read, estimated and added, by moment and way."""
+    """What is read, estimated and added, by moment and mode."""
     by_moment = {(cost.mode, cost.moment): cost for cost in bill}
     moments: dict[Moment, str] = {
         "fit": _("all {n} rows come").format(n=len(table.parts.X)),
@@ -94,8 +94,8 @@ def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
     }
     lines = [["", *map(mode_name, MODES_OF_USE)]]
     for moment, named in moments.items():
-        lines.append([f"**{named}**", *(_done(by_moment[way, moment]) for way in MODES_OF_USE)])
-    lines.append([f"**{_('kept')}**", *(_kept(by_moment[way, "predict"].bytes, way) for way in MODES_OF_USE)])
+        lines.append([f"**{named}**", *(_done(by_moment[mode, moment]) for mode in MODES_OF_USE)])
+    lines.append([f"**{_('kept')}**", *(_kept(by_moment[mode, "predict"].bytes, mode) for mode in MODES_OF_USE)])
     markdown_table(lines, left=len(lines[0]))
     st.caption(
         _(
@@ -106,7 +106,7 @@ def _bill(table: active.FittableTable, bill: Sequence[Cost]) -> None:
 
 
 def _done(cost: Cost) -> str:
-    """What is done at one moment in one way, and how long it took."""
+    """What is done at one moment in one mode, and how long it took."""
     read = {
         ("lazy", "update"): _("{n} cells stored"),
         ("look-up", "predict"): _("{n} look-ups"),
@@ -121,8 +121,8 @@ def _done(cost: Cost) -> str:
     return (_(", ").join(parts) or _("nothing")) + time
 
 
-def _kept(n: int, way: ModeOfUse) -> str:
-    what = {"look-up": _("the table"), "lazy": _("the rows"), "incremental": _("table and counts")}[way]
+def _kept(n: int, mode: ModeOfUse) -> str:
+    what = {"look-up": _("the table"), "lazy": _("the rows"), "incremental": _("table and counts")}[mode]
     return f"{what}, {_size(n)}"
 
 
@@ -148,7 +148,7 @@ def _time(seconds: float) -> str:
 def _figure(bill: Sequence[Cost]) -> None:
     """The work against how often questions come for each row."""
     unit, lines = work(bill, RATIOS)
-    names = {way: plotly_text(mode_name(way)) for way in MODES_OF_USE}
+    names = {mode: plotly_text(mode_name(mode)) for mode in MODES_OF_USE}
     st.subheader(_("How often is it asked?"))
     figure = work_lines(RATIOS, lines, names=names, measured=unit == "s", dark=dark())
     chart(figure, key="ways_work", alt=_("the work of each way against the number of predictions for each new row"))
@@ -173,10 +173,10 @@ def _agreement(fitted: active.Fitted, case: Mapping[str, Any], _table: active.Fi
 
 
 def _same(table: active.FittableTable, fitted: active.Fitted) -> None:
-    """The posterior of the case in each way, and the largest difference over the table."""
+    """The posterior of the case in each mode, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
     agreeing = _agreement(fitted, active.case_values(table), table)
-    posteriors(table, fitted, [(mode_name(way), agreeing.of_case[way]) for way in MODES_OF_USE], key="ways_same")
+    posteriors(table, fitted, [(mode_name(mode), agreeing.of_case[mode]) for mode in MODES_OF_USE], key="ways_same")
     sentence = _(
         "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "
         "the table the largest difference between any two ways is **{difference}**; for incremental learning every "
@@ -202,13 +202,13 @@ def posteriors(
     heads = [f"c{k}" for k in range(len(order))]
     named = [f"P({clean(table.class_(c), 24)})" for c in table.classes]
     st.dataframe(
-        pd.DataFrame(listed, columns=["way", *heads]),
+        pd.DataFrame(listed, columns=["mode", *heads]),
         hide_index=True,
         height="content",
         key=key,
         alt=_("the posterior of the case"),
         column_config={
-            "way": st.column_config.TextColumn("", width=wide),
+            "mode": st.column_config.TextColumn("", width=wide),
             **{h: st.column_config.TextColumn(name, width=116) for h, name in zip(heads, named, strict=True)},
         },
     )

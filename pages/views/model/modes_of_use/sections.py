@@ -1,4 +1,4 @@
-"""The view from top to bottom: the three ways beside one another, that they agree, the compiled table and its file,
+"""The view from top to bottom: the three modes beside one another, that they agree, the compiled table and its file,
 and what a row that goes takes with it."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pages.views.model.settings import choose_fitted_model
 
 
 def modes_of_use(table: active.FittableTable) -> None:
-    """The active model of the shelf in the three ways; of another family what there is of them."""
+    """The active model of the shelf in the three modes; of another family what there is of them."""
     fitted = choose_fitted_model(table)
     if fitted.scores:
         st.info(
