@@ -11,7 +11,7 @@ from pages.active import required
 from pages.runtime.escape import md
 from pages.runtime.state import end_page, page_link
 from pages.shell.frame import title
-from pages.views.dependence import answer, dial, double_counting, parents
+from pages.views.dependence import answer, double_counting, families, parents
 from pages.views.dependence.dependences import dependences_of
 from pages.views.dependence.sections import pairs, sections
 
@@ -39,7 +39,7 @@ sections(
     {
         "pairs": lambda: pairs(table, dependences),
         "super-parents": lambda: parents.super_parents(table, dependences),
-        "dial": lambda: dial.dial(table),
+        "dial": lambda: families.compare_families(table),
         "twice": lambda: double_counting.double_counting_of_case(table),
         "doubled": lambda: double_counting.duplicates(table),
         "examples": double_counting.live_examples,

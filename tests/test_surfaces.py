@@ -19,15 +19,15 @@ BROWSER = sorted(p for kind in ("*.js", "*.css") for p in (ROOT / "pages").rglob
 
 OURS = "a class of the laboratory: A, B or C"
 WORDS = "a dict of the app's own words"
-PLACE = "a place of the dial, NB … network: a key of the app's own"
+PLACE = "the place of a family, NB … network: a key of the app's own"
 SHEET = "a style sheet of the app's own"
 LIKELIHOOD = "numbers, and names that stand in the module of a likelihood"
 REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/model/compare/curves.py", "curves", "sentence"): "the five drawings give words and md",
-    ("pages/views/dependence/growth.py", "_roots_differ", "sentence.format("): "alpha is formatted as a number",
-    ("pages/views/dependence/dial.py", "_controls", "name_of"): PLACE,
-    ("pages/views/dependence/dial.py", "_words", "_verdicts("): PLACE,
-    ("pages/views/dependence/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
+    ("pages/views/dependence/spanning_tree.py", "_roots_differ", "sentence.format("): "alpha is formatted as a number",
+    ("pages/views/dependence/families.py", "_controls", "name_of"): PLACE,
+    ("pages/views/dependence/families.py", "_words", "_verdicts("): PLACE,
+    ("pages/views/dependence/families.py", "compare_families", 'f"{name_of(place)}'): PLACE,
     ("pages/views/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",
     ("pages/views/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,
     ("pages/views/laboratory/sandbox.py", "_pen", "lambda k: setup.classes[k]"): OURS,
@@ -56,14 +56,14 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/frame.py", "menu", "place.icon"): WORDS,
     ("pages/shell/frame.py", "menu", "place.title"): WORDS,
     ("pages/views/classify/rows.py", "row_table", "_('Row {n} is now"): "the number of a row",
-    ("pages/views/model/parameters.py", "_largest", "words.option('leave_one_out'"): WORDS,
+    ("pages/views/model/settings.py", "_largest", "words.option('leave_one_out'"): WORDS,
     ("pages/active/shelf.py", "edit_shelf", "' '.join(about)"): "reasons made with md, and the app's own words",
     ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
     ("pages/views/case/factor_sources.py", "behind", "_origin("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
-    ("pages/views/dependence/dial.py", "_trust", "[(readings.name_of(p)"): PLACE,
-    ("pages/views/dependence/dial.py", "_figure", "[readings.name_of(p)"): PLACE,
+    ("pages/views/dependence/families.py", "_trust", "[(readings.name_of(p)"): PLACE,
+    ("pages/views/dependence/families.py", "_figure", "[readings.name_of(p)"): PLACE,
     ("bayes_engine/workbench/figures/conditionals.py", "prior_bars", "[f'{fraction(s)}"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "rate_bars", "f'{rates.mark}"): LIKELIHOOD,
     ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "written[k]"): LIKELIHOOD,

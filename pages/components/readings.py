@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.workbench.figures.comparison import MeasurePanel, dial
+from bayes_engine.workbench.figures.comparison import MeasurePanel, measure_panels
 from pages.components.chart import chart
 from pages.runtime.state import dark
 
@@ -29,7 +29,7 @@ def readings(
     with st.container(horizontal=True, gap="small"):  # on a phone one below the other: numbers would lie over dots
         for part, width in zip((panels[:3], panels[3:]), WIDTHS, strict=True):
             chart(
-                dial(models, part, active=active, dark=dark()),
+                measure_panels(models, part, active=active, dark=dark()),
                 key=f"{key}_{len(part)}",
                 alt=_(", ").join(panel.title for panel in part),
                 on_pick=on_pick,

@@ -240,7 +240,7 @@ def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: p
         asked.append(measure)
         return differences(held, measure, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("pages.views.model.compare.judged.scoring.differences", counted)
+    monkeypatch.setattr("pages.views.model.compare.evaluated.scoring.differences", counted)
     edited(app, ((0.0, 1.25), (7.5, 0.0)))
     assert not app.exception
     assert asked == []  # neither those of the log-loss shown nor those of the error rate

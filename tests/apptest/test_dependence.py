@@ -16,7 +16,7 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.progress import watched
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State
-from pages.views.dependence import dial
+from pages.views.dependence import families
 from tests.apptest.opened import behind, filmed, listed, opened, sent_to, showing, uploaded
 from tests.conftest import slowly
 
@@ -297,7 +297,7 @@ def test_models_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytes
         seen.append(watched())
         return compare(*args, **more)
 
-    monkeypatch.setattr(dial, "compare", noted)
+    monkeypatch.setattr(families, "compare", noted)
     app = opened("dependence", replace(MELONS, prior=(0.43, 0.57)))  # which nobody else has asked for
     assert "log-loss, nats" in said(app)
     assert seen and all(seen)

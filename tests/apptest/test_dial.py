@@ -99,7 +99,7 @@ def written(app: AppTest, measure: str) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_dial_headline_and_compare_give_one_interval() -> None:
-    """On iris, which bears a verdict: naive Bayes and the tree, put on the shelf by the dial."""
+    """On iris, which bears a verdict: naive Bayes and the tree, put on the shelf by the families."""
     app = tab("dial", showing(State(table="iris", language="en"), unit="nats", loss_unit="nats"))
     of_tree = written(app, "log_loss")["TAN"]
     assert "on average over samples of 150 rows" in said(app) and "Holm's correction for the 6" in said(app)

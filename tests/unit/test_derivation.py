@@ -44,7 +44,7 @@ from bayes_engine.workbench.derivation.log_odds import log_odds_terms, odds_need
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, misprints
 from bayes_engine.workbench.derivation.mistakes import FilledIn
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
-from bayes_engine.workbench.figures.comparison import MeasurePanel, dial
+from bayes_engine.workbench.figures.comparison import MeasurePanel, measure_panels
 from bayes_engine.workbench.figures.contributions import BIT, ClassStyle, verdict, waterfall
 from tests.conftest import crossed, slowly
 
@@ -589,7 +589,7 @@ def test_numbers_of_the_waterfall_are_not_cut_on_a_phone(melons: Parts) -> None:
 
 def test_names_of_readings_have_lines_of_their_own() -> None:
     panel = MeasurePanel("accuracy", (0.5, 0.7), ("50%", "70%"), more=True)
-    axis = dial(["a", "a long name that takes half of a phone"], [panel], active=0).layout.yaxis
+    axis = measure_panels(["a", "a long name that takes half of a phone"], [panel], active=0).layout.yaxis
     assert axis.ticklabelposition == "inside"
     assert all(axis.range[1] < place < row for place, row in zip(axis.tickvals, (0, 1), strict=True))
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.colors import hex_to_rgb
 
-from bayes_engine.workbench.figures.comparison import MeasurePanel, dial
+from bayes_engine.workbench.figures.comparison import MeasurePanel, measure_panels
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
 from tests.conftest import ROOT
 
@@ -102,7 +102,9 @@ def test_charts_write_in_ink(dark: bool) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 def test_names_inside_a_chart_are_written_in_ink(dark: bool) -> None:
     """plotly.js takes the ground of a plot for white and writes dark on it, unless a colour is given."""
-    figure = dial(["naive Bayes", "TAN"], [MeasurePanel("accuracy", [0.9, 0.8], ["90%", "80%"], more=True)], dark=dark)
+    figure = measure_panels(
+        ["naive Bayes", "TAN"], [MeasurePanel("accuracy", [0.9, 0.8], ["90%", "80%"], more=True)], dark=dark
+    )
     assert figure.layout.yaxis.ticklabelposition == "inside"
     assert figure.layout.yaxis.tickfont.color == INK[dark]
 

@@ -25,7 +25,12 @@ from bayes_engine.models.projection import (
     transformed_naive_bayes,
 )
 from bayes_engine.table.roles import Parts, take_apart
-from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions, three_boundaries
+from bayes_engine.workbench.figures.projection import (
+    MOST_ROWS,
+    losses_along_pooling,
+    on_two_directions,
+    three_boundaries,
+)
 from tests.textbook import criterion_by_angle
 
 shapes = st.tuples(st.floats(0.3, 3.0), st.floats(-0.9, 0.9))
@@ -236,7 +241,7 @@ def test_figures_hold_what_they_are_given() -> None:
     labels_of_three, eight = [("a", 0), ("b", 1), ("c", 2)], np.tile(iris.y, 8).tolist()
     figure = on_two_directions(replace(plane_projections(iris).pca, points=many), eight, labels_of_three, axes=("", ""))
     assert sum(len(t.x) for t in figure.data[:3]) == MOST_ROWS
-    assert list(along_the_dial([0.0, 1.0], [0.3, 0.2], (0.5, 0.25), title="loss").data[1].x) == [0.5]
+    assert list(losses_along_pooling([0.0, 1.0], [0.3, 0.2], (0.5, 0.25), title="loss").data[1].x) == [0.5]
 
 
 def test_principal_axes_count_a_row_by_its_weight() -> None:

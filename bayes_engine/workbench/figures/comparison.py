@@ -35,7 +35,9 @@ class MeasurePanel(NamedTuple):
     more: bool = False
 
 
-def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int = -1, dark: bool = False) -> Figure:
+def measure_panels(
+    models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int = -1, dark: bool = False
+) -> Figure:
     """The readings of all models, one panel each, one line a model; the best of a panel is drawn full and the `active`
     model's line is shaded. `models` (already escaped) go from the simplest down."""
     figure = subplots(

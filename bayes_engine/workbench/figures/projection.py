@@ -112,7 +112,7 @@ def on_two_directions(
     return sized(figure, 270)
 
 
-def along_the_dial(
+def losses_along_pooling(
     values: Sequence[float], losses: Sequence[float], here: tuple[float, float], *, title: str, dark: bool = False
 ) -> Figure:
     """Held-out losses as they are shown over the share of pooling, and the present one. `title` names them, escaped."""

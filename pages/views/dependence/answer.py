@@ -19,7 +19,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.jobs import part_of_page
 from pages.runtime.state import Spec, current
-from pages.views.dependence import dial
+from pages.views.dependence import families
 from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names, uncut
 
 
@@ -74,7 +74,7 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
 
 def cost(table: active.FittableTable) -> None:
     """What naive Bayes loses on held-out rows against the tree, and whether it does so as a procedure."""
-    specs = dial.dial_models(table)
+    specs = families.family_models(table)
     try:
         losses, apart, runs = _losses(table, {place: specs[place] for place in ("naive-bayes", "tan")})
     except BayesEngineError as error:
@@ -115,20 +115,20 @@ def _loss(nats: float) -> str:
     return units.loss_text(nats) if units.as_probability() else f"{units.loss_shown(nats):.4f}"
 
 
-def _losses(table: active.FittableTable, specs: Mapping[str, Spec]) -> tuple[pd.DataFrame, Any, dial.Runs]:
+def _losses(table: active.FittableTable, specs: Mapping[str, Spec]) -> tuple[pd.DataFrame, Any, families.Runs]:
     """The log-losses of both models on the same held-out rows, how far the first is above the other, and what that is
     judged by."""
     use = active.prior_of_use(table)
     page, fitted, held = (table.key, "dependence"), {}, {}
-    begin = dial.DRAWN if current().seen(keys.DEPENDENCE_TAB) == "dial" else 0.0
+    begin = families.DRAWN if current().seen(keys.DEPENDENCE_TAB) == "dial" else 0.0
     part = (1.0 - begin) / 6.0
     for i, (place, spec) in enumerate(specs.items()):
         with part_of_page(page, begin + i * part, begin + (i + 1) * part):
             fitted[place] = active.fit(table, spec)
             held[place] = active.held_out_rows(table, fitted[place])
-    runs = dial.repeated(table, fitted, held, begin + 2.0 * part, begin + 5.0 * part)
+    runs = families.repeated(table, fitted, held, begin + 2.0 * part, begin + 5.0 * part)
     key = repr((table.key, *specs.values(), True, tuple((use or {}).values())))
     with part_of_page(page, begin + 5.0 * part, 1.0):
-        scores = dial.scores_of(key, held, use)
-        apart = dial.apart_from("tan", key, "log_loss", None, held, runs, use, None)
+        scores = families.scores_of(key, held, use)
+        apart = families.apart_from("tan", key, "log_loss", None, held, runs, use, None)
     return scores, next(apart.itertuples()), runs

@@ -46,7 +46,7 @@ from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.job_queue import in_worker
 from pages.runtime.jobs import run
 from pages.runtime.state import Spec, bound_to, current, dark, on_click, within_limits
-from pages.views.dependence.dial import dial_models, shared_settings
+from pages.views.dependence.families import family_models, shared_settings
 
 MOST_PAIRS = 8
 """As many pairs are listed."""
@@ -64,7 +64,7 @@ LIGHT = 5_000
 
 def double_counting_of_case(table: active.FittableTable) -> None:
     """For the case in use: how much naive Bayes counts twice, and for which pair most."""
-    specs = dial_models(table)
+    specs = family_models(table)
     values, use = active.case_values(table), active.prior_of_use(table)
     case, fitted = active.case_frame(table, values), active.fit(table, specs["tan"])
     naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
@@ -303,7 +303,7 @@ def _example(
 
 def duplicates(table: active.FittableTable) -> None:
     """One column copied again and again: what becomes of confidence and accuracy."""
-    specs, use, values = dial_models(table), active.prior_of_use(table), active.case_values(table)
+    specs, use, values = family_models(table), active.prior_of_use(table), active.case_values(table)
     case, fitted = active.case_frame(table, values), active.fit(table, specs["naive-bayes"])
     ledger = fitted.model.explain(case).at_prior(fitted.model.prior_by_class, use)
     if ledger.status[0]:

@@ -22,8 +22,8 @@ from pages.views.dependence.dependences import (
     is_tree,
     why_no_pair,
 )
-from pages.views.dependence.growth import choose_root, chosen_edges, tree_growth
 from pages.views.dependence.pair import contingency_tables
+from pages.views.dependence.spanning_tree import choose_root, chosen_edges, tree_growth
 
 
 def sections(drawn: Mapping[str, Callable[[], None]]) -> None:

@@ -1,4 +1,4 @@
-"""Below the projection: all columns on two directions, the dial from LDA to QDA, and what helps naive Bayes."""
+"""Below the projection: all columns on two directions, the way from LDA to QDA, and what helps naive Bayes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bayes_engine.models.projection import (
 from bayes_engine.numerals import number
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia
-from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions
+from bayes_engine.workbench.figures.projection import MOST_ROWS, losses_along_pooling, on_two_directions
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.active import units
@@ -43,7 +43,7 @@ from pages.views.projection.equivalence import equivalence
 from pages.views.projection.projection import MOST_POINTS, numeric_columns, or_explain, rows_left_out, rows_of
 
 PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""The shares of pooling at which the path of the dial is computed."""
+"""The shares of pooling at which losses are computed."""
 SURE = 0.05
 """A p-value below this speaks against an assumption."""
 Line = tuple[str, str, int, str, str, str]
@@ -234,7 +234,7 @@ def _path(
     if values and math.isfinite(here.log_loss):
         shown = [units.loss_shown(loss) for loss in losses]
         now = (pooling, units.loss_shown(here.log_loss))
-        figure = along_the_dial(values, shown, now, title=units.loss_measure(), dark=dark())
+        figure = losses_along_pooling(values, shown, now, title=units.loss_measure(), dark=dark())
         chart(figure, key="dial_path", alt=_("held-out log-loss from QDA to LDA"))
 
 

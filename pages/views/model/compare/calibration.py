@@ -15,7 +15,7 @@ from pages.active.words import share
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current, dark
-from pages.views.model.compare.judged import Judged, calibrated, of_one
+from pages.views.model.compare.evaluated import Evaluated, calibrated, of_one
 from pages.views.model.compare.scores import as_good_as_any
 
 GAP = 0.01
@@ -31,9 +31,9 @@ def calibrator_name(method: str) -> str:
     }[method]
 
 
-def before_and_after(judged: Judged) -> None:
+def before_and_after(evaluated: Evaluated) -> None:
     """Accuracy beside reliability, before and after."""
-    if active.active_model(judged.table).scores:
+    if active.active_model(evaluated.table).scores:
         st.subheader(_("Right, and as sure as it is right?"))
         st.markdown(
             _("Before its calibration complement naive Bayes has scores, which claim no confidence: there is no before "
@@ -41,12 +41,12 @@ def before_and_after(judged: Judged) -> None:
         )  # fmt: skip
         return
     chosen = current().seen(keys.TRUST_CALIBRATOR)
-    name = judged.active
-    before = judged.raw[name]
-    with judged.costs.stage("calibrated"):
-        after = calibrated(judged.table, judged.specs, name, before, chosen)
-    one, reliability = of_one(judged, before, name)
-    two, calibrated_reliability = of_one(judged, after, f"{name} {chosen}")
+    name = evaluated.active
+    before = evaluated.raw[name]
+    with evaluated.costs.stage("calibrated"):
+        after = calibrated(evaluated.table, evaluated.specs, name, before, chosen)
+    one, reliability = of_one(evaluated, before, name)
+    two, calibrated_reliability = of_one(evaluated, after, f"{name} {chosen}")
     st.subheader(_("Right, and as sure as it is right?"))
     words, picture = st.columns(2, gap="large")
     with words:
@@ -54,18 +54,18 @@ def before_and_after(judged: Judged) -> None:
         sentence = (
             _("**{model}** is right on **{accuracy}** of the rows it had not seen; its mean confidence is "
               "**{confidence}**.")
-            if before is judged.held[name]
+            if before is evaluated.held[name]
             else _("**{model}**, before calibration, is right on **{accuracy}** of the rows it had not seen; its mean "
                    "confidence is **{confidence}**.")
         )  # fmt: skip
         st.markdown(
             sentence.format(
-                model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"])
+                model=evaluated.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"])
             )
             + " "
-            + _verdict(judged, name, one)
+            + _verdict(evaluated, name, one)
         )
-        _quarrel(judged, one)
+        _quarrel(evaluated, one)
         st.markdown(
             _("After calibration it is right on {accuracy}, with a mean confidence of {confidence}.").format(
                 accuracy=share(two["accuracy"]), confidence=share(two["confidence"])
@@ -106,14 +106,14 @@ def _step(change: float) -> str | None:
     return f"{change:+.3g}" if abs(change) > 1e-12 and abs(change) != float("inf") else None
 
 
-def _verdict(judged: Judged, name: str, measured: dict[str, float]) -> str:
+def _verdict(evaluated: Evaluated, name: str, measured: dict[str, float]) -> str:
     """Whether it predicts well, and whether its probabilities are true."""
     gap = measured["confidence"] - measured["accuracy"]
     if gap < -GAP:
         return _("It is right more often than its confidence says.")
     if gap <= GAP:
         return _("On average it is as sure as it is right.")
-    if as_good_as_any(judged, name):
+    if as_good_as_any(evaluated, name):
         return _(
             "No model here was shown to be more often right; but its probabilities are overconfident: evidence "
             "counted twice makes a model more confident, not more accurate."
@@ -121,11 +121,11 @@ def _verdict(judged: Judged, name: str, measured: dict[str, float]) -> str:
     return _("Its probabilities are overconfident.")
 
 
-def _quarrel(judged: Judged, measured: dict[str, float]) -> None:
+def _quarrel(evaluated: Evaluated, measured: dict[str, float]) -> None:
     """What these rows say to the old question of naive Bayes: good decisions, and the probabilities?"""
-    if active.active_model(judged.table).spec.family not in active.NAIVE:
+    if active.active_model(evaluated.table).spec.family not in active.NAIVE:
         return
-    often = float(judged.table.parts.y.value_counts(normalize=True).max())
+    often = float(evaluated.table.parts.y.value_counts(normalize=True).max())
     gap = measured["confidence"] - measured["accuracy"]
     fields = {"accuracy": share(measured["accuracy"]), "often": share(often), "gap": share(abs(gap)),
             "confidence": share(measured["confidence"])}  # fmt: skip

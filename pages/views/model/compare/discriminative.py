@@ -21,16 +21,16 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.job_queue import in_worker
 from pages.runtime.state import current, dark
-from pages.views.model.compare.judged import COUNTERPART, Judged
+from pages.views.model.compare.evaluated import COUNTERPART, Evaluated
 
 SIDE = 80
 """Steps of the plane on a side of numbers."""
 
 
-def beside_logistic_regression(judged: Judged) -> None:
-    table = judged.table
+def beside_logistic_regression(evaluated: Evaluated) -> None:
+    table = evaluated.table
     axes = axes_in_use(table)
-    if axes is None or len(table.features) < 2 or judged.active == COUNTERPART:
+    if axes is None or len(table.features) < 2 or evaluated.active == COUNTERPART:
         return
     st.subheader(
         _("Two ways to a posterior"),
@@ -40,7 +40,7 @@ def beside_logistic_regression(judged: Judged) -> None:
         ),
     )
     region_controls(table, axes)
-    fitted = active.fit(table, judged.specs[int(judged.active)])
+    fitted = active.fit(table, evaluated.specs[int(evaluated.active)])
     try:
         ours = _ours(fitted, axes, table)
     except BayesEngineError as error:
@@ -57,7 +57,7 @@ def beside_logistic_regression(judged: Judged) -> None:
         [] if ours.y is None else [plotly_text(table.level(ours.y.name, v), 16) for v in ours.y.levels],
     )
     figure = decision_planes(
-        [(judged.title(judged.active, plotly_text), ours), (_("logistic regression"), theirs)],
+        [(evaluated.title(evaluated.active, plotly_text), ours), (_("logistic regression"), theirs)],
         active.case_losses(table),
         Points(x, y, [places[r] for r in rows]),
         names,

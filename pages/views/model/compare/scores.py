@@ -23,9 +23,9 @@ from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import change, choose
-from pages.views.model.compare.judged import (
+from pages.views.model.compare.evaluated import (
     COUNTERPART,
-    Judged,
+    Evaluated,
     brier_decomposition,
     differences,
     repetitions,
@@ -39,10 +39,10 @@ HIGH = 420
 """Pixels of a table at most."""
 
 
-def scores_table(judged: Judged) -> None:
+def scores_table(evaluated: Evaluated) -> None:
     """One line a model: risk under the losses, accuracy, log-loss, Brier, ECE. A click makes a model the active one."""
-    scored, priced = scores(judged), reports(judged)
-    names = list(judged.held)
+    scored, priced = scores(evaluated), reports(evaluated)
+    names = list(evaluated.held)
     risks = [priced[n].risk for n in names]
     panels = [
         MeasurePanel(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
@@ -60,10 +60,10 @@ def scores_table(judged: Judged) -> None:
     def pick(point: Mapping[str, Any]) -> None:
         name = names[int(point["point_index"])]
         if name != COUNTERPART:
-            change(lambda s: replace(s, shelf=judged.specs, active=int(name)))
+            change(lambda s: replace(s, shelf=evaluated.specs, active=int(name)))
 
-    models = [judged.title(n, plotly_text) for n in names]
-    readings(models, panels, names.index(judged.active), key=f"compare_figure_{judged.active}", on_pick=pick)
+    models = [evaluated.title(n, plotly_text) for n in names]
+    readings(models, panels, names.index(evaluated.active), key=f"compare_figure_{evaluated.active}", on_pick=pick)
 
 
 def _measure_name(name: str) -> str:
@@ -75,22 +75,22 @@ def _measure_name(name: str) -> str:
     }[name]
 
 
-def differences_in_words(judged: Judged) -> None:
+def differences_in_words(evaluated: Evaluated) -> None:
     """Which models are worse as procedures, in words; then the numbers, and how they were come by."""
     left, how = st.columns([3, 2], gap="large")
     with left:
         names = {name: _measure_name(name) for name in keys.COMPARE_BY.options}
         measure = choose(_("Which is better on samples of this size?"), keys.COMPARE_BY, names)
-        if len(judged.held) < 2:
+        if len(evaluated.held) < 2:
             st.markdown(_("One model alone: nothing to compare it with."))
             return
-        compared = differences(judged, measure)
-        st.markdown(_sentence(judged, measure, compared))
+        compared = differences(evaluated, measure)
+        st.markdown(_sentence(evaluated, measure, compared))
     with how:
-        _caption(judged)
-    _table(judged, measure, compared)
+        _caption(evaluated)
+    _table(evaluated, measure, compared)
     with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
-        _pairs(judged, measure, compared)
+        _pairs(evaluated, measure, compared)
 
 
 def _written(measure: str, value: float) -> str:
@@ -99,10 +99,10 @@ def _written(measure: str, value: float) -> str:
     return f"P = {loss_text(value)}" if as_probability() else loss_text(value)
 
 
-def _values(judged: Judged, measure: str) -> dict[str, float]:
+def _values(evaluated: Evaluated, measure: str) -> dict[str, float]:
     if measure == "risk":
-        return {name: report.risk for name, report in reports(judged).items()}
-    table = scores(judged)
+        return {name: report.risk for name, report in reports(evaluated).items()}
+    table = scores(evaluated)
     if measure == "error":
         return {str(name): 1.0 - float(v) for name, v in table["accuracy"].items()}
     return {str(name): float(v) for name, v in table[measure].items()}
@@ -124,20 +124,20 @@ def _against(compared: pd.DataFrame, best: str) -> dict[str, Any]:
     return out
 
 
-def as_good_as_any(judged: Judged, name: str) -> bool:
+def as_good_as_any(evaluated: Evaluated, name: str) -> bool:
     """Whether no model here was shown to have a lower error rate."""
-    if len(judged.held) < 2:
+    if len(evaluated.held) < 2:
         return False
-    best = _best(_values(judged, "error"))
-    return name == best or not _against(differences(judged, "error", "error"), best)[name][-1]
+    best = _best(_values(evaluated, "error"))
+    return name == best or not _against(differences(evaluated, "error", "error"), best)[name][-1]
 
 
 def _best(values: Mapping[str, float]) -> str:
     return min(values, key=lambda n: (values[n], n))
 
 
-def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
-    values = _values(judged, measure)
+def _sentence(evaluated: Evaluated, measure: str, compared: pd.DataFrame) -> str:
+    values = _values(evaluated, measure)
     best = _best(values)
     above = _against(compared, best)
     worse = [n for n, (*_d, real) in above.items() if real]
@@ -145,45 +145,47 @@ def _sentence(judged: Judged, measure: str, compared: pd.DataFrame) -> str:
     endless = [n for n, (difference, *_d) in above.items() if math.isnan(difference)]
     sentences = [
         _("Least {measure}: **{model}**, {value}.").format(
-            measure=_measure_name(measure), model=judged.title(best), value=_written(measure, values[best])
+            measure=_measure_name(measure), model=evaluated.title(best), value=_written(measure, values[best])
         )
     ]
     if worse:
         listed = _("; ").join(
-            _("**{model}** by {more}").format(model=judged.title(n), more=with_interval(measure, above[n]))
+            _("**{model}** by {more}").format(model=evaluated.title(n), more=with_interval(measure, above[n]))
             for n in sorted(worse, key=lambda n: above[n][0])
         )
         sentences.append(_("Worse on average over samples of {n} rows: {models}.").format(
-            n=f"{len(judged.table.parts.y):,}", models=listed))  # fmt: skip
+            n=f"{len(evaluated.table.parts.y):,}", models=listed))  # fmt: skip
     if alike:
-        listed = _(", ").join(judged.title(n) for n in alike)
+        listed = _(", ").join(evaluated.title(n) for n in alike)
         sentences.append(_("Not shown to be worse: {models}.").format(models=listed))
     if any(math.isnan(p) and not math.isnan(difference) for difference, *_interval, p, _real in above.values()):
-        repeated = repetitions(judged)
-        sentences.append(why_no_verdict(judged.table, repeated if isinstance(repeated, Message) else None))
+        repeated = repetitions(evaluated)
+        sentences.append(why_no_verdict(evaluated.table, repeated if isinstance(repeated, Message) else None))
     if endless:
-        listed = _(", ").join(judged.title(n) for n in endless)
+        listed = _(", ").join(evaluated.title(n) for n in endless)
         sentences.append(
             _("No difference can be given for {models}: a true class was held impossible, in row {rows}.").format(
-                models=listed, rows=_surprising(judged, [best, *endless])
+                models=listed, rows=_surprising(evaluated, [best, *endless])
             )
         )
     return " ".join(sentences)
 
 
-def _surprising(judged: Judged, models: list[str]) -> str:
+def _surprising(evaluated: Evaluated, models: list[str]) -> str:
     """The first rows, as the table counts them, in which one of the models held the true class impossible."""
-    places = {int(i) for n in models for i in rows_held_impossible(judged.held[n], active.prior_of_use(judged.table))}
-    rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(places)[:ROWS_NAMED]]
+    places = {
+        int(i) for n in models for i in rows_held_impossible(evaluated.held[n], active.prior_of_use(evaluated.table))
+    }
+    rows = [str(int(evaluated.table.parts.rows[i]) + 1) for i in sorted(places)[:ROWS_NAMED]]
     return _(", ").join(rows) + (" …" if len(places) > ROWS_NAMED else "")
 
 
-def _caption(judged: Judged) -> None:
+def _caption(evaluated: Evaluated) -> None:
     """How the numbers were come by."""
-    n, models = len(judged.table.parts.y), len(judged.held)
+    n, models = len(evaluated.table.parts.y), len(evaluated.held)
     pairs = models * (models - 1) // 2
     parts = [
-        held_out_scheme(next(iter(judged.held.values())).scheme, one_by_one=active.is_tiny(judged.table)),
+        held_out_scheme(next(iter(evaluated.held.values())).scheme, one_by_one=active.is_tiny(evaluated.table)),
         how_compared(n),
         _("Worse: p < {level} by Holm's correction for all pairs ({pairs}).").format(level=f"{LEVEL:g}", pairs=pairs),
         extremes(),
@@ -203,17 +205,17 @@ def _caption(judged: Judged) -> None:
         ),
         _("Logistic regression: scikit-learn, missing numbers filled with the median, levels one-hot, scaled, C = 1."),
     ]
-    if judged.table.parts.groups is not None:
+    if evaluated.table.parts.groups is not None:
         parts.append(_("Groups are held out, and drawn again, whole."))
-    if judged.amount is not None:
+    if evaluated.amount is not None:
         parts.append(
             _("The risk is per row, each row's loss times its amount.")
-            if judged.loss.by_amount is None
+            if evaluated.loss.by_amount is None
             else _("The risk is per row, each row decided and priced at its own amount.")
         )
-    if judged.use:
+    if evaluated.use:
         parts.append(_("Rows weighted to the prior of use."))
-    left_out = int(scores(judged)["undecided"].max())
+    left_out = int(scores(evaluated)["undecided"].max())
     if left_out:
         parts.append(
             _(
@@ -224,15 +226,15 @@ def _caption(judged: Judged) -> None:
     st.caption(" ".join(parts))
 
 
-def _table(judged: Judged, measure: str, scored: pd.DataFrame) -> None:
-    table, priced, taken = scores(judged), reports(judged), brier_decomposition(judged)
-    above = _against(scored, _best(_values(judged, measure)))
+def _table(evaluated: Evaluated, measure: str, scored: pd.DataFrame) -> None:
+    table, priced, taken = scores(evaluated), reports(evaluated), brier_decomposition(evaluated)
+    above = _against(scored, _best(_values(evaluated, measure)))
     rows = []
-    for name in judged.held:
+    for name in evaluated.held:
         report, parts = priced[name], taken[name]
         rows.append(
             [
-                judged.title(name, clean),
+                evaluated.title(name, clean),
                 f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
                 *_difference_and_verdict(measure, above.get(name)),
                 share(float(table["balanced"][name])),
@@ -280,11 +282,11 @@ def chance(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else "= " + (f"{p:.3f}" if p >= 0.01 else number(p, 2))
 
 
-def _pairs(judged: Judged, measure: str, compared: pd.DataFrame) -> None:
+def _pairs(evaluated: Evaluated, measure: str, compared: pd.DataFrame) -> None:
     rows = [
         [
-            judged.title(row.one, clean),
-            judged.title(row.other, clean),
+            evaluated.title(row.one, clean),
+            evaluated.title(row.other, clean),
             with_interval(measure, (row.difference, row.low, row.high)),
             *(
                 ("–", "–")

@@ -16,8 +16,8 @@ from pages.runtime.state import choose, on_click, page_link
 from pages.views.model.compare import calibration, discriminative, scores
 from pages.views.model.compare.calibration import calibrator_name
 from pages.views.model.compare.curves import curves
+from pages.views.model.compare.evaluated import evaluate, families_not_on_shelf, with_rivals
 from pages.views.model.compare.expected import judged_table
-from pages.views.model.compare.judged import families_not_on_shelf, judge, with_rivals
 
 
 def compare(table: active.FittableTable) -> None:
@@ -27,19 +27,19 @@ def compare(table: active.FittableTable) -> None:
     drawn = judged_table(table)
     if drawn is None:
         return
-    judged = judge(drawn)
-    for name, fault in judged.faults.items():
-        first.warning(judged.title(name) + _(": ") + fault.message.local(md))
-    if not judged.held:
+    evaluated = evaluate(drawn)
+    for name, fault in evaluated.faults.items():
+        first.warning(evaluated.title(name) + _(": ") + fault.message.local(md))
+    if not evaluated.held:
         return
     try:
         with first:
-            scores.scores_table(judged)
-        scores.differences_in_words(judged)
-        curves(judged)
-        calibration.before_and_after(judged)
-        with judged.costs.stage("regions"):
-            discriminative.beside_logistic_regression(judged)
+            scores.scores_table(evaluated)
+        scores.differences_in_words(evaluated)
+        curves(evaluated)
+        calibration.before_and_after(evaluated)
+        with evaluated.costs.stage("regions"):
+            discriminative.beside_logistic_regression(evaluated)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
 

@@ -50,7 +50,7 @@ AS_THEY_ARE = keys.CALIBRATOR.default
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluated:
     """The models that could be fitted and judged. `raw` by name: a place on the shelf, or COUNTERPART; `held` the same
     after the calibration asked for, of each by its one of the `methods`; `faults` say why others are not there; `loss`
     and `use` are those of this run."""
@@ -108,8 +108,8 @@ def _distinguishing_parameters(specs: tuple[Spec, ...], position: int, table: ac
     return parts + [words.option(name, value, table) for name, value in parameters[:1]]
 
 
-def judge(table: active.FittableTable) -> Judged:
-    """Every model fitted and judged, once; meanwhile the page says which."""
+def evaluate(table: active.FittableTable) -> Evaluated:
+    """Every model fitted and evaluated, once; meanwhile the page says which."""
     specs, raw, faults = active.shelf_of(table), {}, {}
     costs = expected(table, len(table.parts.y))
     method = current().seen(keys.CALIBRATOR)
@@ -145,7 +145,7 @@ def judge(table: active.FittableTable) -> Judged:
                 faults[name] = error
     use = active.prior_of_use(table)
     key = repr((key, method, tuple((use or {}).values())))
-    return Judged(table, specs, raw, held, asked, faults, key, active.losses(table), use, costs)
+    return Evaluated(table, specs, raw, held, asked, faults, key, active.losses(table), use, costs)
 
 
 def calibrated(
@@ -194,81 +194,81 @@ def _counterpart(table: active.FittableTable, seeds: tuple[int, ...] = ()) -> tu
 
 
 @cached(max_entries=160, activity=Message("comparing the models"))
-def _computed(what: str, key: str, _judged: Judged, _compute: Callable[[], T]) -> T:
+def _computed(what: str, key: str, _evaluated: Evaluated, _compute: Callable[[], T]) -> T:
     return _compute()
 
 
-def _at(stage: str, what: str, key: str, judged: Judged, compute: Callable[[], T]) -> T:
+def _at(stage: str, what: str, key: str, evaluated: Evaluated, compute: Callable[[], T]) -> T:
     """What is computed of the models, at its stage of the page."""
-    with judged.costs.stage(stage):
-        return _computed(what, key, judged, compute)
+    with evaluated.costs.stage(stage):
+        return _computed(what, key, evaluated, compute)
 
 
-def _of_each(judged: Judged, compute: Callable[[HeldOut], T]) -> dict[str, T]:
-    return {name: compute(held) for name, held in steps(judged.held.items())}
+def _of_each(evaluated: Evaluated, compute: Callable[[HeldOut], T]) -> dict[str, T]:
+    return {name: compute(held) for name, held in steps(evaluated.held.items())}
 
 
-def _under_losses(judged: Judged) -> str:
+def _under_losses(evaluated: Evaluated) -> str:
     """The key of what hangs on the losses, too."""
-    loss = judged.loss
+    loss = evaluated.loss
     marked = None if loss.by_amount is None else loss.by_amount.tolist()
-    return repr((judged.key, loss.actions, loss.table.tolist(), marked))
+    return repr((evaluated.key, loss.actions, loss.table.tolist(), marked))
 
 
-def scores(judged: Judged) -> pd.DataFrame:
+def scores(evaluated: Evaluated) -> pd.DataFrame:
     """Accuracy, log-loss, Brier and so on of each model, on the rows that all have a posterior for."""
 
     def compute() -> pd.DataFrame:
-        return scoring.compare(judged.held, prior_of_use=judged.use)
+        return scoring.compare(evaluated.held, prior_of_use=evaluated.use)
 
-    return _at("scores", "scores", judged.key, judged, compute)
+    return _at("scores", "scores", evaluated.key, evaluated, compute)
 
 
-def reports(judged: Judged) -> dict[str, RiskReport]:
+def reports(evaluated: Evaluated) -> dict[str, RiskReport]:
     """The estimated risk of each model's decisions under the losses, with interval and confusion."""
 
     def report(held: HeldOut) -> RiskReport:
-        return estimated_risk(held, judged.loss, prior_of_use=judged.use, amount=judged.amount)
+        return estimated_risk(held, evaluated.loss, prior_of_use=evaluated.use, amount=evaluated.amount)
 
-    return _at("reports", "reports", _under_losses(judged), judged, lambda: _of_each(judged, report))
+    return _at("reports", "reports", _under_losses(evaluated), evaluated, lambda: _of_each(evaluated, report))
 
 
-def repetitions(judged: Judged) -> dict[str, tuple[HeldOut, ...]] | Message:
+def repetitions(evaluated: Evaluated) -> dict[str, tuple[HeldOut, ...]] | Message:
     """Repeated cross-validations of each model, calibrated as it is; or why there are none."""
-    table, out = judged.table, {}
+    table, out = evaluated.table, {}
     seeds = active.seeds_to_repeat(table)
     try:
-        for name, method in judged.methods.items():
-            if name not in judged.held:
+        for name, method in evaluated.methods.items():
+            if name not in evaluated.held:
                 continue
-            spinner = st.spinner(_("{model}: learning from other samples …").format(model=judged.title(name)))
-            with spinner, judged.costs.stage(f"repeat {name}"):
+            spinner = st.spinner(_("{model}: learning from other samples …").format(model=evaluated.title(name)))
+            with spinner, evaluated.costs.stage(f"repeat {name}"):
                 if name == COUNTERPART:
                     every = _counterpart(table, seeds)
                 else:
-                    fitted = active.fit(table, active.uncalibrated(judged.specs[int(name)]))
+                    fitted = active.fit(table, active.uncalibrated(evaluated.specs[int(name)]))
                     every = active.repeated_rows(table, fitted)
                 if method != AS_THEY_ARE:
                     pairs = zip(seeds, every, strict=True)
-                    every = tuple(calibrated(table, judged.specs, name, h, method, seed=seed) for seed, h in pairs)
-            out[name] = every if active.is_tiny(table) else (judged.held[name], *every)
+                    every = tuple(calibrated(table, evaluated.specs, name, h, method, seed=seed) for seed, h in pairs)
+            out[name] = every if active.is_tiny(table) else (evaluated.held[name], *every)
     except BayesEngineError as error:  # a class of one row, say
         return error.message
-    return {name: out[name] for name in judged.held}
+    return {name: out[name] for name in evaluated.held}
 
 
-def differences(judged: Judged, measure: str, stage: str = "differences") -> pd.DataFrame:
+def differences(evaluated: Evaluated, measure: str, stage: str = "differences") -> pd.DataFrame:
     """Every two models compared."""
-    repeated = repetitions(judged)
+    repeated = repetitions(evaluated)
     runs = None if isinstance(repeated, Message) else repeated
 
     def compute() -> pd.DataFrame:
         return scoring.differences(
-            judged.held, measure, judged.loss, runs=runs, prior_of_use=judged.use, amount=judged.amount
+            evaluated.held, measure, evaluated.loss, runs=runs, prior_of_use=evaluated.use, amount=evaluated.amount
         )
 
-    key = _under_losses(judged) if measure == "risk" else judged.key  # of the others no loss changes anything
-    return _at(stage, f"differences of {measure}", key, judged, compute)
+    key = _under_losses(evaluated) if measure == "risk" else evaluated.key  # of the others no loss changes anything
+    return _at(stage, f"differences of {measure}", key, evaluated, compute)
 
 
 @dataclass(frozen=True)
@@ -282,43 +282,45 @@ class ClassCurves:
     """By what amounts multiply the price of an error, on average."""
 
 
-def class_curves(judged: Judged, label: Any) -> dict[str, ClassCurves]:
+def class_curves(evaluated: Evaluated, label: Any) -> dict[str, ClassCurves]:
     """The curves of each model for one class, on the rows it has a posterior for."""
-    loss, asked = judged.loss, {"prior_of_use": judged.use, "amount": judged.amount}
+    loss, asked = evaluated.loss, {"prior_of_use": evaluated.use, "amount": evaluated.amount}
 
     def curves(held: HeldOut) -> ClassCurves:
-        staked = None if judged.amount is None else cost_weights(loss, held, judged.amount)
-        seen = one_against_rest(held, label, prior_of_use=judged.use)
-        weighed = one_against_rest(held, label, prior_of_use=judged.use, amount=staked)
+        staked = None if evaluated.amount is None else cost_weights(loss, held, evaluated.amount)
+        seen = one_against_rest(held, label, prior_of_use=evaluated.use)
+        weighed = one_against_rest(held, label, prior_of_use=evaluated.use, amount=staked)
         swept = threshold_sweep(weighed)
         steps = risk_by_threshold(held, loss, label, **asked) if label in loss.actions else None
         return ClassCurves(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
 
-    what, key = f"curves of {label!r}", _under_losses(judged)
-    return _at("curves", what, key, judged, lambda: _of_each(judged, curves))
+    what, key = f"curves of {label!r}", _under_losses(evaluated)
+    return _at("curves", what, key, evaluated, lambda: _of_each(evaluated, curves))
 
 
-def brier_decomposition(judged: Judged) -> dict[str, BrierParts]:
+def brier_decomposition(evaluated: Evaluated) -> dict[str, BrierParts]:
     """The Brier score of each model, taken apart."""
-    return _at(
-        "brier", "brier", judged.key, judged, lambda: _of_each(judged, lambda held: brier_parts(held, judged.use))
-    )
+
+    def parts(held: HeldOut) -> BrierParts:
+        return brier_parts(held, evaluated.use)
+
+    return _at("brier", "brier", evaluated.key, evaluated, lambda: _of_each(evaluated, parts))
 
 
-def of_one(judged: Judged, held: HeldOut, key: str) -> tuple[dict[str, float], pd.DataFrame]:
+def of_one(evaluated: Evaluated, held: HeldOut, key: str) -> tuple[dict[str, float], pd.DataFrame]:
     """One model's scores and its reliability; `key` says what the model is, and how it was calibrated."""
 
     def compute() -> tuple[dict[str, float], pd.DataFrame]:
-        return scoring.score(held, judged.use), calibration(held, prior_of_use=judged.use)
+        return scoring.score(held, evaluated.use), calibration(held, prior_of_use=evaluated.use)
 
-    return _at("calibrated", f"reliability of {key}", judged.key, judged, compute)
+    return _at("calibrated", f"reliability of {key}", evaluated.key, evaluated, compute)
 
 
 # the shelf -----------------------------------------------------------------------------------------------------------
 
 
 def families_not_on_shelf(table: active.FittableTable) -> list[Spec]:
-    """The families that are not on the shelf and can take the table, set as the dial sets them: what a full shelf
+    """The families that are not on the shelf and can take the table, set as on the page Dependence: what a full shelf
     would show beside the ones that are there."""
     here = active.shelf_of(table)
     closed, there = shelf.unavailable_families(table), {spec.family for spec in here}

@@ -1,4 +1,4 @@
-"""The dial from naive to full: the families side by side on rows they have not seen, and the bill of each."""
+"""The families from naive Bayes to k-DB side by side on rows they have not seen, and the bill of each."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from pages.runtime.state import Spec, State, bound_to, change, choose, control, 
 from pages.views.dependence.dependences import cut_method, with_cut
 
 JUDGED, FITTED, DRAWN = 0.2, 0.6, 0.8
-"""The parts of the page's bar that are full once all models of the dial are judged, once their cross-validations are
+"""The parts of the page's bar that are full once all families are judged, once their cross-validations are
 repeated, and once it is drawn."""
 Runs = Mapping[str, tuple[HeldOut, ...]] | Message | None
 """The repeated cross-validations of each model, or why there are none; None: not asked for."""
 DEGREES = (1, 2, 3)
-"""The k of k-DB on the dial; k = 0 is naive Bayes."""
+"""The k of k-DB; k = 0 is naive Bayes."""
 
 
-def dial_models(table: active.FittableTable) -> dict[str, Spec]:
-    """The models of the dial, from naive to full: alike in all but what depends on what."""
+def family_models(table: active.FittableTable) -> dict[str, Spec]:
+    """A model of each family, from naive Bayes to k-DB: alike in all but what depends on what."""
     numeric = any(v.numeric for v in table.features)
     alpha, kind = float(current().seen(keys.DIAL_ALPHA)), treatment_of_numbers(table)
 
@@ -79,7 +79,7 @@ def shared_settings(table: active.FittableTable) -> str:
 
 @dataclass(frozen=True)
 class _Readings:
-    """The models of the dial that could be fitted and judged, by place; why the others could not."""
+    """The models that could be fitted and judged, by place; why the others could not."""
 
     fitted: dict[str, active.Fitted]
     held: dict[str, HeldOut]
@@ -96,9 +96,9 @@ class _Readings:
         return _("{model}, {what} kept").format(model=name_of(place), what=kept) if kept else name_of(place)
 
 
-def dial(table: active.FittableTable) -> None:
+def compare_families(table: active.FittableTable) -> None:
     """NB → SPODE → TAN → AODE → k-DB on the same held-out rows, with parameters and MDL bill."""
-    specs = dial_models(table)
+    specs = family_models(table)
     here = _place(table, specs)
     anew = current().seen(keys.DIAL_ANEW) or not active.is_tiny(table)
     _controls(table, specs, here, anew=anew)
@@ -141,7 +141,7 @@ def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str 
                 "one of its own (TAN), on each in turn and averaged (AODE), on up to k others (k-DB; k = 0 is naive "
                 "Bayes). Choosing one adds that model to the candidates, as the active one."
             ),
-            **control("dial", here, lambda s, place: with_dial_model(table, specs, place)(s) if place else s),
+            **control("dial", here, lambda s, place: with_family_model(table, specs, place)(s) if place else s),
         )
         st.number_input(
             "α",
@@ -166,7 +166,7 @@ def _controls(table: active.FittableTable, specs: Mapping[str, Spec], here: str 
 
 
 def _place(table: active.FittableTable, specs: Mapping[str, Spec]) -> str | None:
-    """Where on the dial the active model stands."""
+    """Which of these the active model is."""
     models = active.shelf_of(table)
     return next((p for p, spec in specs.items() if _same(spec, models[shelf.active_place(table)])), None)
 
@@ -179,9 +179,9 @@ def _same(one: Spec, other: Spec) -> bool:
     )
 
 
-def with_dial_model(table: active.FittableTable, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
-    """An edit of the state that makes a model of the dial the active one: the one on the shelf, or in the place of the
-    active one if that is of the dial or the shelf is full, or added."""
+def with_family_model(table: active.FittableTable, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
+    """An edit of the state that makes one of these models the active one: the one on the shelf, or in the place of the
+    active one if that is one of them or the shelf is full, or added."""
 
     def edited(state: State) -> State:
         models, slot = active.shelf_of(table), shelf.active_place(table)
@@ -305,7 +305,7 @@ def _figure(
 
     def pick(point: Mapping[str, Any]) -> None:
         if "point_index" in point:
-            change(with_dial_model(table, specs, judged[int(point["point_index"])]))
+            change(with_family_model(table, specs, judged[int(point["point_index"])]))
 
     active_at = judged.index(here) if here in judged else -1
     draw_readings([readings.name_of(p) for p in judged], panels, active_at, key=f"dial_figure_{here}", on_pick=pick)
