@@ -630,3 +630,75 @@ _said("versions", "if it is a code", "f", lambda i, _c: f"1.{(9, 10, 11)[i % 3]}
 _said("a dash like another", "in a dash", "w", lambda i, c: f"{c}–x" if i % 5 == 2 else f"{c}-x")
 _said("0 for o", "a digit that looks like", "w", lambda i, c: c.replace("o", "0") if i % 5 == 2 else c)
 _said("characters lost", "lost when the file was written", "w", lambda i, c: f"{c}\ufffd" if i % 5 == 2 else c)
+
+
+# ---- what a held-out corpus showed -------------------------------------------------------------------------
+
+_number("powers of ten", "is read as", "f", lambda c: (f"{c}x10^3", float(f"{c}e3")))
+_number("raised powers of ten", "is read as", "f", lambda c: (f"{c} × 10⁻²", float(f"{c}e-2")))
+_number("whole days", "may be dates", "n",
+        lambda c: (day := str(20240101 + int(c) % 12 * 100 + int(c) % 28), float(day)))  # fmt: skip
+_said("with an error", "approximate", "nf", lambda _i, c: f"{c}±0.5")
+_said("about", "approximate", "nf", lambda i, c: f"~{c}" if i % 4 else c)
+_said("months", "holds months", "w", lambda i, _c: f"{['Jan', 'Feb', 'Mar', 'Apr'][i % 4]} {2020 + i % 5}")
+_said("months as numbers", "holds months", "w", lambda i, _c: f"{2020 + i % 5}-{1 + i % 12:02}")
+_said("times of day", "several numbers a cell", "w", lambda i, _c: f"{i % 24}:{i:02}")
+_said("ranges", "several numbers a cell", "n", lambda i, c: f"{c}-{int(c) + 9}")
+_said("stars behind", "several numbers a cell", "f", lambda i, c: c + "*" * (i % 3 + 1))
+
+
+@mess
+def days_of_the_week_before(t: Plain) -> Made:
+    days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    rows = [[*row, f"{days[i % 7]}, {1 + i % 28} Jan 2024"] for i, row in enumerate(t.rows)]
+    cells = [[*row, f"{1 + i % 28:02}/01/2024"] for i, row in enumerate(t.rows)]
+    return joined([[*t.names, "when"], *rows]), [*t.names, "when"], cells, "dates"
+
+
+@mess
+def questions_below_the_names(t: Plain) -> Made:
+    if len(of_kind(t, "nf")) < 2:
+        return None
+    asked, ids = [f"What is the {n} of yours, please?" for n in t.names], [f'{{"ImportId":"{n}"}}' for n in t.names]
+    return joined([t.names, asked, ids, *t.rows]), t.names, t.rows, "second header"
+
+
+@mess
+def groups_above_the_names(t: Plain) -> Made:
+    if len(t.names) < 4 or not of_kind(t, "nf"):
+        return None
+    over = ["first", "first", *["second"] * (len(t.names) - 2)]
+    return joined([over, t.names, *t.rows]), t.names, t.rows, "above the table"
+
+
+@mess
+def an_end_without_a_blank_line(t: Plain) -> Made:
+    if t.kinds[0] != "w" or len(t.names) < 3:
+        return None
+    return whole(t) + "END OF FILE\n", t.names, t.rows, "footer"
+
+
+@mess
+def curly_quotes_beside_plain_ones(t: Plain) -> Made:
+    if len(t.names) < 3:
+        return None
+    text = "".join(",".join([f"“{row[0]}”", *(f'"{c}"' for c in row[1:])]) + "\n" for row in [t.names, *t.rows])
+    return text, t.names, t.rows, "quoted with"
+
+
+@mess
+def backslashes_before_quotes_that_end_cells(t: Plain) -> Made:
+    j = of_kind(t, "w")[0]
+    rows = dressed(t, j, lambda i, c: f'{c} 5"' if i % 4 == 1 else c)
+    text = "".join(",".join('"' + c.replace('"', '\\"') + '"' for c in row) + "\n" for row in [t.names, *rows])
+    return text, t.names, rows, "backslash"
+
+
+@mess
+def fields_of_hive(t: Plain) -> Made:
+    return whole(t, delimiter="\x01"), t.names, t.rows, "delimiter was guessed"
+
+
+@mess
+def two_colons(t: Plain) -> Made:
+    return None if len(t.names) < 4 else (whole(t, delimiter="::"), t.names, t.rows, "delimiter was guessed")

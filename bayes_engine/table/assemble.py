@@ -305,9 +305,13 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
         else len(rows[footer - 1]) < usual and unlike(_REMARK, rows[footer - 1][0], above(footer - 1))
     ):
         footer -= 1
-    joined = footer < end and not set_off[footer] and not unlike(_REMARK, rows[footer][0], above(footer))
-    if joined and (is_value(rows[footer][0]) or not is_typed(above(footer))):
-        footer = end  # a word below words may be a row of which the rest is missing
+    if footer < end and not set_off[footer] and not unlike(_REMARK, rows[footer][0], above(footer)):
+        cells_above = above(footer)
+        levels = set(cells_above) if 3 * len(set(cells_above)) <= len(cells_above) else None
+        stranger = filled[footer] == 1 and (unlike(_LABEL, rows[footer][0], cells_above) or (
+            levels is not None and rows[footer][0] not in levels))  # fmt: skip
+        if is_value(rows[footer][0]) or not (is_typed(cells_above) or stranger):
+            footer = end  # a word below words may be a row of which the rest is missing
     return begin + footer
 
 

@@ -29,7 +29,7 @@ from bayes_engine.table.encodings import mixes_scripts, share_of_chinese
 from bayes_engine.table.grid import check_size
 from bayes_engine.table.header import is_typed
 from bayes_engine.table.notes import Note
-from bayes_engine.table.numbers import version_among
+from bayes_engine.table.numbers import MONTH_NUMBER, version_among
 from bayes_engine.table.parquet_arff import is_arff
 from bayes_engine.table.tokenize import Dialect, line_end
 
@@ -116,7 +116,8 @@ def _form(data: bytes) -> _Form | None:
     if (grid.widths != layout.width).any() or _repeated(data):
         return None
     cells = rows.cells.head(_TOP)
-    if any(version_among(cells[j].unique().tolist()) for j in cells):
+    distinct = (cells[j].unique().tolist() for j in cells)
+    if any(version_among(some) or all(map(MONTH_NUMBER.fullmatch, some)) for some in distinct):
         return None
     words = {name: "category" if 2 * cells[j].nunique() <= len(cells) else "str"
              for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip

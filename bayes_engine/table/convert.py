@@ -27,6 +27,7 @@ from bayes_engine.table.notes import (
     as_text,
     by_rule,
     code_notes,
+    compact_note,
     date_notes,
     invisible_note,
     listed,
@@ -45,6 +46,7 @@ from bayes_engine.table.numbers import (
     FEW_VERSIONS,
     LONGEST,
     MISSING_AMONG_NUMBERS,
+    MONTH_NUMBER,
     Mark,
     dressed_numbers,
     identifier_among,
@@ -137,9 +139,11 @@ def convert_column(
     name = str(column.name)
     if column.dtype.kind in "if":  # proved by `read_clean` to be nothing else
         empty = int(column.isna().sum())
-        return ConvertedColumn(column, (), {"": empty} if empty else {})
+        return ConvertedColumn(
+            column, tuple(compact_note(name, column.to_numpy(), position)), {"": empty} if empty else {}
+        )
     if read_as == "auto" and decimal != "," and len(column) >= _LONG and (fast := _fast_numbers(column)) is not None:
-        return fast
+        return fast._replace(notes=tuple(compact_note(name, fast.values.to_numpy(), position)))
     codes, levels = pd.factorize(column)
     spelled: list[str] = np.asarray(levels, dtype=object).tolist()
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
@@ -192,6 +196,7 @@ def convert_column(
     notes = (
         *number_notes(name, numbers, decimal, position),
         *code_notes(name, rest, position),
+        *compact_note(name, values, position),
         *(altered(column, values, position) if extreme else ()),
     )
     return ConvertedColumn(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
@@ -230,6 +235,11 @@ def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
         return None  # 1.234 may be a thousand
     if dotted and any_of(r"\.\d{1,2}0$") and compute.count_distinct(text).as_py() <= FEW_VERSIONS:
         return None  # 1.10 may be a version
+    if (
+        dotted
+        and compute.all(compute.or_(empty, compute.match_substring_regex(text, f"^{MONTH_NUMBER.pattern}$"))).as_py()
+    ):
+        return None  # 3.2024 may be a month
     values = compute.cast(compute.if_else(empty, None, text), arrow.float64()).to_numpy(zero_copy_only=False) + 0.0
     missing = np.isnan(values)
     if (

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 _MONTHS = tuple(months.split() for months in (
@@ -31,13 +32,17 @@ _TIME = (
     r"(?:[T ] ?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}:?\d{2}))?)?"
 )
-_YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<mark>[-/.年])(?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})日?" + _TIME)
+_DAY_OF_WEEK = (
+    r"(?:(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|mié|jue|vie|sáb|dom|gio|"
+    r"ma|wo|vr|za|zo|seg|ter|qua|qui|sex)[A-Za-zÀ-ÿ]{0,9}\.?,? )?"
+)
+_YEAR_FIRST = re.compile(_DAY_OF_WEEK + r"(?P<y>\d{4})(?P<mark>[-/.年])(?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})日?" + _TIME)
 _YEAR_LAST = re.compile(
-    r"(?P<a>\d{1,2})(?P<mark>[-/]|\. ?)(?P<b>\d{1,2})(?P=mark)"
+    _DAY_OF_WEEK + r"(?P<a>\d{1,2})(?P<mark>[-/]|\. ?)(?P<b>\d{1,2})(?P=mark)"
     r"(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})" + _TIME
 )
 _NAMED = re.compile(
-    rf"(?:(?P<d>\d{{1,2}})(?:[- .]{{1,2}}|(?:st|nd|rd|th|er|º|°)? (?:de )?)(?P<name>{_LETTERS})"
+    _DAY_OF_WEEK + rf"(?:(?P<d>\d{{1,2}})(?:[- .]{{1,2}}|(?:st|nd|rd|th|er|º|°)? (?:de )?)(?P<name>{_LETTERS})"
     rf"(?:[- .,]{{1,2}}| de )(?P<y>\d{{4}}|\d{{2}})"
     rf"|(?P<name2>{_LETTERS})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}}))" + _TIME
 )
@@ -48,6 +53,11 @@ DATE = re.compile(
 """What looks like a date."""
 _COMPACT = re.compile(r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})" + _TIME)
 """A date only where a person says so: 20240105 may be a number."""
+MONTH = re.compile(
+    r"(?P<y>(?:19|20)\d{2})(?:[-/]|年)(?P<m>0?[1-9]|1[0-2])月?|(?P<m2>0?[1-9]|1[0-2])[-/.](?P<y2>(?:19|20)\d{2})"
+    rf"|(?P<name>{_LETTERS})\.?[- ,]{{1,2}}(?P<y3>(?:19|20)?\d{{2}})"
+)
+"""What looks like a month of a year: a date only where a person says so, the first of the month."""
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
 
 _ELSEWHERE = re.compile(r":\d\d.*[+-](?!00:?00$)\d\d:?\d\d$")
@@ -87,6 +97,8 @@ def dates(
     plain = cells if all(map(str.isascii, cells)) else [_ascii_digits(cell) for cell in cells]
     if month_first is not None and plain and all(map(_COMPACT.fullmatch, plain)):
         return _made(cells, [_iso(m, False) for m in map(_COMPACT.fullmatch, plain) if m], "", False)
+    if month_first is not None and (months := _months(plain)):
+        return _made(cells, months, "", False)
     if not (plain and DATE.fullmatch(plain[0]) and all(map(DATE.fullmatch, plain))):
         return None
     if all(map(_ISO.fullmatch, plain)):
@@ -116,6 +128,34 @@ def dates(
         month = not _in_order(parts, rows, False) and _in_order(parts, rows, True)
     chosen = month if month_first is None else month_first
     return _made(cells, [_iso(m, chosen) for m in parts], "month" if chosen else "day", doubtful)
+
+
+def are_months(cells: Sequence[str]) -> bool:
+    """Whether every cell is a month of a year.
+
+    >>> are_months(["Jan 2024", "Okt 2024"]), are_months(["2024-01", "2024-13"]), are_months(["May 24", "Bond 07"])
+    (True, False, False)
+    >>> are_months(["Jan 2024", "Mar 2024"]), are_months(["2024-01", "2024-12"]), are_months(["01/2024"])
+    (True, True, True)
+    """
+    return bool(_months(cells))
+
+
+def _months(cells: Sequence[str]) -> list[str]:
+    """The first day of the months that the cells are; nothing where they are none, or named in several languages."""
+    parts = [MONTH.fullmatch(cell) for cell in cells] if cells and MONTH.fullmatch(cells[0]) else []
+    matches = [m for m in parts if m is not None]
+    names = {m["name"] for m in matches if m["name"]}
+    spoken = next((own for own in _MONTHS if all(_month(name, False, own) for name in names)), None)
+    if len(matches) < len(cells) or spoken is None:
+        return []
+    return [f"{_full_year(m['y'] or m['y2'] or m['y3'])}-"
+            f"{int(m['m'] or m['m2'] or _month(m['name'], False, spoken)):02}-01" for m in matches]  # fmt: skip
+
+
+def _full_year(year: str) -> str:
+    """A year of four digits; as POSIX and Excel have it, 69 to 99 are of the last century."""
+    return year if len(year) > 2 else f"{'19' if year >= '69' else '20'}{year}"
 
 
 def _made(cells: Sequence[str], iso: list[str], order: Literal["day", "month", ""], doubtful: bool) -> Dates | str:
@@ -204,6 +244,22 @@ def _as_times(iso: list[str]) -> NDArray[np.datetime64]:
         return np.array([text if _valid(text) else "NaT" for text in iso], dtype="datetime64[us]")
 
 
+def compact_days(x: NDArray[np.float64]) -> pd.Series | None:
+    """(n,) days written as whole numbers, YYYYMMDD; None where they are not: every number must be a day of the calendar
+    from 1900 to 2100, which of such numbers by lot one in 27 is.
+
+    >>> compact_days(np.array([20240229.0, 20240301.0, 20231224.0])).dt.day.tolist()
+    [29, 1, 24]
+    >>> compact_days(np.array([20240229.0, 20240301.0, 20240230.0]))
+    """
+    known = x[~np.isnan(x)]
+    if len(np.unique(known)) < 3 or known.min() < 1900_01_01 or known.max() > 2100_12_31 or (known % 1).any():
+        return None
+    written = pd.Series(x).map(lambda v: "" if np.isnan(v) else f"{v:.0f}")
+    days = pd.to_datetime(written, format="%Y%m%d", errors="coerce", utc=True)
+    return days if int(days.notna().sum()) == len(known) else None
+
+
 def _ascii_digits(cell: str) -> str:
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in cell)
 
@@ -245,9 +301,7 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     else:
         month = str(_month(part["name"] or part["name2"], part["name"] is None, months))
         day = part["d"] or part["d2"]
-    year = part["y"] or part["y2"]
-    if len(year) == 2:  # as POSIX and Excel have it: 69 to 99 are of the last century
-        year = f"{'19' if year >= '69' else '20'}{year}"
+    year = _full_year(part["y"] or part["y2"])
     text = f"{year}-{int(month):02}-{int(day):02}"
     if part["hour"] is None:
         return text

@@ -151,7 +151,7 @@ def _gunzip(data: bytes, max_bytes: int) -> bytes:
 def _unprintable(data: bytes) -> bool:
     """True where over 5 % of the first bytes are control characters that no text holds."""
     head = np.frombuffer(data[:65536], dtype=np.uint8)
-    control = (head < 32) & ~np.isin(head, [8, 9, 10, 11, 12, 13, 26, 27, 28, 29, 30, 31])
+    control = (head < 32) & ~np.isin(head, [1, 8, 9, 10, 11, 12, 13, 26, 27, 28, 29, 30, 31])
     return bool(head.size and control.mean() > 0.05)
 
 

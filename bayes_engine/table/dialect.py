@@ -22,7 +22,7 @@ from bayes_engine.table.notes import Note, lines_of, note, offer
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 from bayes_engine.table.tokenize import ALIGNED, Dialect, aligned, aligned_at, records, stretches, tokenize
 
-DELIMITERS = (",", "\t", ";", "|", " ", ":", "^", "~", "\x1f", "，", "；", "、", "§", ALIGNED)
+DELIMITERS = (",", "\t", ";", "|", " ", ":", "::", "^", "~", "\x01", "\x1f", "，", "；", "、", "§", ALIGNED)
 SAMPLE = 1 << 16
 """How much of a text its dialect is guessed from."""
 
@@ -196,8 +196,6 @@ def _plainly_quoted(data: bytes, notes: list[Note]) -> bytes:
     handed so that it keeps a text (="007")."""
     if b'="' in data[:SAMPLE]:
         data = _with_quotes(data, rb'="([^"\r\n]*)"', b'="', '="…"', notes)
-    if b'"' in data:
-        return data
     for pair in _TYPOGRAPHIC:
         opening, closing = pair[0], pair[1]
         if opening.encode() in data[:SAMPLE]:
@@ -213,11 +211,22 @@ def _with_quotes(data: bytes, pattern: bytes, opening: bytes, shown: str, notes:
     """The text with quotes around every cell that is this pattern, where nearly every opening mark opens such a cell;
     the same object where not."""
     cell = re.compile(rb"(?:(?<=[,;\t|\r\n])|\A)" + pattern + rb"(?=[,;\t|\r\n]|\Z)")
-    n, out = 0, io.BytesIO()
+    n, seen, quotes, out = 0, 0, 0, io.BytesIO()
+
+    def mended(match: re.Match[bytes]) -> bytes:
+        nonlocal n, seen, quotes
+        between = match.string[seen : match.start()]
+        line = between.rfind(b"\n")
+        quotes = between.count(b'"', line + 1) + (quotes if line < 0 else 0)  # in its line
+        seen = match.start()
+        if quotes % 2:  # it stands within a cell
+            return match[0]
+        n += 1
+        return b'"%b"' % match[1]
+
     for stretch in stretches(data, _STRETCH):
-        plain, k = cell.subn(rb'"\1"', stretch)
-        n += k
-        out.write(plain)
+        seen = quotes = 0
+        out.write(cell.sub(mended, stretch))
     if 10 * n < 9 * data.count(opening):
         return data
     notes.append(note("cells are quoted with {marks}; these are left out", marks=shown)
@@ -259,12 +268,16 @@ def _score(rows: Sequence[Sequence[str]], dialect: Dialect, whole: bool) -> floa
     width, common = Counter(map(len, rows)).most_common(1)[0]
     cells = [cell for row in rows if len(row) == width for cell in row]
     shape = 0.35 if width == 1 else (width - 1) / width * common / len(rows)
-    habit = {":": 0.5, "~": 0.8, "^": 0.8}.get(dialect.delimiter, 1.0)
+    habit = {":": 0.5, "::": 0.5, "~": 0.8, "^": 0.8}.get(dialect.delimiter, 1.0)
     if dialect.delimiter in (" ", ALIGNED):  # words of one text are as regular as columns; numbers are a sign
         habit = 0.85 if any(map(is_number, cells)) else 0.6
     if width == 1 and dialect.delimiter:
         return 0.0
     return shape * habit * sum(map(_plausible, cells)) / len(cells) * (1.0 if whole else 0.9)
+
+
+def _all_regular(parsed: Sequence[tuple[int, list[str], bool]]) -> bool:
+    return all(fine for _, _, fine in parsed)
 
 
 def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> Dialect:
@@ -290,13 +303,17 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
             escaped = q and d != "\\" and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
             dialect = Dialect(d, q, "\\" if escaped else "")
             parsed = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
+            if f"\\{q}" in sample and not (escaped or d in ("\\", ALIGNED) or _all_regular(parsed)):
+                with_escape = replace(dialect, escape="\\")  # \"" ends a cell that ends in a quote
+                if _all_regular(again := list(records(sample, with_escape))):
+                    dialect, parsed = with_escape, again
             rows = [cells for _, cells, _ in parsed][:400]
             inner = [cell for row in rows for cell in row[1:]]
             spaced = sum(c[:1] == " " for c in inner) + (sample.count(f"{d} {q}") if q else 0)
             if d not in ("", " ", "\t", ALIGNED) and inner and spaced >= 0.9 * len(inner):
                 dialect = replace(dialect, skip_space=True)
                 rows = [cells for _, cells, _ in records(sample, dialect)][:400]
-            score = _score(rows, dialect, all(fine for _, _, fine in parsed))
+            score = _score(rows, dialect, _all_regular(parsed))
             if d == " " and steady and len(lines) > 2 and quote is None:
                 score *= 0.6  # another mark stands in every line as often: blanks are within its cells
             if d == " " and lined_up and sum(map(len, rows)) < 2 * sum(row.count("") for row in rows):

@@ -157,10 +157,15 @@ def telling_lines(data: bytes) -> bytes:
 
 def share_of_chinese(data: bytes) -> float:
     """Where the whole file is valid in GB 18030, the share of common characters in what is not ASCII there; 0 where it
-    is below a half. Of words with accents neither is so: a letter would join the next one into a rare character."""
+    is below a half. Of words with accents neither is so: a letter would join the next one into a rare character, or
+    they would stand between the letters of words."""
     if data.isascii():
         return 0.0
-    characters = _GB.findall(telling_lines(data))
+    sample = telling_lines(data)
+    within = sum(1 for _ in _GB_WITHIN_WORDS.finditer(sample))
+    if within and 2 * within > sum(1 for _ in _GB_RUN.finditer(sample)):
+        return 0.0
+    characters = _GB.findall(sample)
     signs = sum(c[0] < 0xA4 and len(c) == 2 and c[0] > 0xA0 for c in characters)
     common = sum(0xB0 <= c[0] <= 0xD7 and c[1] > 0xA0 for c in characters)
     share = common / max(len(characters) - signs, 1)
@@ -169,12 +174,19 @@ def share_of_chinese(data: bytes) -> float:
 
 _GB = re.compile(rb"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])")
 """A character of GB 18030 beyond ASCII; the first 3,755 Chinese ones, by frequency, are B0A1 to D7FE."""
+_GB_RUN = re.compile(rb"(?:%b)++" % _GB.pattern)
+_GB_WITHIN_WORDS = re.compile(
+    rb"[A-Za-z][\x81-\xfe][A-Za-z]|[a-z]%b(?=[A-Za-z])|[A-Z]%b(?=[a-z])" % (2 * (_GB.pattern,))
+)
+"""One of them between the letters of a word."""
 
 
 def mixes_scripts(data: bytes) -> bool:
     """Whether most words that are not ASCII mix scripts, as Greek with Armenian: UTF-8 by chance."""
     words = [w for w in re.findall(r"[^\W\d_]+", telling_lines(data).decode("utf-8", "ignore")) if not w.isascii()]
-    mixed = sum(len({unicodedata.name(c, "?").split()[0] for c in w if not c.isascii()}) > 1 for w in words)
+    mixed = sum(
+        len({unicodedata.name(c, "?").split()[0] for c in w if c.isalpha() and not c.isascii()}) > 1 for w in words
+    )
     return 2 * mixed > len(words)
 
 
@@ -217,7 +229,7 @@ def _western(sample: bytes, detected: str) -> list[str]:
     with suppress(UnicodeDecodeError):
         if sample and {c for c in sample.decode("cp1252") if not c.isascii()} <= _SIGNS:
             return ["cp1252"]  # quotes, dashes and the euro's sign between plain letters
-    words = [w for w in re.findall(r"[^\W\d_]+", text) if not w.isascii()]
+    words = [w for w in re.findall(r"[^\W\d_]{2,}", text) if not w.isascii()]  # one letter alone may be à in French
     odd = [w for w in words if not all("LATIN" in unicodedata.name(c, "") for c in w)]
     if any(w for w in odd if not re.search("[A-Za-z]", w)) and 2 * sum(
         bool(re.search("[A-Za-z]", w)) for w in odd) <= len(words):  # fmt: skip

@@ -63,7 +63,8 @@ def locate(grid: Records) -> TableLocation:
         header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
     if header is None:
         return TableLocation(None, k)
-    if any(not cell.strip() for cell in head[header][:usual]) and header + 2 < len(head):
+    names = [cell.strip() for cell in head[header][:usual]]
+    if (not all(names) or len(set(names)) < len(names)) and header + 2 < len(head):
         nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
         if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
             header += 1
@@ -279,8 +280,8 @@ def _numbered(cells: Sequence[str]) -> bool:
 
 
 def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
-    """True for a row of units or of further names: short text over every numeric column, nothing known over the others.
-    Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
+    """True for a row of units or of further names: text over every numeric column, or a short one over some, nothing
+    known over the others. Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
     over: list[str] = []
     beside: list[str] = []
     for j, cell in enumerate(row[:usual]):
@@ -289,6 +290,8 @@ def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bo
         if cell.strip() and cell in column:
             return False
     filled = [cell for cell in over if cell]
-    if not filled or any(is_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in filled):
+    if not filled or any(is_value(c) or c in MISSING_AMONG_NUMBERS for c in filled):
+        return False
+    if max(map(len, filled)) > 16 and not 1 < len(filled) == len(over):
         return False
     return len(filled) > 1 or not any(beside)

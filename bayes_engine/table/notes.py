@@ -7,6 +7,7 @@ and dates are read, what a float64 loses of them, why it stays text, what is tak
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,9 +18,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.language import Listing, Message
-from bayes_engine.table.dates import DATE, Dates
+from bayes_engine.table.dates import DATE, Dates, are_months, compact_days
 from bayes_engine.table.numbers import (
     CODE,
+    MONTH_NUMBER,
     PHONE,
     PLAIN_CHARACTERS,
     Mark,
@@ -180,12 +182,31 @@ def infinite_note(name: str, position: int) -> Note:
                 column=name).offering(as_text(position))  # fmt: skip
 
 
+def compact_note(name: str, values: NDArray[Any], position: int) -> list[Note]:
+    """That whole numbers may be days, YYYYMMDD: every one of three and more is a day of the calendar.
+
+    >>> len(compact_note("x", np.array([20240229, 20240301, 20231224]), 0))
+    1
+    >>> len(compact_note("x", np.array([20240229, 20240301, 20240230]), 0))
+    0
+    """
+    if compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is None:
+        return []
+    return [note("column '{column}': '{example}' is read as a number; such numbers may be dates", "warning",
+                 column=name, example=f"{np.nanmin(values):.0f}")
+            .offering(offer("Read as dates", "types", ((position, "date"),)))]  # fmt: skip
+
+
 def code_notes(name: str, rest: list[str], position: int) -> list[Note]:
     """That a number is read from what may be a code, or a telephone number where no cell gives a reason for signs."""
     if (code := next(filter(CODE.fullmatch, rest), None) or version_among(rest)) is not None:
         return [note("column '{column}': '{example}' is read as {value}; if it is a code, keep the column as text",
                      "warning", column=name, example=code, value=f"{float(code):.15g}")
                 .offering(as_text(position))]  # fmt: skip
+    if all(map(MONTH_NUMBER.fullmatch, rest)):
+        return [note("column '{column}': '{example}' is read as {value}; such numbers may be months", "warning",
+                     column=name, example=rest[0], value=f"{float(rest[0]):.15g}")
+                .offering(*_as_months(position), as_text(position))]  # fmt: skip
     phone = next((cell for cell in rest if cell[0] == "+" and PHONE.fullmatch(cell)), None)
     if phone is None or any(cell[0] in "-−(" for cell in rest):
         return []
@@ -297,28 +318,32 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: Mapping
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
                      "warning", column=name, n=len(kept), values=listed(list(kept)))
                 .offering(*_as_missing(words if few else []))]  # fmt: skip
-    half = _half_numbers(name, kept, position) or _half_dates(name, list(kept))
+    half = _half_numbers(name, kept, position) or _half_dates(name, list(kept)) or _patterned(name, kept, position)
     return [*half, *_alike(name, spelled, bare, kept)]
 
 
 def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
     """That a column of text may be numbers: with a unit or a suffix, but for a few cells, or written in two ways."""
-    multiplied = {k: by for k in kept if (by := scaled(k)[1]) != 1.0}
-    unit = usual_unit([k for k in kept if k not in multiplied])
-    bear = [k for k in kept if unit and k not in multiplied and is_number(k.removesuffix(unit)) and not is_number(k)]
+    taken_apart = {k: own for k in kept if (own := scaled(k))[0] != k}
+    multiplied = [k for k, (_bare, by) in taken_apart.items() if by != 1.0]
+    inexact = [k for k in taken_apart if k not in multiplied]
+    unit = usual_unit([k for k in kept if k not in taken_apart])
+    bear = [k for k in kept if unit and k not in taken_apart and is_number(k.removesuffix(unit)) and not is_number(k)]
     plain = [k for k in kept if is_number(k)]
-    read = {*multiplied, *bear, *plain}
+    read = {*taken_apart, *bear, *plain}
     strange = [k for k in kept if k not in read]
     most = sum(map(kept.__getitem__, read)) >= 0.8 * sum(kept.values())
     if not read or len(kept) < 2 or not (most or 2 * len(read) >= len(kept)):
         return []
     offers = [as_numbers(position)]
     if multiplied and (plain or bear or len(multiplied) > 1):
-        example = next(iter(multiplied))
-        value = f"{numbers_among([example], None)[0][0]:.15g}"
         return [note("column '{column}' holds numbers with suffixes ('{example}' may be {value}), and stays text",
-                     "warning", column=name, example=example, value=value)
+                     "warning", column=name, example=multiplied[0], value=_value_of(multiplied[0]))
                 .offering(*_as_missing(strange), *offers)]  # fmt: skip
+    if inexact:
+        return [note("column '{column}' holds numbers that are approximate or bear an error ('{example}' may be "
+                     "{value}), and stays text", "warning", column=name, example=inexact[0],
+                     value=_value_of(inexact[0])).offering(*_as_missing(strange), *offers)]  # fmt: skip
     if bear and not plain and (not strange or most):
         parts = {"column": name, "unit": unit, "example": bear[0]}
         if strange:
@@ -337,6 +362,40 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
                 .offering(*_as_missing(strange), *offers)]  # fmt: skip
     return [note("column '{column}' holds numbers and text ({values}), so it stays text", "warning", column=name,
                  values=listed(strange)).offering(*offers)]  # fmt: skip
+
+
+def _as_months(position: int) -> list[Offer]:
+    return [offer("Read as dates, the first of each month", "types", ((position, "date"),))]
+
+
+def _value_of(cell: str) -> str:
+    return f"{numbers_among([cell], None)[0][0]:.15g}"
+
+
+def _patterned(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
+    """That a column of text holds months, or numbers in a pattern: times, ranges, ratios, versions."""
+    cells = list(kept)
+    if len(cells) > 2 and are_months(cells):
+        return [note("column '{column}' holds months ('{example}'), which are no days, and stays text", "warning",
+                     column=name, example=cells[0])
+                .offering(*_as_months(position))]  # fmt: skip
+    shape_of = {k: _DIGITS.sub("0", k) for k in cells if len(k) <= _SHORT}
+    shapes = Counter(shape_of.values())
+    alike = {shape for shape, n in shapes.items() if n > 2 and _PATTERN.fullmatch(shape)}
+    own = [k for k, shape in shape_of.items() if shape in alike]
+    if not own or len(alike) > 3 or sum(map(kept.__getitem__, own)) < 0.8 * sum(kept.values()):
+        return []
+    if 2 * sum(DATE.fullmatch(k) is not None for k in own) > len(own):
+        return []
+    return [note("column '{column}' holds several numbers a cell, or other signs beside one ('{example}'), and stays "
+                 "text", column=name, example=own[0])]  # fmt: skip
+
+
+_SHORT = 40
+"""Characters of such a cell."""
+_DIGITS = re.compile(r"\d++")
+_PATTERN = re.compile(r"[^\w\s]{0,2}0(?:[^\w]{0,3}(?:[^\W\d_]{1,3}\b)?[^\w]{0,3}0?)*+")
+"""Cells of numbers between signs and short words, their digits as one 0."""
 
 
 def _as_missing(words: Sequence[str]) -> list[Offer]:

@@ -54,8 +54,12 @@ _DRESSED = re.compile(
     rf"(?P<after>[%％元]|{_MONEY})?\s*+(?P<close>\))?"
 )
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_POWER = re.compile(r"([0-9]) ?[x×*·] ?10(?:\^([+-]?[0-9]{1,3})|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))\Z")
 CODE = re.compile(r"\d+[eE]\d{1,2}")
 """A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
+MONTH_NUMBER = re.compile(r"(?:0?[1-9]|1[0-2])\.(?:19|20)[0-9]{2}")
+"""A number as the months of a year are written: 03.2024."""
 PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")
 """A telephone number with its country (E.164: at most 15 digits), or a large number that shows its sign."""
 _TAIL = re.compile(r"[^\W\d_]{1,8}\.?\Z")
@@ -65,6 +69,8 @@ _SUFFIXES = {
     **dict.fromkeys(("B", "bn", "Mrd", "mrd", "млрд", "billion"), 1e9), "lakh": 1e5, "crore": 1e7,
 }  # fmt: skip
 """What people write behind a number that it is to be multiplied by."""
+_INEXACT = re.compile(r"(?:[~≈∼±]|\+/-|ca\.?|approx\.?|about) ?([^±~]++)|([^±+]++)(?:±|\+/-)[^±]++", re.IGNORECASE)
+"""A number that is about so much, or that an error follows; or the error alone."""
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
 
 
@@ -98,7 +104,17 @@ def is_number(cell: str) -> bool:
 
 def _undressed(cell: str) -> re.Match[str] | None:
     """A number taken apart into signs, currency and digits; None of what is none."""
-    return _DRESSED.fullmatch(cell.translate(_UNIFORM)) if len(cell) <= LONGEST else None
+    return _DRESSED.fullmatch(_uniform(cell)) if len(cell) <= LONGEST else None
+
+
+def _uniform(cell: str) -> str:
+    """A cell with plain digits and signs, and a power of ten as a program writes it: 1.5×10⁻³ is 1.5e-3."""
+    plain = cell.translate(_UNIFORM)
+    return _POWER.sub(_as_power, plain) if "10" in plain else plain
+
+
+def _as_power(match: re.Match[str]) -> str:
+    return f"{match[1]}e{match[2] or match[3].translate(_RAISED)}"
 
 
 def plain_numbers(cells: list[str]) -> ParsedNumbers | None:
@@ -177,12 +193,17 @@ def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.fl
 
 
 def scaled(cell: str) -> tuple[str, float]:
-    """A number without the suffix that multiplies it, and by what; any other cell as it is. A letter behind a blank is
-    a unit: 300 K.
+    """A number without the suffix that multiplies it, and by what, or without what says that it is not exact; any other
+    cell as it is. A letter behind a blank is a unit: 300 K.
 
     >>> scaled("5k"), scaled("1,2 Mio."), scaled("300 K"), scaled("thousand")
     (('5', 1000.0), ('1,2', 1000000.0), ('300 K', 1.0), ('thousand', 1.0))
+    >>> scaled("~5"), scaled("3.2 ± 0.1"), scaled("± 0.5")
+    (('5', 1.0), ('3.2', 1.0), ('0.5', 1.0))
     """
+    if inexact := _INEXACT.fullmatch(cell):
+        bare = (inexact[1] or inexact[2]).strip()
+        return (bare, 1.0) if is_number(bare) else (cell, 1.0)
     tail = _TAIL.search(cell[-9:])
     by = _SUFFIXES.get(tail[0].rstrip("."), 1.0) if tail else 1.0
     if tail is None or by == 1.0:
@@ -281,7 +302,7 @@ def precision_loss(cell: str, value: float) -> Literal["", "flat", "infinite", "
     >>> tuple(precision_loss(cell, value) for cell, value in cells)
     ('flat', 'infinite', 'rounded', '')
     """
-    mantissa, *power = re.split("[eE]", cell.translate(_UNIFORM), maxsplit=1)
+    mantissa, *power = re.split("[eE]", _uniform(cell), maxsplit=1)
     digits = re.sub(r"\D", "", mantissa).strip("0")
     if not digits:
         return ""

@@ -167,7 +167,7 @@ def _spelled(column: pd.Series, tokens: Sequence[str] | None, *, suffixes: bool 
     suffixed = dict[int, tuple[str, float]]()
     for i in np.flatnonzero(~readable & ~absent).tolist() if suffixes else ():
         number, by = scaled(bare[i])
-        if by != 1.0:
+        if number != bare[i]:
             suffixed[i] = bare[i], by
             bare[i], readable[i] = number, True
     return _Spelled(codes, pd.Series(bare, name=column.name, dtype=object)[readable], suffixed, absent)

@@ -15,9 +15,9 @@ from scipy import stats
 from bayes_engine.errors import listen
 from bayes_engine.models.aode import AODE
 from bayes_engine.progress import Cancelled, watching
+from bayes_engine.table.dates import compact_days
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
-from bayes_engine.workbench.doctor.cells import compact_days
 from bayes_engine.workbench.doctor.classes import class_intervals, covariances
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table

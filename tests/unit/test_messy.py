@@ -61,3 +61,30 @@ def test_two_columns_lined_up_far_apart_are_two() -> None:
     rows = "".join(f"{3.25 if i % 5 == 0 else 11.25 + i:<14.2f}{'yes' if i % 3 else 'no'}\n" for i in range(60))
     reading = read_table(f"{'dose':<14}cured\n{rows}".encode())
     assert list(reading.frame.columns) == ["dose", "cured"] and reading.frame["dose"][59] == 70.25
+
+
+@pytest.mark.parametrize("lines", [b"utf-8", b"cp1252"])
+def test_a_letter_with_an_accent_between_others_is_no_chinese(lines: bytes) -> None:
+    rows = [f"{('Süd', 'Nord')[i % 2]},{i}\n" for i in range(40)]
+    coded = [row.encode("utf-8" if i < 20 else lines.decode()) for i, row in enumerate(rows)]
+    reading = read_table(b"".join([b"Station,n\n", *coded]))
+    assert set(reading.frame["Station"]) == {"Süd", "Nord"}
+    twice = read_table("".join(["Station,n\n", *rows]).encode().decode("cp1252").encode())
+    assert "encoded twice" in said(twice)
+
+
+def test_a_single_accented_letter_is_no_word_of_another_script() -> None:
+    rows = [f"{('lampe à pied', 'chaise')[i % 2]};{i};{('payé', 'livré')[i % 2]}\n" for i in range(30)]
+    reading = read_table("".join(["Produit;Quantité;État\n", *rows]).encode("cp1252"))
+    assert list(reading.frame) == ["Produit", "Quantité", "État"]
+
+
+@pytest.mark.parametrize(("cells", "kind", "first"), [
+    (["Jan 2024", "Feb 2024", "May 2023"], "date", "2024-01-01"),
+    (["03.2024", "12.2023", "1.2020"], "date", "2024-03-01"),
+    (["20240105", "20231231", "20240229"], "date", "2024-01-05"), (["~5", "3±1", "7"], "number", "5.0"),
+])  # fmt: skip
+def test_what_is_offered_of_cells_that_may_be_more_reads_them_so(cells: list[str], kind: str, first: str) -> None:
+    data = ("x;y\n" + "".join(f"{c};{i}\n" for i, c in enumerate(cells))).encode()
+    (own,) = (o for n in read_table(data).report for o in n.offers if o.keyword == "types" and o.value == ((0, kind),))
+    assert str(read_table(data, types=own.value).frame["x"].iloc[0]).startswith(first)

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.language import Listing, Message
-from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.table.dates import DATE, EachDate, read_each
+from bayes_engine.table.dates import DATE, EachDate, compact_days, read_each
 from bayes_engine.table.schema import Variable
 from bayes_engine.table.spellings import codes_beside, look, spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, ExaminedTable, as_numbers, first_rows
@@ -262,22 +261,6 @@ def each_date(column: pd.Series, month_first: bool | None) -> tuple[pd.Series, E
 def as_written(column: pd.Series) -> pd.Series:
     """The known cells as text, without the blanks around them; None where missing."""
     return column.astype(object).map(lambda cell: str(cell).strip(), na_action="ignore")
-
-
-def compact_days(x: Array) -> pd.Series | None:
-    """(n,) days written as whole numbers, YYYYMMDD; None where they are not: every number must be a day of the calendar
-    from 1900 to 2100, which of such numbers by lot one in 27 is.
-
-    >>> compact_days(np.array([20240229.0, 20240301.0, 20231224.0])).dt.day.tolist()
-    [29, 1, 24]
-    >>> compact_days(np.array([20240229.0, 20240301.0, 20240230.0]))
-    """
-    known = x[~np.isnan(x)]
-    if len(np.unique(known)) < 3 or known.min() < 1900_01_01 or known.max() > 2100_12_31 or (known % 1).any():
-        return None
-    written = pd.Series(x).map(lambda v: "" if np.isnan(v) else f"{v:.0f}")
-    days = pd.to_datetime(written, format="%Y%m%d", errors="coerce", utc=True)
-    return days if int(days.notna().sum()) == len(known) else None
 
 
 def sentinels(examined: ExaminedTable) -> Iterator[Finding]:

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import TableError
-from bayes_engine.table.dates import read_each
+from bayes_engine.table.dates import compact_days, read_each
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema, middle
 from bayes_engine.table.spellings import look, spelling
-from bayes_engine.workbench.doctor.cells import as_written, compact_days, each_date, same_look, same_spelling
+from bayes_engine.workbench.doctor.cells import as_written, each_date, same_look, same_spelling
 from bayes_engine.workbench.doctor.classes import rare_classes
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, as_numbers
 from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, Repair
