@@ -26,7 +26,13 @@ from bayes_engine.logspace import Array
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
-from bayes_engine.models.mixture_components import Components, MixtureParameters, standardized, to_standard
+from bayes_engine.models.mixture_components import (
+    Components,
+    MixtureParameters,
+    StandardizedRows,
+    standardized,
+    to_standard,
+)
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.priors import checked_whole
@@ -56,27 +62,30 @@ def run_em(
     """
     begin = _begun(X, k, start, seed, parameters)
     tried = _tried(X, k, begin, max_iter, parameters)
-    steps = max_iter
-    if tried.best is None:  # how far does it get?
-        steps, lost = 0, max_iter
-        while lost - steps > 1:
-            middle = min(2 * steps + 1, (steps + lost) // 2)
-            if _tried(X, k, begin, middle, parameters).best is None:
-                lost = middle
-            else:
-                steps = middle
-    with listen() as warned:
+    if (best := tried.runs.best) is not None:
+        model = tried.model
+        model.prior_ = model.prior
+        model._take(tried.rows, tried.runs, best, ordered=False)
+        with listen() as warned:
+            model._warn(())
+        return GaussianMixtureRun(model, None, tuple(warned))
+    steps, lost = 0, max_iter  # how far does it get?
+    while lost - steps > 1:
+        middle = min(2 * steps + 1, (steps + lost) // 2)
+        if _tried(X, k, begin, middle, parameters).runs.best is None:
+            lost = middle
+        else:
+            steps = middle
+    with listen():
         model = GaussianMixture(k, init=begin, max_iter=steps, **parameters).fit(X)
-    if tried.best is None:
-        return GaussianMixtureRun(model, tried.collapsed[0], ())
-    return GaussianMixtureRun(model, None, tuple(warned))
+    return GaussianMixtureRun(model, tried.runs.collapsed[0], ())
 
 
 def objective_reached(
     X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any
 ) -> float | None:
     """The objective that `run_em` would reach, None where it would collapse."""
-    best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters).best
+    best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters, bounded=False).runs.best
     return None if best is None else best.last.objective
 
 
@@ -88,13 +97,21 @@ def _begun(X: Array, k: int, start: Any, seed: int, parameters: dict[str, Any]) 
     return first.parameters_
 
 
-def _tried(X: Array, k: int, begin: Any, steps: int, parameters: dict[str, Any]) -> Runs[Components]:
-    """The one run from a start, without the second chances that a fit gives."""
+@dataclass(frozen=True)
+class _Tried:
+    """The one run from a start, without the second chances that a fit gives; of a `model`, on its rows."""
+
+    model: GaussianMixture
+    rows: StandardizedRows
+    runs: Runs[Components]
+
+
+def _tried(X: Array, k: int, begin: Any, steps: int, parameters: dict[str, Any], *, bounded: bool = True) -> _Tried:
     model = GaussianMixture(k, init=begin, max_iter=steps, **parameters)
     model._check()
     rows = standardized(model._matrix(X, reset=True))
     model._check_rows(rows)
-    return model._climb(rows, [begin], np.random.default_rng(0), model.prior)
+    return _Tried(model, rows, model._climb(rows, [begin], np.random.default_rng(0), model.prior, bounded=bounded))
 
 
 def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array:

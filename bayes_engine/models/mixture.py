@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.covariance import pivots
-from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, generator, runs
+from bayes_engine.em import STOPS, Collapse, EMModel, EMTrace, Runs, Stop, Stopping, em, generator, runs
 from bayes_engine.errors import TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
@@ -125,16 +125,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if tried.best is None and self.prior is None:
             self.prior_ = "inverse-wishart"
             tried = self._climb(rows, starts, rng, self.prior_)
-        best = tried.best
-        if best is None:
+        if tried.best is None:
             raise tried.collapsed[0]
-        self._center, self._scale = rows.center, rows.scale
-        order = np.arange(self.n_components) if given else in_order(best.last.parameters.means)
-        self.trace_ = best.mapped(
-            lambda theta: to_natural(theta, order, self.covariance, rows.center, rows.scale), order
-        )
-        self.runs_ = tried
-        self._settle(rows.total)
+        self._take(rows, tried, tried.best, ordered=not given)
         self._warn(collapsed)
         return self
 
@@ -243,15 +236,39 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return standardized(x[there], weight=weight[there]), start
 
     def _climb(
-        self, rows: StandardizedRows, starts: Iterable[Any], rng: np.random.Generator, prior: str | None
+        self,
+        rows: StandardizedRows,
+        starts: Iterable[Any],
+        rng: np.random.Generator,
+        prior: str | None,
+        *,
+        bounded: bool = True,
     ) -> Runs[Components]:
+        """EM from every start; where it is not `bounded` its steps go without their lower bounds, which no other number
+        hangs on."""
         work = self._problem(rows, prior)
-
-        log_prior = None if work.prior is None else work.log_prior
-        model = EMModel(work.expect, work.estimate, work.complete, log_prior, work.slack)
+        model = EMModel(
+            work.expect,
+            work.estimate,
+            work.complete if bounded else None,
+            None if work.prior is None else work.log_prior,
+            work.slack if work.ridge.any() else None,
+        )
         tol = self.tol if self.stop == "parameters" else self.tol * rows.total
         climb = partial(em, model=model, stopping=Stopping(self.stop, tol, self.max_iter), hard=bool(self.hard))
         return runs((partial(starting_parameters, work, start, self.n_components, rng) for start in starts), climb)
+
+    def _take(
+        self, rows: StandardizedRows, tried: Runs[Components], best: EMTrace[Components], *, ordered: bool
+    ) -> None:
+        """The best of the runs becomes the fit; its components are `ordered` by their means, or stay as they began."""
+        self._center, self._scale = rows.center, rows.scale
+        order = in_order(best.last.parameters.means) if ordered else np.arange(self.n_components)
+        self.trace_ = best.mapped(
+            lambda theta: to_natural(theta, order, self.covariance, rows.center, rows.scale), order
+        )
+        self.runs_ = tried
+        self._settle(rows.total)
 
     def _problem(self, rows: StandardizedRows, prior: str | None) -> Any:
         wishart = None if prior is None else default_prior(rows, self.n_components, self.covariance)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -57,14 +57,17 @@ class FullCovarianceSteps(EMSteps[Scatter]):
         return Components(weight / weight.sum(), mean, spread)
 
     def _bounded(self, spread: Array, weight: Array) -> None:
+        if not self._has_spread(spread):
+            raise self._collapsed(next(k for k, matrix in enumerate(spread) if not self._has_spread(matrix)), weight)
+
+    def _has_spread(self, spread: Array) -> bool:
+        """Whether a covariance, or each of several, has not collapsed."""
+        try:
+            squared_pivots = np.diagonal(np.linalg.cholesky(spread), axis1=-2, axis2=-1) ** 2
+        except np.linalg.LinAlgError:
+            return False
         free = self.prior is None and not self.ridge.any()
-        for k, matrix in enumerate(spread):
-            try:
-                squared_pivots = np.diagonal(np.linalg.cholesky(matrix)) ** 2
-            except np.linalg.LinAlgError:
-                raise self._collapsed(k, weight) from None
-            if free and (squared_pivots < COLLAPSED * self._own_pivots).any():
-                raise self._collapsed(k, weight)
+        return not (free and (squared_pivots < COLLAPSED * self._own_pivots).any())
 
     @cached_property
     def _own_pivots(self) -> Array:
@@ -149,6 +152,8 @@ class FullCovarianceSteps(EMSteps[Scatter]):
 
         def gathered() -> ComponentStatistics[Scatter]:
             about_zero = _scatter(self._names, products[:, 0], products[:, 1 : 1 + d], _square(products[:, 1 + d :], d))
+            if not weight.any():  # no component was tight
+                return ComponentStatistics(about_zero.weight, about_zero)
             about_means = _scatter(self._names, weight, first, second)
             moved = replace(about_means, mean=about_means.mean + theta.means)
             both = about_zero + moved
@@ -281,14 +286,20 @@ def _coefficients(constant: Array, means: Array, white: Array) -> Array:
     """(K, 1 + d + d(d+1)/2) what φ is multiplied with to give log p(x, k)."""
     precision = white.transpose(0, 2, 1) @ white
     linear = np.einsum("kij,kj->ki", precision, means)
-    i, j = np.triu_indices(means.shape[1])
+    i, j = _upper(means.shape[1])
     quadratic = np.where(i == j, -0.5, -1.0) * precision[:, i, j]
     return np.concatenate([(constant - 0.5 * (linear * means).sum(axis=1))[:, None], linear, quadratic], axis=1)
 
 
+@cache
+def _upper(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where i ≤ j in a matrix (d, d): a step of EM on a small table takes no longer than NumPy takes to list that."""
+    return np.triu_indices(d)
+
+
 def _square(upper: Array, d: int) -> Array:
     """(K, d, d) symmetric matrices from their upper triangles (K, d(d+1)/2)."""
-    i, j = np.triu_indices(d)
+    i, j = _upper(d)
     full = np.empty((len(upper), d, d))
     full[:, i, j] = full[:, j, i] = upper
     return full

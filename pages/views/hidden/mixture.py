@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -233,7 +232,8 @@ def _beneath(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixt
 def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         tried = fits.other_starts(run)
-        reached = [fits.reached(table, other) for other in tried]
+        of_shown = None if climbed.collapse else climbed.trace.last.objective
+        reached = [of_shown if other == run else fits.reached(table, other) for other in tried]
     alive = {start: value for start, value in enumerate(reached) if value is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
@@ -260,7 +260,7 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
         below = _("{unit} below the best").format(unit=evidence_unit())
         st.markdown(f"**{_('Where each start ends')}**  \n{below}")
         choose_evidence_unit()
-        playing = tried.index(replace(run, points=())) if replace(run, points=()) in tried else -1
+        playing = tried.index(run) if run in tried else -1
         names = [_("k-means"), *(str(other.seed) for other in tried[1:])]
         chart(
             ends(reached, names, playing, bits=in_bits(), dark=dark()),
