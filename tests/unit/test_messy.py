@@ -77,6 +77,8 @@ def test_a_single_accented_letter_is_no_word_of_another_script() -> None:
     rows = [f"{('lampe à pied', 'chaise')[i % 2]};{i};{('payé', 'livré')[i % 2]}\n" for i in range(30)]
     reading = read_table("".join(["Produit;Quantité;État\n", *rows]).encode("cp1252"))
     assert list(reading.frame) == ["Produit", "Quantité", "État"]
+    rows = [f"{('mañana', 'tarde')[i % 2]};{i}\u00a0001,5\n" for i in range(1, 30)]
+    assert set(read_table("".join(["turno;peso\n", *rows]).encode("cp1252")).frame["turno"]) == {"mañana", "tarde"}
 
 
 @pytest.mark.parametrize(("cells", "kind", "first"), [
