@@ -702,3 +702,33 @@ def fields_of_hive(t: Plain) -> Made:
 @mess
 def two_colons(t: Plain) -> Made:
     return None if len(t.names) < 4 else (whole(t, delimiter="::"), t.names, t.rows, "delimiter was guessed")
+
+
+_number("no cents", "is read as", "n", lambda c: (f"{c}.-", float(c)))
+_said("weeks", "several numbers a cell", "w", lambda i, _c: f"2024-W{1 + i:02}")
+
+
+@mess
+def months_of_another_alphabet(t: Plain) -> Made:
+    rows = [[*row, f"{1 + i % 28} {('мая', 'июня', 'сентября')[i % 3]} 2024"] for i, row in enumerate(t.rows)]
+    cells = [[*row, f"{1 + i % 28:02}/{(5, 6, 9)[i % 3]:02}/2024"] for i, row in enumerate(t.rows)]
+    return joined([[*t.names, "when"], *rows]), [*t.names, "when"], cells, "dates"
+
+
+@mess
+def page_breaks(t: Plain) -> Made:
+    lines = whole(t).splitlines(keepends=True)
+    return (
+        "".join(("\x0c" if i % 15 == 14 else "") + line for i, line in enumerate(lines)),
+        t.names,
+        t.rows,
+        "page breaks",
+    )
+
+
+@mess
+def mean_and_deviation_below(t: Plain) -> Made:
+    if t.kinds[0] != "w" or len(t.names) < 4 or t.kinds[1] == "w":
+        return None
+    blanks = "," * (len(t.names) - 2)
+    return whole(t) + f"Mean,1.5{blanks}\nSD,0.5{blanks}\n", t.names, t.rows, "footer"

@@ -251,8 +251,9 @@ _REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
 _LABEL = re.compile(r"[^\W\d][^:：]{0,30}(?:: |:$|：)")
 """How a line begins that tells of something: Source: …"""
 _TOTAL = re.compile(
-    r"(?:grand |sub-?)?totals?|sum|overall|average|avg\.?|mean|median|summe|gesamt|mittelwert|durchschnitt|"
-    r"total général|somme|moyenne|suma|totale|media|promedio|итого|всего|среднее|合计|总计|小计|總計|合計|平均值?|均值",
+    r"(?:grand |sub-?)?totals?|sum|overall|average|avg\.?|mean|median|s\.?d\.?|std\.?(?: ?dev\.?)?|standard deviation|"
+    r"minimum|maximum|summe|gesamt|mittelwert|durchschnitt|standardabweichung|total général|somme|moyenne|écart-type|"
+    r"suma|totale|media|promedio|итого|всего|среднее|合计|总计|小计|總計|合計|平均值?|均值|标准差|最大值|最小值",
     re.IGNORECASE,
 )
 """What a row calls itself that sums up the rows above it."""

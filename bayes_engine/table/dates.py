@@ -1,7 +1,7 @@
 """Dates as people write them → datetime64. pandas and dateutil guess cell by cell, so that one column may be read in
 two orders.
 
-Numbers, signs and the months of seven languages are read, by rules that do not depend on the machine's locale. Where
+Numbers, signs and the months of nine languages are read, by rules that do not depend on the machine's locale. Where
 day and month may be either, the whole column decides; where it cannot, the day stands first and that is in doubt.
 """
 
@@ -25,11 +25,14 @@ _MONTHS = tuple(months.split() for months in (
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "januari februari maart april mei juni juli augustus september oktober november december",
     "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "январь февраль март апрель маи июнь июль август сентябрь октябрь ноябрь декабрь",
 ))  # fmt: skip
 """The months, without accents, of each way to name them; a name may be cut to three letters and more."""
-_LETTERS = r"[A-Za-zÀ-ÿ\u0300-\u0308]{3,11}"
+_LETTERS = r"[A-Za-zÀ-žА-я\u0300-\u0308]{3,12}"
 _TIME = (
-    r"(?:[T ] ?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?:[T ] ?(?P<noon>[上下]午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}:?\d{2}))?)?"
 )
 _DAY_OF_WEEK = (
@@ -285,7 +288,7 @@ def _month(name: str, first: bool, months: Sequence[str]) -> int:
     """The number of the month so named, 0 where it is none of these; only in English it may stand `first`."""
     if first and months is not _MONTHS[0]:
         return 0
-    plain = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name.lower()) if not unicodedata.combining(c))
     plain = {"mrz": "marz", "maerz": "marz", "mrt": "maart"}.get(plain, plain)
     matching = [k for k, full in enumerate(months, 1) if full.startswith(plain)]
     return matching[0] if len(matching) == 1 else 0
@@ -306,8 +309,8 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     if part["hour"] is None:
         return text
     hour = int(part["hour"])
-    if part["half"]:
-        hour = hour % 12 + 12 * (part["half"] in "Pp") if 1 <= hour <= 12 else 99
+    if half := part["noon"] or part["half"]:
+        hour = hour % 12 + 12 * (half in ("P", "p", "下午")) if 1 <= hour <= 12 else 99
     text += f"T{hour:02}:{part['minute']}:{part['second'] or '00'}.{(part['part'] or '0')[:6]:<06}"
     zone = part["zone"] or "Z"
     if zone == "Z" or not _valid(text):

@@ -394,7 +394,7 @@ def _patterned(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
 _SHORT = 40
 """Characters of such a cell."""
 _DIGITS = re.compile(r"\d++")
-_PATTERN = re.compile(r"[^\w\s]{0,2}0(?:[^\w]{0,3}(?:[^\W\d_]{1,3}\b)?[^\w]{0,3}0?)*+")
+_PATTERN = re.compile(r"[^\w\s]{0,2}0(?:[\W_]{0,3}(?:(?<![^\W\d_])[^\W\d_]{1,3}(?![^\W\d_]))?[\W_]{0,3}0?)*+")
 """Cells of numbers between signs and short words, their digits as one 0."""
 
 

@@ -56,6 +56,7 @@ _DRESSED = re.compile(
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _POWER = re.compile(r"([0-9]) ?[x×*·] ?10(?:\^([+-]?[0-9]{1,3})|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))\Z")
+_NO_CENTS = re.compile(r"(?<=[0-9][.,])-{1,2}(?![0-9.,])")
 CODE = re.compile(r"\d+[eE]\d{1,2}")
 """A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
 MONTH_NUMBER = re.compile(r"(?:0?[1-9]|1[0-2])\.(?:19|20)[0-9]{2}")
@@ -84,7 +85,7 @@ class ParsedNumbers(NamedTuple):
     example: str
     reads: float
     unit: str = ""
-    behind: tuple[str, float] | None = None  # a number whose minus stands behind it, or is written as parentheses
+    behind: tuple[str, float] | None = None  # one with a dash behind it, or its minus as parentheses
 
 
 def is_number(cell: str) -> bool:
@@ -108,8 +109,11 @@ def _undressed(cell: str) -> re.Match[str] | None:
 
 
 def _uniform(cell: str) -> str:
-    """A cell with plain digits and signs, and a power of ten as a program writes it: 1.5×10⁻³ is 1.5e-3."""
+    """A cell with plain digits and signs, a power of ten as a program writes it (1.5×10⁻³ is 1.5e-3), and without the
+    dash that stands for no cents (5,-)."""
     plain = cell.translate(_UNIFORM)
+    if ",-" in plain or ".-" in plain:
+        plain = _NO_CENTS.sub("", plain)
     return _POWER.sub(_as_power, plain) if "10" in plain else plain
 
 
@@ -167,7 +171,7 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | N
     example = example or max(cells, key=lambda c: not PLAIN_CHARACTERS.issuperset(c))
     certain = mark if len(fitting) == 1 and not plain else None
     behind = next(((c, float(v)) for c, m, v in zip(cells, matches, values, strict=True)
-                   if m and (m["open"] or m["open2"] or m["sign3"])), None)  # fmt: skip
+                   if m and (m["open"] or m["open2"] or m["sign3"] or len(m.string) < len(c))), None)  # fmt: skip
     finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
     return ParsedNumbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
                    certain, example, float(values[cells.index(example)]), units.pop(), behind)  # fmt: skip
