@@ -77,8 +77,9 @@ def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes,
         notes.append(note("the lines end in an unusual character (U+{code}), taken as the end of a line",
                           code=f"{ord(end[0].decode()):04X}"))  # fmt: skip
     if b"\n\x0c" in text:
-        text, pages = re.subn(rb"(?<=\n)\x0c++", b"", text)
-        notes.append(note("page breaks at the beginning of lines that are left out: {n}", n=pages))
+        text, pages = re.subn(rb"(?<=\n)\x0c++(?=[^\r\n])", b"", text)
+        if pages:
+            notes.append(note("page breaks at the beginning of lines that are left out: {n}", n=pages))
     if _MARK in text:
         text, marks = re.subn(rb"(?<=[\r\n])(?:\xef\xbb\xbf)+", b"", text)
         if marks:
