@@ -26,6 +26,8 @@ CHIPS = ("table", "model", "case", "losses")
 _STYLE = private.style("""
 body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 [st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
+[st=Sidebar] [st=VerticalBlock] > :has([st=Popover]) + :not(:has([st=Popover])),
+[st=Sidebar] [st=CaptionContainer], [st=Sidebar] [st=ButtonGroup] { margin-top: .5rem; }
 [st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
 [class*="st-key-unused_"] [st=Popover] button { opacity: .7; border-style: dashed; background: none; }
 [st=ButtonGroup] [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; overflow: visible; }
@@ -33,8 +35,8 @@ body:has([st=MainBlockContainer] :is(h1, p, pre)) #skeleton { display: none; }
 .st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
 [st=SidebarHeader] { height: 2.4rem; padding-bottom: 0; }
 [st=MainBlockContainer] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
-[st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
-[st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
+[st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .75rem; }
+[st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .5rem; }
 [st=MetricValue] { font-size: 1.6rem; }
 [st=Button] [st=MarkdownContainer], [st=Button] p, [st=MarkdownBadge] {
   white-space: normal; overflow: visible; text-overflow: clip; overflow-wrap: anywhere;

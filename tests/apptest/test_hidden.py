@@ -42,7 +42,7 @@ def test_iris_with_three_full_components_reaches_the_known_log_likelihood() -> N
     app = opened("hidden", IRIS)
     assert "Log-likelihood **−180.18548** after 18 iterations" in said(app)
     assert "stopped, for the objective per row changed by less than ε = 10⁻⁷" in said(app)
-    assert "The best of 13 starts**  \n−180.18548" in said(app)
+    assert "The best of 13 starts**  \nlog-likelihood: −180.18548" in said(app)
     assert "no property of EM" in said(app)  # where the source text errs
 
 
@@ -78,7 +78,7 @@ def test_hard_em_climbs_the_classification_likelihood() -> None:
 
 def test_a_bad_start_stands_beside_the_best_and_can_be_played() -> None:
     app = opened("hidden", IRIS)
-    assert "A bad start**  \n−192.65421" in said(app)
+    assert "A bad start**  \nlog-likelihood: −192.65421" in said(app)
     app.button(key="em_play_random_1").click().run()
     assert view(app)["em_start"] == "random"
     assert view(app)["em_seed"] == 1

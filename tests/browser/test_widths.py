@@ -77,6 +77,17 @@ TOPS = """() => {
 """How far down the first picture is, and the first thing to choose from."""
 
 
+BENEATH_TITLE = """() => {
+  const text = document.createRange(), title = document.querySelector("[data-testid='stMain'] h1")
+  text.selectNodeContents(title)
+  const bottom = Math.max(...[...text.getClientRects()].map(r => r.bottom))
+  const below = [...document.querySelectorAll("[data-testid='stMain'] :is(button, label, p, [data-testid^='stBidi'])")]
+  return Math.min(...below.filter(e => !title.contains(e) && e.checkVisibility())
+    .map(e => e.getBoundingClientRect()).filter(r => r.height && r.bottom > bottom).map(r => r.top - bottom))
+}"""
+"""Pixels between the title's letters and what comes next."""
+
+
 @pytest.mark.parametrize("view", [next(iter(VIEWS)), *map(slowly, [*VIEWS][1:])])
 def test_a_view_fits_and_shows_before_it_asks(app: App, new_page: Callable[..., Page], view: str) -> None:
     path, state = VIEWS[view]
@@ -88,6 +99,7 @@ def test_a_view_fits_and_shows_before_it_asks(app: App, new_page: Callable[..., 
         for (width, height), high in ((PHONE, PHONE[1]), (PROJECTOR, 550)):
             page.set_viewport_size({"width": width, "height": height})
             soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
+            soon(page, partial(page.evaluate, BENEATH_TITLE), lambda gap: gap >= 8)
             if view in PICTURE_FIRST:
                 soon(page, partial(page.evaluate, TOPS), partial(_first, high))
 

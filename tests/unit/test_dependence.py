@@ -32,7 +32,7 @@ from bayes_engine.workbench.derivation.dependence import (
     varying,
 )
 from bayes_engine.workbench.figures.comparison import MeasurePanel
-from bayes_engine.workbench.figures.dependence import dependence_map, super_parent_scores, tint
+from bayes_engine.workbench.figures.dependence import EDGES, dependence_map, super_parent_scores, tint
 from tests.conftest import slowly
 
 TEXTBOOK = {
@@ -303,6 +303,8 @@ def test_a_cell_of_the_figure_is_hollow_where_nothing_is_shown(melons: tuple[TAN
     assert len(points.customdata) == 15
     assert dict(zip(zip(points.y, points.x, strict=True), points.text, strict=True))[4, 1].startswith("0.598<br>")
     assert (figure.layout.shapes[0].x0, figure.layout.shapes[0].y0) == (0.5, 3.5)
+    hole, narrow, figure_wide = EDGES[3] - EDGES[2], 50, 6.5  # pixels: a cell at a projector, a figure of 13 px
+    assert all(figure_wide * len(line) <= hole * narrow for text in points.text for line in text.split("<br>"))
 
 
 def test_the_scores_of_the_super_parents_are_drawn_as_they_are() -> None:

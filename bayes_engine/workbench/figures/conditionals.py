@@ -323,5 +323,5 @@ def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False
     )
     figure.update_layout(bargap=0.35, showlegend=False)
     named_rows(figure, classes)
-    figure.update_xaxes(range=[0.0, 2.2 * max(prior.factors)], showticklabels=False, showgrid=False)
+    figure.update_xaxes(range=[0.0, 2.2 * max(prior.factors)], showticklabels=False, showgrid=False, ticks="")
     return sized(figure, 40 + 30 * len(classes), top=4)

@@ -22,7 +22,7 @@ from bayes_engine.workbench.figures.theme import INK, MUTED, sized
 
 SCALE = (("#ECE8F4", "#B7A6D6", "#7A5FA8", "#3F2A73"), ("#262231", "#4E4170", "#8A72BE", "#D8CCF6"))
 """Nothing to much, on (light, dark) ground; no class has this violet."""
-EDGES = (-0.5, -0.47, -0.34, 0.34, 0.47, 0.5)
+EDGES = (-0.5, -0.47, -0.4, 0.4, 0.47, 0.5)
 """Of a cell: the gap, the rim, the hole, the rim, the gap."""
 WIDTH = 540
 """About so many pixels stand for the cells."""
@@ -90,7 +90,7 @@ def dependence_map(
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
         text=[
-            f"{v:.3f}<br>({c:.3f})" if d <= ROOMY else f"{v:.3f}" if cell >= 48 else f"{v:.2f}"
+            f"{v:.3f}<br>({c:.2f})" if d <= ROOMY else f"{v:.3f}" if cell >= 48 else f"{v:.2f}"
             for v, c in zip(shown, chance, strict=True)
         ],
         textfont={"size": 13, "color": [_ink(dependences, p, dark) for p in places]},

@@ -157,7 +157,7 @@ def ends(
 ) -> Figure:
     """Where each start ended, in nats or bits below the best: one mark for each of `reached` (None: it collapsed), the
     first, which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
-    places = [run + 2.0 if run else 0.0 for run in range(len(names))]
+    places = [run + 3.0 if run else 0.0 for run in range(len(names))]
     alive = [(run, value) for run, value in enumerate(reached) if value is not None]
     best, unit = max(value for _at, value in alive), BIT if bits else 1.0
     top = [best - value < 1e-3 * max(1.0, abs(best)) for _at, value in alive]

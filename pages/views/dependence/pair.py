@@ -185,11 +185,11 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
     if 1 < len(parts) <= MOST:
         formula += rf"\\&={' + '.join(parts)}"
     total, unit = number(units.evidence(cells.information)), units.evidence_unit()
-    st.latex(rf"\begin{{aligned}}{formula}={total}\ \text{{{unit}}}\end{{aligned}}")
+    st.latex(rf"\begin{{aligned}}{formula}={total}\ \text{{{unit}}}\end{{aligned}}", width="content")
     n, of_class, of_a, of_b = map(count, cells.factors(*cell))
     term = units.evidence(float(cells.terms[cell]))
     own = rf"\frac{{{n}}}{{{count(cells.n)}}}\,{log}\frac{{{n}/{of_class}}}{{({of_a}/{of_class})({of_b}/{of_class})}}"
-    st.latex(own + f"={signed(term, 4)}" if float(cells.counts[cell]) else r"0\cdot\log 0=0")
+    st.latex(own + f"={signed(term, 4)}" if float(cells.counts[cell]) else r"0\cdot\log 0=0", width="content")
     note = _("Last line: the cell that is chosen; a cell without rows adds nothing.")
     if not overall:
         note += " " + _(

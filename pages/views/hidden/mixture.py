@@ -268,13 +268,16 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
             alt=_("What every start reached, below the best one"),
         )
         st.caption(
-            _("EM climbs to a local maximum that depends on its start; the highest one is found by starting often.")
+            _(
+                "Green: ends at the highest maximum found; the others end lower. Ringed: the one that is played. Where "
+                "EM climbs to depends on its start."
+            )
             + (" " + _("{n} collapsed.").format(n=lost) if lost else "")
         )
 
 
 def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str) -> None:
-    end = controls.exact(value)
+    end = controls.objective_name(hard=run.hard, prior=run.prior) + _(": ") + controls.exact(value)
     st.markdown(f"**{title}**  \n{end}")  # two lines whatever the width: figures and buttons stand level
     film, _rows = fits.mixture_film(table, run)
     chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + end)

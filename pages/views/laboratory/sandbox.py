@@ -37,6 +37,10 @@ def show() -> None:
                 _pen(setup)
             models = [name for name in study.models_of(setup) if name in current().seen(keys.LAB_MODELS)]
             draw(setup, sample, models)
+            if setup.kind == "gauss":
+                st.caption(
+                    _("Drag a letter to move its class, a ring to stretch and turn it; the arrow keys do so too.")
+                )
             st.pills(
                 _("Boundaries drawn"),
                 list(study.models_of(setup)),

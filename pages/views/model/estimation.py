@@ -145,18 +145,18 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
         likelihoods.estimates_table(
             [
                 Head(table.column(conditional.variable.name)),
-                Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
-                Head("Laplace", right=True),
                 Head(_("Jeffreys") if known.bare else _("in use"), right=True),
                 Head(_("95% credible"), right=True),
+                Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
+                Head("Laplace", right=True),
             ],
             [
                 [
                     names[s] if alike else f"{names[s]} | {clean(table.class_(c), 40)}",
-                    number(float(known.likely.value[k, s])),
-                    number(float(known.laplace.value[k, s])),
                     number(float(known.used.value[k, s])),
                     known.used.written(k, s),
+                    number(float(known.likely.value[k, s])),
+                    number(float(known.laplace.value[k, s])),
                 ]
                 for s in range(min(len(names), known.counts.shape[1]))
                 for k, c in enumerate(classes)

@@ -239,7 +239,9 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
     )
     classes = projection.numbers.classes
     st.caption(
-        _(
+        _("Drag the ring to turn the line, or use the arrow keys.")
+        + " "
+        + _(
             "$J(w) = w^{\\top} S_b w / w^{\\top} S_w w$, a generalized Rayleigh quotient. The bars along the line are "
             "the projections of the two ellipses, $\\sqrt{w^{\\top} S w / n}$ to either side. Lecture notes swap the "
             "two words in one sentence: $S_w$ is within, $S_b$ between."
