@@ -2,7 +2,7 @@
 // numbers under which the server hears of what a person does in it (component.py).
 
 // `draw(parts)` is called once a frame with the Set of what `redraw` was told. "stage" is among them where the theme, the
-// width, the fonts ("fonts" as well) or the screen's pixels have changed; it is not called where there is no room.
+// width, the fonts ("fonts" as well) or the screen's pixels have changed. Where there is no room it is called once there is.
 function stage(host, draw) {
   host.replaceChildren()
   const probe = make("span", "", host)  // its colours say when the theme's variables have changed
@@ -15,9 +15,11 @@ function stage(host, draw) {
   const redraw = (...wanted) => {
     wanted.forEach(part => parts.add(part))
     frame ||= requestAnimationFrame(() => {
+      frame = 0
+      if (!host.clientWidth) return
       const now = parts
-      parts = new Set(); frame = 0
-      if (host.clientWidth) draw(now)
+      parts = new Set()
+      draw(now)
     })
   }
   const watcher = new ResizeObserver(() => {
@@ -25,7 +27,7 @@ function stage(host, draw) {
   })
   watcher.observe(host)
   on(probe, "transitionend", () => redraw("stage"))
-  document.fonts?.ready.then(() => { if (!signal.aborted) redraw("stage", "fonts") })
+  on(document.fonts, "loadingdone", () => redraw("stage", "fonts"))   // also of a font that is first asked for later
   const moved = () => {                 // to another screen, or closer
     on(matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`), "change", () => { moved(); redraw("stage") }, { once: true })
   }

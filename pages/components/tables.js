@@ -19,7 +19,7 @@ export default drawnBy(createListing)
 
 function createListing(host) {
   let data, rows = [], widths = [], least = [], told = "", at = [0, 0], across = 0, laid = "", seen = "", sorted = null, unseen = false
-  const { on, hear, send, end } = stage(host, parts => {
+  const { on, hear, send, redraw, end } = stage(host, parts => {
     if (!data) return
     if (parts.has("fonts")) measure()
     layout()
@@ -28,6 +28,8 @@ function createListing(host) {
   const none = make("p", "none", scroll)
   const columns = make("colgroup", "", table), head = make("tr", "", make("thead", "", table)), body = make("tbody", "", table)
   const above = make("tr", "", null), below = make("tr", "", null), lines = new Map()
+  const watcher = new ResizeObserver(() => redraw("stage"))   // a scroll bar comes and goes with the rows, and takes room
+  watcher.observe(scroll)
   for (const gap of [above, below]) gap.setAttribute("aria-hidden", true)
   table.setAttribute("role", "none")    // what takes the keys is the grid itself
   head.setAttribute("role", "row")
@@ -245,5 +247,5 @@ function createListing(host) {
     }
   }
 
-  return { update, destroy() { end(); host.replaceChildren() } }
+  return { update, destroy() { end(); watcher.disconnect(); host.replaceChildren() } }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.language import Message
 from bayes_engine.ledger import JOINT, Ledger, Status, prior_shift
 from bayes_engine.logspace import log
+from tests.browser.looking import soon, still
 from tests.conftest import ROOT
 
 PAGES = ROOT / "pages"
@@ -252,6 +254,56 @@ def test_rows_without_a_posterior_cost_the_dearest_in_the_browser_too(
     np.testing.assert_allclose(found["confusion"], known.confusion)
     np.testing.assert_allclose(found["cost"], known.cost)
     page.close()
+
+
+# drawings -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawings(browser: Browser) -> Iterator[Page]:
+    """An empty page that knows the stage of all drawings."""
+    page = browser.new_page()
+    for name in ("component", "stage"):
+        load(page, SHARED / f"{name}.js")
+    yield page
+    page.close()
+
+
+TOLD = """([hidden, event]) => new Promise(done => {
+  const host = make("div", "", document.body), told = new Set()
+  const frames = act => requestAnimationFrame(() => requestAnimationFrame(act))
+  host.hidden = hidden
+  const { redraw } = stage(host, parts => parts.forEach(part => told.add(part)))
+  frames(() => {
+    told.clear()
+    event ? document.fonts.dispatchEvent(new Event(event)) : redraw("data")
+    frames(() => { const before = [...told]; host.hidden = false; frames(() => done([before, [...told].sort()])) })
+  })
+})"""
+
+
+def test_a_drawing_hears_once_it_has_room_what_was_told_before(drawings: Page) -> None:
+    assert drawings.evaluate(TOLD, [True, ""]) == [[], ["data", "stage"]]
+    assert drawings.evaluate(TOLD, [True, "loadingdone"]) == [[], ["fonts", "stage"]]
+
+
+def test_a_drawing_hears_of_every_font_that_comes(drawings: Page) -> None:
+    assert drawings.evaluate(TOLD, [False, "loadingdone"])[0] == ["stage", "fonts"]
+
+
+def test_a_table_is_laid_out_again_where_a_scroll_bar_takes_room(drawings: Page) -> None:
+    """A border takes as much from its inside as a scroll bar would, which a browser without a window hides."""
+    script = (SHARED / "tables.js").read_text(encoding="utf-8")
+    drawings.add_script_tag(content=script.replace("export default ", "void "))
+    drawings.evaluate("""() => {
+      const host = make("div", "", document.body), heads = ["a", "b"].map(text => ({ text }))
+      host.style.width = "400px"
+      createListing(host).update({ data: { heads, rows: [["1", "2"]], height: 100, label: "", seen: 0 } })
+    }""")
+    width = partial(drawings.evaluate, "parseFloat(document.querySelector('.scroll table').style.width)")
+    assert still(drawings, width) == pytest.approx(399)
+    drawings.evaluate("document.querySelector('.scroll').style.borderRight = '20px solid'")
+    soon(drawings, width, lambda wide: wide == pytest.approx(379))
 
 
 # small functions ------------------------------------------------------------------------------------------------------
