@@ -93,8 +93,8 @@ THOROUGH = os.environ.get("BAYES_THOROUGH") == "1"
 
 
 def some(n: int) -> int:
-    """How many of `n` random examples are tried: in a thorough run all, by default a sixth, but no fewer than ten."""
-    return n if THOROUGH else min(n, max(10, n // 6))
+    """How many of `n` random examples are tried: in a thorough run all, by default an eighth, but no fewer than ten."""
+    return n if THOROUGH else min(n, max(10, n // 8))
 
 
 def examples(n: int, usually: int | None = None) -> hypothesis.settings:

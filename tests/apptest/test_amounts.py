@@ -39,6 +39,7 @@ def said(app: AppTest) -> str:
     return "\n".join(texts).replace("\\", "").replace("−", "-")
 
 
+@pytest.mark.slow
 def test_the_story_prices_each_credit_by_its_sum(german) -> None:
     app = opened("decisions", LOAN)
     model, parts = german

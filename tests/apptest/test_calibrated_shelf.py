@@ -114,6 +114,7 @@ def test_the_parameter_travels_and_a_forged_one_is_passed_over() -> None:
 RARE = ("a,b,y\n" + "".join(f"{'uv'[i % 2]},{i % 5},{'q' if i == 0 else 'pr'[i % 2]}\n" for i in range(15))).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["temperature", slowly("platt"), slowly("isotonic")])
 def test_a_class_of_one_row_breaks_no_page(method: str) -> None:
     state = State(columns=((2, "target", "", ()),), shelf=shelf(method, "laplace"))

@@ -180,6 +180,7 @@ def test_every_curve_has_its_figure_and_numbers(engine: Engine, kind: str, colum
             assert "P ≥ **0.167**" in said(app)  # (1 − 0) / (1 + 5)
 
 
+@pytest.mark.slow
 def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
     app = opened("model", showing(State(table="iris", language="en"), model_view="compare", compare_curve="roc"))
     app.button(key="compare_fill").click().run()

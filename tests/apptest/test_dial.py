@@ -290,6 +290,7 @@ def test_copies_make_naive_bayes_sure() -> None:
     assert "copies of colour" in said(app)
 
 
+@pytest.mark.slow
 def test_copies_are_judged_at_the_prior_of_use() -> None:
     X, y = melons()
     model = NaiveBayes(alpha=1.0).fit(X, y)

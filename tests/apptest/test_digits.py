@@ -187,6 +187,7 @@ def test_what_to_ask_names_the_steps_of_ink() -> None:
     assert not any("any number" in m.value for m in at.markdown)
 
 
+@pytest.mark.slow
 def test_regions_open_on_two_pixels_that_differ() -> None:
     at = opened("decisions", FIRST)
     chosen = [at.selectbox(key=key).value for key in ("axis_x", "axis_y")]

@@ -100,6 +100,7 @@ def test_start_points_set_by_hand_are_in_the_link_and_decide_where_em_ends() -> 
     assert reached == pytest.approx(engine.trace_.last.log_likelihood, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_by_hand_begins_where_k_means_does_and_another_k_has_other_points() -> None:
     app = opened("hidden", showing(State(language="en"), em_start="hand"))
     assert not app.exception

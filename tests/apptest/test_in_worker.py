@@ -11,6 +11,7 @@ import pytest
 from pages.runtime import cache, job_queue
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import opened
+from tests.conftest import every_other
 
 HANDED = {
     "start": {"posterior_plane"},
@@ -59,7 +60,7 @@ def words(page: str, asked: State) -> list[str]:
     return [str(one.value) for kind in kinds for one in kind]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("page", HANDED)
+@pytest.mark.parametrize("page", every_other(HANDED))
 def test_a_page_of_copies_is_the_same_page(page: str, copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = State(language="en", table="iris", shelf=(Spec("laplace", (("alpha", 1.8125),)),))
     there = words(page, asked)

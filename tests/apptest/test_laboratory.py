@@ -129,6 +129,7 @@ def test_naive_bayes_fails_where_the_presets_say() -> None:
     assert cells["TAN"] == pytest.approx(0.0, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_another_scene_forgets_what_was_moved() -> None:
     app = at(lab_parts=ROUND, lab_priors=(0.9, 0.1))
     app.selectbox(key="lab_scene").set_value("three").run()

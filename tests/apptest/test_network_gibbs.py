@@ -13,6 +13,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import compare_samplers, exact
 from pages.runtime.state import State
 from pages.views.network import gibbs_walk
 from tests.apptest.opened import opened, showing
+from tests.conftest import slowly
 
 GIVEN = {"asia": ((7, 0),), "stuck": ((2, 1),), "burglary": ((3, 0), (4, 0)), "sprinkler": ()}
 
@@ -40,7 +41,7 @@ def films(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return sent
 
 
-@pytest.mark.parametrize("net", ["asia", "burglary", "sprinkler"])
+@pytest.mark.parametrize("net", ["asia", slowly("burglary"), slowly("sprinkler")])
 def test_the_numbers_are_the_engines(net: str) -> None:
     app = opened("network", tab(net))
     stored = load_network(net)
@@ -80,6 +81,7 @@ def test_the_stuck_network_says_why_and_what_each_start_leads_to() -> None:
     assert app.dataframe[0].value["P(Q = q | e)"].tolist()[1] in ("0.00000", "1.00000")
 
 
+@pytest.mark.slow
 def test_nothing_converges_while_nodes_are_drawn_one_by_one() -> None:
     app = opened("network", tab("stuck"))
     app.selectbox(key="net_g_blocks").set_value("none").run()

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import NaiveBayes
+from tests.conftest import crossed
 
 DOMAINS = {
     "colour": ["green", "dark", "pale"],
@@ -42,8 +43,9 @@ def by_hand(
     return p
 
 
-@pytest.mark.parametrize("smoothing", ["all", "zero-only", "none"])
-@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 2), Fraction(3)])
+@pytest.mark.parametrize(
+    ("smoothing", "alpha"), crossed(["all", "zero-only", "none"], [Fraction(1), Fraction(1, 2), Fraction(3)])
+)
 def test_joint_is_the_product_of_exact_fractions(
     table: tuple[pd.DataFrame, pd.Series], smoothing: str, alpha: Fraction
 ) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import MixtureParameters
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
+from tests.conftest import crossed
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning"),
@@ -36,9 +37,7 @@ def start(X: Any, form: Any) -> tuple[MixtureParameters, Any]:
     return MixtureParameters(np.array([0.2, 0.3, 0.5]), X[[0, 60, 120]], covariances, form), precisions
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("reg_covar", [1e-6, 1e-2])
+@pytest.mark.parametrize(("form", "load", "reg_covar"), crossed(FORMS, [load_iris, load_wine], [1e-6, 1e-2]))
 def test_every_step(load: Any, form: Any, reg_covar: float) -> None:
     X = load().data
     theta, precisions = start(X, form)

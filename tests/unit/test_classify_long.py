@@ -109,7 +109,7 @@ def test_an_odd_text_in_pieces_is_the_text_read_whole(content: bytes) -> None:
     assert (cells.report, cells.recipe) == (reading.report, reading.recipe)
 
 
-@pytest.mark.parametrize("below", ["", "\n# made by hand\n", "\nSource: me, you\n", ";;;\n"])
+@pytest.mark.parametrize("below", every_other(["", "\n# made by hand\n", "\nSource: me, you\n", ";;;\n"]))
 def test_odd_rows_are_no_hindrance(below: str) -> None:
     content = (RAGGED + below).encode()
     cells, reading = open_cells(content), read_table(content, typed=False)
@@ -167,6 +167,7 @@ def test_a_file_received_in_blocks_is_the_file_received_whole(mark: str, cell: C
     assert next(both) == next(both)
 
 
+@pytest.mark.slow
 def test_every_row_not_decided_says_why_however_many_there_are() -> None:
     rows, _ = received(long_text(2 * LISTED, cell=lambda i: "tall").encode())
     assert len(rows.bad) == LISTED

@@ -32,7 +32,7 @@ from bayes_engine import (
 )
 from bayes_engine.errors import CellTypeError, TableError, listen
 from bayes_engine.table.dataframes import as_frame, to_pandas
-from tests.conftest import at_least
+from tests.conftest import at_least, every_other
 
 N = 60
 rng = np.random.default_rng(19)
@@ -119,7 +119,7 @@ def test_a_polars_categorical_has_the_levels_that_it_holds() -> None:
     assert Schema.from_dtypes(as_frame(frame))["colour"].levels == ("dark", "green")
 
 
-@pytest.mark.parametrize("held", HOLDERS)
+@pytest.mark.parametrize("held", every_other(HOLDERS))
 def test_every_reader_of_numbers_takes_it(held: Any) -> None:
     part = TABLE[["mass", "seeds"]].fillna(0.0)
     X = held(part)

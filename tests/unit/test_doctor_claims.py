@@ -513,6 +513,7 @@ def test_where_nothing_is_cut_no_model_is_suggested_that_lives_on_it() -> None:
     assert not any(dict(s.model.parameters).get("discretize") for s in suggestions)
 
 
+@pytest.mark.slow
 def test_texts_and_very_many_columns_have_no_tables_of_pairs() -> None:
     data = sound()
     frame, schema = table(

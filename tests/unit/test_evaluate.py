@@ -30,6 +30,7 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.text import WORD, TextRule
 from pages.runtime.cache import extra_bytes
+from tests.conftest import slowly
 
 STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
 
@@ -410,8 +411,8 @@ def test_cut_points_that_were_given_stay(irises: tuple[pd.DataFrame, np.ndarray]
         (NaiveBayes(discretize="quantile", bins=4), {"alpha": 7.0, "priors": "uniform"}),
         (NaiveBayes(likelihoods={"x": "kernel"}), {"smoothing": "none"}),
         (TAN(missing="category"), {"alpha": 0.2, "var_floor": 1e-3}),
-        (AODE(), {"min_frequency": 30, "smoothing": "joint"}),
-        (LinearDiscriminantAnalysis(), {"shrinkage": 0.4}),
+        slowly(AODE(), {"min_frequency": 30, "smoothing": "joint"}),
+        slowly(LinearDiscriminantAnalysis(), {"shrinkage": 0.4}),
     ],
     ids=["cut points", "kernel", "TAN", "AODE", "LDA"],
 )

@@ -137,6 +137,7 @@ def test_every_slip(slip: str, seed: int, small: None) -> None:
     agree((end.join(lines) + end * (seed != 1)).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, slowly(200)])
 def test_slips_together(n: int, small: None) -> None:
     rng = np.random.default_rng(0)
@@ -170,6 +171,7 @@ def test_every_dialect(kind: str, seed: int, small: None) -> None:
     agree("\n".join(lines).encode())
 
 
+@pytest.mark.slow
 def test_other_dialects(small: None) -> None:
     rows = rows_of(np.random.default_rng(0), 24)
     words = [[cell.strip().replace("\n", " ").replace('"', "") or "-" for cell in row] for row in [HEADER, *rows]]

@@ -340,6 +340,7 @@ def test_numbers_as_gaussian_leaves_have_no_children() -> None:
 # scikit-learn -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_clone_parameters_output_pickle_and_a_grid() -> None:
     X, y = pd.DataFrame({"a": list("xyxy") * 9, "b": list("xxyy") * 9}), pd.Series(list("nnyn") * 9, name="c")
     model = BayesianNetworkClassifier(DAG(("c", "a", "b"), [("c", "a")]), "aic", max_parents=2, alpha=0.5)

@@ -236,6 +236,7 @@ def test_thousands_of_columns_without_a_cell_are_no_table() -> None:
         read_table(b"," * 19_000 + b"\n" + b"," * 19_000)
 
 
+@pytest.mark.slow
 def test_a_wide_table_comes_back_cell_by_cell() -> None:
     rng = random.Random(0)
     rows = [[rng.choice(["", "0.5", "x y", "NA", "é"]) for _ in range(600)] for _ in range(5)]

@@ -26,6 +26,7 @@ from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from bayes_engine.workbench.incoming.file_tally import FileTally
 from bayes_engine.workbench.incoming.second_table import Reception
+from tests.conftest import crossed
 from tests.unit.test_inferred_reading import offers, said, taken
 from tests.unit.test_read_hostile import book, packed
 
@@ -441,8 +442,7 @@ ENGLISH = ["id,city,amount,note", *(f"{i},London,{7 * i % 901},paid on time" for
 CELLS = ("北京", "深圳", "张伟", "李娜", "违约", "正常", "王芳", "杭州", "客户，好。", "成都")
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 10, 30, 100])
-@pytest.mark.parametrize("place", ["{}", "London {}", "a{}b"])
+@pytest.mark.parametrize(("n", "place"), crossed([1, 2, 5, 10, 30, 100], ["{}", "London {}", "a{}b"]))
 def test_a_few_cells_of_gb18030_among_english_ones_are_read_as_chinese(n: int, place: str) -> None:
     rows = ENGLISH.copy()
     for k in range(n):

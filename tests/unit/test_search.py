@@ -18,7 +18,7 @@ from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb, k2
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
 from bayes_engine.structure.search import METHODS, Method, SearchOptions, SearchResult, search
 from bayes_engine.structure.search_trace import SearchControl, SearchProgress
-from tests.conftest import slowly
+from tests.conftest import crossed, slowly
 
 
 def sampled(n: int = 400, d: int = 7, seed: int = 3) -> pd.DataFrame:
@@ -57,8 +57,7 @@ def whole(found: SearchResult, counts: FamilyCounts = COUNTS, score: ScoreName =
     assert len(trace.table()) == len(trace.steps)
 
 
-@pytest.mark.parametrize("score", [s for s in SCORES if s != "log-likelihood"])
-@pytest.mark.parametrize("tabu", [0, 10])
+@pytest.mark.parametrize(("score", "tabu"), crossed([s for s in SCORES if s != "log-likelihood"], [0, 10]))
 def test_every_step_of_a_climb_is_on_the_bill(score: ScoreName, tabu: int) -> None:
     found = hill_climb(COUNTS, score, settings=ClimbSettings(tabu=tabu, perturbations=0))
     assert found.status == "local optimum" and found.trace.steps
@@ -84,6 +83,7 @@ def test_tabu_and_restarts_never_end_below_the_plain_climb() -> None:
     whole(many)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [slowly("bic"), "bdeu", slowly("k2")])
 def test_the_default_reaches_the_optimum_where_two_climbs_end_far_below(score: ScoreName) -> None:
     counts = counted(sampled(d=8, seed=6))
@@ -276,6 +276,7 @@ def test_a_scorer_that_is_handed_on_remembers() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_default_budget_grows_with_the_columns() -> None:
     """2 climbs and 30 perturbed ones ended 200 nats below bnlearn's greedy climb on 75 columns."""
     rng = np.random.default_rng(0)

@@ -74,7 +74,7 @@ def by_refits(model: NaiveBayes, X: pd.DataFrame, y: pd.Series, w: np.ndarray, k
 @pytest.mark.parametrize(
     ("criterion", "discretize", "n"),
     [
-        ("log_loss", "mdlp", 16),
+        ("log_loss", "mdlp", 12),
         *(slowly(*case, 26) for case in (("log_loss", "mdlp"), ("risk", None), ("log_loss", None), ("accuracy", None))),
     ],
 )

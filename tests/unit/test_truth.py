@@ -148,6 +148,7 @@ def test_the_quadrature_converges_and_its_error_shrinks() -> None:
     assert errors[0] > errors[1] > errors[2]
 
 
+@pytest.mark.slow
 def test_three_classes_with_refusal_agree_with_scipy_and_with_simulation() -> None:
     truth = gaussians([[0.0, 0.0], [2.0, 0.0], [0.5, 2.0]], [EYE, EYE * 0.5, STRETCHED[0]], [0.5, 0.3, 0.2])
     loss = LossMatrix(("1", "2", "3"), truth.classes, [[0, 2, 1], [1, 0, 3], [5, 1, 0]]).with_refusal(0.4)

@@ -86,6 +86,7 @@ def by_hand(cost: Callable[[np.ndarray], float], d: int, largest: float, rounds:
     return w
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [3.0, slowly(1.0)])
 def test_the_weights_are_the_maximum(largest: float) -> None:
     X, y, weight = mixed(80)

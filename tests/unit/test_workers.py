@@ -107,7 +107,7 @@ def at_work(there: Pool) -> Worker:
 CSV = "size,city,price\n" + "1.5,Oslo,low\n2,Rome,high\n,京都,high\n2.25,Oslo,low\n" * 30
 WORK: dict[str, Callable[[], object]] = {
     "held out": partial(held_out, AODE(schema=PARTS.schema).fit(PARTS.X, PARTS.y), PARTS.X, PARTS.y),
-    "EM": partial(run_em, np.random.default_rng(1).normal(size=(200, 2)), 3, "random", seed=4),
+    "EM": partial(run_em, np.random.default_rng(1).normal(size=(40, 2)), 3, "random", seed=4),
     "doctor": partial(examine, MELON.frame, MELON.schema),
     "reading": partial(read_table, CSV.encode(), name="rooms.csv"),
 }
