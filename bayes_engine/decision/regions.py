@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Ledger, Status
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, normalize
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Level, Schema, Variable
@@ -23,6 +23,10 @@ MOST_LEVELS = 100
 
 MOST_NUMBERS = 4_000_000
 """Posteriors kept of a plane, and log terms computed at once: 32 MB of each."""
+
+
+SEPARATE = frozenset({"log-probability", "log-density", "score"})
+"""Kinds of a log term that is of one column given the class alone, where that is its one parent."""
 
 
 class Explains(Protocol):
@@ -154,6 +158,12 @@ def posterior_plane(
     size = min(size, max(math.isqrt(MOST_NUMBERS // len(classes)), 2))
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
     n, wide = len(across) * len(up), len(across)
+    if y is not None:
+        along = explained({x.name: across, y.name: up[:1] * wide}, wide)
+        upwards = explained({x.name: across[:1] * len(up), y.name: up}, len(up))
+        separate = _from_lines(along, upwards, x.name, y.name)
+        if separate is not None:
+            return Plane(x, y, classes, separate, np.zeros(separate.shape[:2], dtype=np.int8))
     posterior, status = np.empty((n, len(classes))), np.empty(n, dtype=np.int8)
     block = max(MOST_NUMBERS // (len(classes) * max(len(names if given else schema.features), 1)), 1)
     for start in steps(range(0, n, block)):
@@ -165,6 +175,28 @@ def posterior_plane(
         posterior[rows.start : rows.stop], status[rows.start : rows.stop] = ledger.posterior(), ledger.status
     shape = (len(up), len(across))
     return Plane(x, y, classes, posterior.reshape(*shape, -1), status.reshape(shape))
+
+
+def _from_lines(along: Ledger, upwards: Ledger, x: str, y: str) -> Array | None:
+    """(rows of y, columns of x, C) the posteriors over a plane from those on two of its lines, `along` x and `upwards`:
+    where every column has a log term of its own, as in naive Bayes, the joint is a sum of terms of x alone, of y alone
+    and of neither. None where some term is of several columns, or a cell has no posterior."""
+    if [row for row, _term in along.rows] != [row for row, _term in upwards.rows]:
+        return None
+    total: Array | None = None
+    for (row, of_x), (_row, of_y) in zip(along.rows, upwards.rows, strict=True):
+        alone = row.kind in SEPARATE and row.name == row.child and len(row.parents) == 1
+        if not alone and (row.kind != "prior" or row.parents):
+            return None
+        term = of_x[None] if row.child == x else of_y[:, None] if row.child == y else of_x[None, :1]
+        with np.errstate(over="ignore"):
+            total = term if total is None else total + term
+    if total is None or (along.status != Status.OK).any() or (upwards.status != Status.OK).any():
+        return None
+    if np.isneginf(total).all(axis=2).any():
+        return None
+    posterior = normalize(total.reshape(-1, total.shape[2])).reshape(total.shape)
+    return np.broadcast_to(posterior, (len(upwards.status), len(along.status), total.shape[2]))
 
 
 def scatter(frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int) -> tuple[list[float], list[float], list[int]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from bayes_engine import NaiveBayes, Schema
+from bayes_engine import AODE, TAN, BayesianNetworkClassifier, NaiveBayes, Schema, WeightedNaiveBayes
+from bayes_engine.datasets import load_dataset
 from bayes_engine.decision import regions
 from bayes_engine.decision.regions import MOST_LEVELS, axis_of, posterior_plane, scatter
 
@@ -42,7 +44,7 @@ def test_of_many_levels_the_most_frequent_are_drawn() -> None:
 @pytest.mark.parametrize("fixed", [None, {"b": "v1"}])
 def test_a_plane_in_blocks_is_the_plane_at_once(fixed: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(12)
-    schema, model = Schema.from_dtypes(X), NaiveBayes().fit(X, y)
+    schema, model = Schema.from_dtypes(X), TAN(discretize=None).fit(X, y)
     axes = axis_of(schema["x"], X["x"]), axis_of(schema["a"], X["a"])
     whole = posterior_plane(model, schema, *axes, fixed, 9)
     monkeypatch.setattr(regions, "MOST_NUMBERS", 2 * 9 * 9)
@@ -50,3 +52,52 @@ def test_a_plane_in_blocks_is_the_plane_at_once(fixed: dict[str, str] | None, mo
     np.testing.assert_array_equal(parts.posterior, whole.posterior)
     np.testing.assert_array_equal(parts.status, whole.status)
     assert posterior_plane(model, schema, *axes, fixed, 20).posterior.shape == (12, 9, 2)  # fewer steps
+
+
+MODELS = {
+    "textbook": NaiveBayes(smoothing="none"),
+    "laplace": NaiveBayes(),
+    "kernel": NaiveBayes(likelihoods={"密度": "kernel", "含糖率": "kernel"}),
+    "cut": NaiveBayes(discretize="mdlp"),
+    "weighted": WeightedNaiveBayes(),
+    "tan": TAN(discretize="quantile", bins=3),
+    "aode": AODE(discretize="quantile", bins=3),
+    "network": BayesianNetworkClassifier(discretize="quantile", bins=3),
+}
+
+
+@pytest.mark.parametrize("axes", [("密度", "含糖率"), ("色泽", "密度"), ("脐部", "纹理")])
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_cell_of_a_plane_is_what_the_model_says_of_it(name: str, held: bool, axes: tuple[str, str]) -> None:
+    """Of naive Bayes a plane is made of two lines; bit for bit it is what every cell by itself gives."""
+    dataset = load_dataset("watermelon3")
+    features = dataset.schema.features
+    X, y = dataset.frame[list(features.names)], dataset.frame["好瓜"]
+    model = clone(MODELS[name]).set_params(**({} if name == "weighted" else {"schema": features})).fit(X, y)
+    case = X.iloc[0].to_dict()
+    sides = [axis_of(features[a], X[a]) for a in axes]
+    plane = posterior_plane(model, features, *sides, case if held else None, 9)
+    across, up = (side.ticks(9) for side in sides)
+    cells = pd.DataFrame([case | {axes[0]: a, axes[1]: b} for b in up for a in across]).astype(X.dtypes.to_dict())
+    ledger = model.explain(cells, None if held else list(axes))
+    np.testing.assert_array_equal(plane.posterior.reshape(len(cells), -1), ledger.posterior())
+    np.testing.assert_array_equal(plane.status.ravel(), ledger.status)
+
+
+@pytest.mark.parametrize(("name", "lines"), [("textbook", True), ("weighted", True), ("tan", False), ("aode", False)])
+def test_a_plane_of_naive_bayes_is_explained_on_two_lines_alone(name: str, lines: bool) -> None:
+    dataset = load_dataset("watermelon3a")
+    X, y = dataset.frame[["密度", "含糖率"]], dataset.frame["好瓜"]
+    X = X.assign(更密=X["密度"] > 0.5).astype({"更密": str}) if not lines else X
+    model = clone(MODELS[name]).fit(X, y)
+    asked: list[int] = []
+
+    class Counting:
+        def explain(self, cells: pd.DataFrame, given: object = None) -> object:
+            asked.append(len(cells))
+            return model.explain(cells, given)
+
+    features = Schema.from_dtypes(X)
+    posterior_plane(Counting(), features, *(axis_of(features[a], X[a]) for a in X.columns[:2]), {"更密": "True"}, 30)
+    assert (max(asked) == 30) is lines
