@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.errors import ParameterError
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
+from bayes_engine.stats.counts import MOST_CELLS
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter
 
@@ -184,11 +184,14 @@ def checked_shrinkage(shrinkage: Any) -> Any:
     )
 
 
-def refuse_constant(names: tuple[str, ...], constant: NDArray[np.bool_]) -> None:
-    """Raises TableError where not one column has any spread."""
-    if constant.all():
-        raise TableError(
-            "every column ({names}) has the same value in all rows: there is no covariance and nothing to tell the "
-            "classes apart by; add a column that varies",
-            names=", ".join(names),
+def refuse_matrices(n: int, d: int) -> None:
+    """Raises ParameterError where n covariance matrices of d columns would hold more than MOST_CELLS numbers."""
+    if n * d * d > MOST_CELLS:
+        raise ParameterError(
+            "{n} covariance matrices of {d} columns would hold {cells:.3g} numbers, and the limit is {most:.3g}; take "
+            "fewer columns, the first principal components, say, or naive Bayes",
+            n=n,
+            d=d,
+            cells=float(n * d * d),
+            most=float(MOST_CELLS),
         )

@@ -35,8 +35,8 @@ from bayes_engine.table.schema import Schema, Variable
 
 LEAST_ALPHA = 1e-10
 """What a smaller alpha becomes with force_alpha=False."""
-MOST_CATEGORIES = 2**24
-"""Categories of a column: with more the numbers in it are no categories, and their table no table."""
+MOST_CATEGORIES = 2**23
+"""Categories of a column: with more the numbers in it are no categories, and their table takes over 2 GB."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -24,7 +24,7 @@ from bayes_engine.covariance import (
     ledoit_wolf_amounts,
     oas_amounts,
     pooled,
-    refuse_constant,
+    refuse_matrices,
     shrunk,
 )
 from bayes_engine.decision.loss import LossMatrix, decide
@@ -102,6 +102,7 @@ class GaussianDiscriminant(GenerativeClassifier):
                     column=variable.name,
                     kind=Word(variable.kind),
                 )
+        refuse_matrices(labels.n_classes, len(X.schema))
         pivot = np.array([v.pivot for v in X.schema], dtype=float)
         values = matrix(X)
         with one_thread():
@@ -124,7 +125,12 @@ class GaussianDiscriminant(GenerativeClassifier):
         prior = self._prior(stats)
         total = np.diagonal(stats.scatter.within + stats.scatter.between)
         constant = total <= stats.class_weight.sum() * rounding_variance(stats.scatter)
-        refuse_constant(stats.schema.names, constant)
+        if constant.all():
+            raise TableError(
+                "every column ({names}) has the same value in all rows: there is no covariance and nothing to tell the "
+                "classes apart by; add a column that varies",
+                names=", ".join(stats.schema.names),
+            )
         warn_of_constant(np.array(stats.schema.names, dtype=object)[constant])
         active = np.flatnonzero(~constant)
         used = stats.scatter.of_columns(active)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.covariance import pivots
+from bayes_engine.covariance import pivots, refuse_matrices
 from bayes_engine.em import STOPS, Collapse, EMModel, EMTrace, Runs, Stop, Stopping, em, generator, runs
 from bayes_engine.errors import TableError, UndefinedPosterior
 from bayes_engine.language import Listing
@@ -112,6 +112,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         rows, start = self._rows(X, sample_weight)
+        if self.covariance in ("full", "tied"):
+            refuse_matrices(self.n_components, len(rows.z))
         self._check_rows(rows)
         given = not isinstance(start, str)
         rng = generator(self.random_state)

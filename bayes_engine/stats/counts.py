@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import NotASubset
+from bayes_engine.errors import NotASubset, ParameterError
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
@@ -19,6 +19,8 @@ from bayes_engine.table.encode import MISSING, Table, unseen_code
 
 JOINT_CELLS = 4096
 """Columns are counted together while their joint table has at most this many cells (it must stay in the cache)."""
+MOST_CELLS = 50_000_000
+"""The largest number of cells that are counted: 400 MB of them."""
 Axis = tuple[NDArray[np.intp], int]
 """Where the old entries of an axis stand in the new one, and how long that is."""
 
@@ -70,7 +72,11 @@ def count(table: Table, labels: Labels) -> Counts:
 
     Neighbouring columns share one pass: their codes are joined into one, counted once, and each column's table is a
     margin of the joint one (integers, so the margins are exact).
+
+    Raises ParameterError where they would hold more than MOST_CELLS cells.
     """
+    levels = sum(1 + len(v.levels) for v in table.schema if v.discrete)
+    refuse_tables(labels.n_classes, levels)
     tables: dict[str, Array] = {}
     group: list[str] = []
     cells = 1
@@ -84,6 +90,20 @@ def count(table: Table, labels: Labels) -> Counts:
         group.append(variable.name)
         cells *= size
     return Counts(tables | (_count_jointly(table, labels, group) if group else {}))
+
+
+def refuse_tables(n_classes: int, columns: int) -> None:
+    """Raises ParameterError where tables with a row for each class and so many columns would hold more than MOST_CELLS
+    cells."""
+    if n_classes * columns > MOST_CELLS:
+        raise ParameterError(
+            "the tables of {k} classes and {s} levels or terms would hold {cells:.3g} cells, and the limit is "
+            "{most:.3g}; leave out the columns with the most levels, or choose a target with fewer classes",
+            k=n_classes,
+            s=columns,
+            cells=float(n_classes * columns),
+            most=float(MOST_CELLS),
+        )
 
 
 def _count_jointly(table: Table, labels: Labels, names: Sequence[str]) -> dict[str, Array]:

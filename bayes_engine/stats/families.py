@@ -18,14 +18,11 @@ import numpy as np
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import JOINT_CELLS, ByName, joint_codes
+from bayes_engine.stats.counts import JOINT_CELLS, MOST_CELLS, ByName, joint_codes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema
-
-MOST_CELLS = 50_000_000
-"""The largest number of cells that are counted: 400 MB of them."""
 
 MOST_BYTES = 2e9
 """The largest memory that tables of pairs, and what is estimated from them, may be expected to take."""

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import as_one, known_codes
-from bayes_engine.stats.families import MOST_CELLS
+from bayes_engine.stats.counts import MOST_CELLS, as_one, known_codes
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.encode import MISSING, Table, encode
 from bayes_engine.table.schema import Schema, Variable

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import ByName, less, widen
+from bayes_engine.stats.counts import ByName, less, refuse_tables, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import SPARSE_CELLS, Matrix, assembled
@@ -120,7 +120,8 @@ class TextTerms(ByName):
 
 
 def text_terms(table: Table, labels: Labels) -> TextTerms:
-    """The sums of the terms of every text column by class; a missing text adds nothing."""
+    """The sums of the terms of every text column by class; a missing text adds nothing. Raises ParameterError as
+    `count`."""
     sums = {}
     for variable in table.schema:
         if variable.textual:
@@ -128,5 +129,6 @@ def text_terms(table: Table, labels: Labels) -> TextTerms:
             if column.missing.any():
                 known = ~column.missing
             terms = tuple(str(t) for t in variable.levels)
+            refuse_tables(labels.n_classes, len(terms))
             sums[variable.name] = term_counts(Matrix.of(column.counts[known]), labels.take(known), terms)
     return TextTerms(sums)
