@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from bayes_engine.errors import TableError
-from bayes_engine.table.dataframes import as_frame, to_pandas
+from bayes_engine.table.dataframes import as_frame, from_lists, to_pandas
 from bayes_engine.table.encode import infinity
 from bayes_engine.table.levels import sort_of_objects
 from bayes_engine.table.schema import Variable, numbers
@@ -50,7 +50,7 @@ def numeric_input(
 def _of_numbers(X: Any) -> Any:
     """X with its columns of objects, levels, dates … as floats, where they hold numbers."""
     if isinstance(X, list | tuple):
-        X = np.asarray(X)
+        X = from_lists(X)
     if isinstance(X, pd.DataFrame):
         if not X.columns.is_unique or all(getattr(kind, "kind", "O") in "biuf" for kind in X.dtypes):
             return X

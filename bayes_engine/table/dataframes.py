@@ -60,6 +60,24 @@ def _column(column: Any) -> pd.Series:
     return pd.Series(column.to_list(), dtype=None if isinstance(kind, nw.String | nw.Categorical) else object)
 
 
+def from_lists(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Rows in lists as an array, each cell as it is: NumPy by itself makes strings of the numbers beside a string.
+
+    Raises TableError where the rows differ in length, or a cell holds a sequence.
+
+    >>> from_lists([[1.5, "dull"], [2.5, "crisp"]]).tolist()
+    [[1.5, 'dull'], [2.5, 'crisp']]
+    """
+    try:
+        array = np.asarray(rows)
+        return np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array
+    except ValueError:
+        raise TableError(
+            "the rows are lists of different lengths, or a cell holds a sequence; give every row one plain value for "
+            "each column"
+        ) from None
+
+
 def as_strings(column: pd.Series) -> pd.Series:
     """A column with its cells as strings, missing ones missing: pandas 2 would make the word "nan" of them.
 
@@ -79,7 +97,7 @@ def as_frame(X: Any) -> pd.DataFrame:
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
     X = to_pandas(X)
     if not isinstance(X, pd.DataFrame):
-        array = np.asarray(X)
+        array = from_lists(X) if isinstance(X, list | tuple) else np.asarray(X)
         if array.dtype.kind == "c":
             raise TableError("Complex data not supported")
         if array.ndim != 2:

@@ -205,3 +205,21 @@ def test_saving_an_unfitted_model_says_so(kind: type[BaseEstimator]) -> None:
     with pytest.warns(EstimationWarning, match=f"{kind.__name__} is not fitted: the file holds its parameters"):
         data = save_model(kind())
     assert repr(load_model(data)) == repr(kind())
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("odd", ["u", (1, 2)], ids=["word", "tuple"])
+def test_rows_in_lists_raise_what_a_frame_raises(kind: type[Any], odd: Any) -> None:
+    """NumPy makes strings of the numbers beside a string, and has no array of a tuple among numbers."""
+    rows = [[1.0 + i, odd if i == 2 else float(i % 3)] for i in range(N)]
+    rest = () if kind is BayesianNetwork else (Y,)
+    with listen(), pytest.raises(TableError, match=r"x1|sequence"):
+        kind().fit(rows, *rest)
+
+
+def test_numbers_in_lists_stay_numbers_beside_words() -> None:
+    rows = [[1.0 + i % 3, word] for i, word in enumerate(WORDS)]
+    frame = pd.DataFrame({"x0": [row[0] for row in rows], "x1": WORDS})
+    model = NaiveBayes().fit(rows, Y)
+    assert [v.kind for v in model.schema_] == ["continuous", "categorical"]
+    np.testing.assert_array_equal(model.predict_proba(rows), NaiveBayes().fit(frame, Y).predict_proba(frame))
