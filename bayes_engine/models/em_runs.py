@@ -81,12 +81,15 @@ def run_em(
     return GaussianMixtureRun(model, tried.runs.collapsed[0], ())
 
 
-def objective_reached(
-    X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any
-) -> float | None:
-    """The objective that `run_em` would reach, None where it would collapse."""
-    best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters, bounded=False).runs.best
-    return None if best is None else best.last.objective
+def objectives_reached(
+    X: Array, k: int, starts: Iterable[tuple[Any, int]], *, max_iter: int = 300, **parameters: Any
+) -> list[float | None]:
+    """The objective that `run_em` would reach from each start with its seed, None where it would collapse."""
+    reached = []
+    for start, seed in steps(starts):
+        best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters, bounded=False).runs.best
+        reached.append(None if best is None else best.last.objective)
+    return reached
 
 
 def _begun(X: Array, k: int, start: Any, seed: int, parameters: dict[str, Any]) -> Any:

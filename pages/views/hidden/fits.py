@@ -21,7 +21,7 @@ from bayes_engine.models.em_runs import (
     information_criteria,
     most_discriminating_columns,
     nearest_rows,
-    objective_reached,
+    objectives_reached,
     one_hot,
     run_em,
     run_with_hidden_labels,
@@ -159,18 +159,19 @@ def _begin(table: active.FittableTable, run: MixtureRun) -> Any:
 @cached(max_entries=64, activity=Message("climbing by EM"))
 def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
     """The run. Raises what EM raises where there is not even a start."""
-    return in_worker(run_em, numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
+    return in_worker(run_em, numbers_of(table, run.columns), run.k, _begin(table, run), seed=run.seed, **_keywords(run))
 
 
-@cached(max_entries=256, activity=Message("climbing by EM"))
-def reached(table: active.FittableTable, run: MixtureRun) -> float | None:
-    """The objective at the end of a run; None where it collapses."""
-    return in_worker(objective_reached, numbers_of(table, run.columns), run.k, _begin(table, run), **_keywords(run))
+@cached(max_entries=64, activity=Message("climbing by EM"))
+def reached(table: active.FittableTable, plain: MixtureRun) -> list[float | None]:
+    """The objectives at the end of a run that begins at each of the `other_starts`, None where it collapses: all of
+    them one job, which takes one turn."""
+    starts = [(other.start, other.seed) for other in other_starts(plain)]
+    return in_worker(objectives_reached, numbers_of(table, plain.columns), plain.k, starts, **_keywords(plain))
 
 
 def _keywords(run: MixtureRun) -> dict[str, Any]:
     return {
-        "seed": run.seed,
         "max_iter": MAX_ITER,
         "covariance": run.form,
         "prior": "inverse-wishart" if run.prior else None,

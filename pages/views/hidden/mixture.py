@@ -232,8 +232,7 @@ def _beneath(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixt
 def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         tried = fits.other_starts(run)
-        of_shown = None if climbed.collapse else climbed.trace.last.objective
-        reached = [of_shown if other == run else fits.reached(table, other) for other in tried]
+        reached = fits.reached(table, tried[0])
     alive = {start: value for start, value in enumerate(reached) if value is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
