@@ -2,7 +2,7 @@
 
 What a job has worked is the processor's time of its thread: what waits does not grow old. One that is `YOUNG` is part
 of the page that asked for it. Beyond that `AT_ONCE` go on at a time, and as many of those that have worked longer than
-`GRACE`, at a lower priority: who needs a moment never waits for who needs a minute. Pages come first: at its ticks a
+`SHORT`, at a lower priority: who needs a moment never waits for who needs a minute. Pages come first: at its ticks a
 job waits while any run of the script computes, for there is but one interpreter and a page asks for it a thousand
 times; where pages compute all the time, one job after the other works for `OWN` seconds between two waits.
 
@@ -27,8 +27,10 @@ from bayes_engine.language import Message
 from bayes_engine.progress import watching
 from bayes_engine.workbench.workers import pool
 
-GRACE = 1.0
-"""Seconds that a run of the script waits for all its jobs, and that a job works among the short ones."""
+GRACE = 0.7
+"""Seconds that a run of the script waits for all its jobs: the page is there within a second, with how far they are."""
+SHORT = 1.0
+"""Seconds that a job works among the short ones."""
 SWEEP = 0.25
 """Seconds between two looks for sessions that have left, and for pages that are not drawn anew yet."""
 AT_ONCE = max(1, min(2, (os.cpu_count() or 1) // 2))
@@ -119,7 +121,7 @@ class Job:
         with moved:
             if self not in queue:
                 queue.append(self)
-            if worked <= GRACE or self.is_long:
+            if worked <= SHORT or self.is_long:
                 return
             self.is_long = True
             queue.remove(self)  # it comes after those that are long already

@@ -91,6 +91,7 @@ def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(where, name, work)
     monkeypatch.setattr(job_queue, "GRACE", 0.2)
+    monkeypatch.setattr(job_queue, "SHORT", 0.2)
     monkeypatch.setattr(job_queue, "work_clock", time.monotonic)  # it sleeps
     monkeypatch.setattr(job_queue, "SWEEP", 0.02)
     monkeypatch.setattr(jobs, "PATIENCE", 0.05)
@@ -252,7 +253,7 @@ def test_what_is_waited_for_on_screen_comes_first(monkeypatch: pytest.MonkeyPatc
 
 
 def test_who_waits_does_not_grow_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_queue, "GRACE", 0.2)
+    monkeypatch.setattr(job_queue, "SHORT", 0.2)
     waits = Job("a file", Message("reading the file"))
     waits.work(lambda: [time.sleep(0.3), *steps(range(3))])  # of its own accord, or for the interpreter
     assert not waits.is_long and waits.error is None and waits not in job_queue.queue
