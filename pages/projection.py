@@ -24,8 +24,8 @@ columns = projection.numeric_columns(table)
 if len(columns) < 2:
     st.info(
         _(
-            "A projection needs two columns of numbers, and this table has {n}. Choose another one on the left; the "
-            "known classes below work without a table."
+            "A projection needs two columns of numbers, and this table has {n}. Choose another table; the known "
+            "classes below work without one."
         ).format(n=len(columns))
     )
     equivalence()

@@ -376,6 +376,15 @@ def progress(at: AppTest) -> str:
     return " ".join(str(node.proto.text) for node in at.main.get("progress"))
 
 
+def test_a_note_says_of_whose_answer_it_speaks_where_a_line_has_two() -> None:
+    at = opened("case", showing(State(table="watermelon3", language="en"), fill=True))
+    at.text_input(key="fill_j_0").set_value("0.063").run()
+    assert any("lightbulb: A misprint of the source" in c.value for c in at.caption)
+    at.text_input(key="fill_j_1").set_value("6.80e-5").run()
+    notes = [c.value.removeprefix(":material/lightbulb: ") for c in at.caption if "lightbulb" in c.value]
+    assert [note.split(" ")[0] for note in notes] == ["**good**:", "**bad**:"]
+
+
 def test_a_sheet_filled_in_right_is_praised() -> None:
     data = load_dataset("loan")
     case = pd.DataFrame({"Gender": ["Male"], "Married": ["No"], "Income": [120.0]})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import Message, _
+from bayes_engine.language import _
 from bayes_engine.workbench.derivation import render
 from bayes_engine.workbench.derivation.check import LONGEST
 from bayes_engine.workbench.derivation.derive import Working
@@ -99,14 +99,16 @@ class Blank(NamedTuple):
 
 
 def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one: CaseInUse) -> dict[str, str]:
-    """A line of blanks, what is to be said of their answers, and their marks by key."""
+    """A line of blanks, what is to be said of their answers (of whose, where that differs), and their marks by key."""
     answers = _answers(current())
     marks: dict[str, str] = {}
-    notes: list[Message] = []
+    notes: dict[str, list[str]] = {}  # what is said, and of which classes
     for cell, (key, name, place) in zip(cells, blanks, strict=True):
         text = answers.get(key, "")
         marks[key], note = sheet.checked(text, place, one.table)
-        notes += [note] if note else []
+        if note:
+            label = one.table.class_(sheet.working.classes[place.k])
+            notes.setdefault(note.local(lambda text: md(text, 400)), []).append(md(label, 30))
         cell.text_input(
             spoken(name),
             label_visibility="collapsed",
@@ -115,8 +117,9 @@ def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one:
             max_chars=LONGEST,
             **control(f"fill_{key}", text, partial(_entered, key=key)),
         )
-    for sentence in dict.fromkeys(m.local(lambda text: md(text, 400)) for m in notes):
-        st.caption(f":material/lightbulb: {sentence}")
+    for sentence, labels in notes.items():
+        whose = f"**{_(', ').join(labels)}**{_(': ')}" if len(notes) > 1 else ""
+        st.caption(f":material/lightbulb: {whose}{sentence}")
     return marks
 
 
