@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.loss import decide_ledger
@@ -223,50 +224,64 @@ def _points(
 ) -> Points | None:
     """The rows with their class and what the model, under the losses, decides for each: from all its features, those
     that differ from the case in the others faded; or from the axes alone. None where no row has a place."""
-    x, y, rows = _scattered(table, axes, grid)
-    if not rows:
+    drawn = _drawn_rows(table, axes, grid)
+    if not drawn.rows:
         return None
-    joints = _joints(fitted, axes, table, rows)
+    joints, posteriors = _joints(fitted, axes, table, drawn)
     ledger = joints.at_prior(_judging(fitted, axes).prior_by_class, active.prior_of_use(table))
-    loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]
+    loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[drawn.rows]
     judged = decide_ledger(
         ledger, loss, amount=amounts if loss.by_amount is not None else None
     )  # else it changes no decision
-    truth = table.parts.y.iloc[rows].to_list()
-    order = [joints.classes.index(c) for c in table.classes]
     return Points(
-        x,
-        y,
-        [table.classes.index(c) for c in truth],
+        drawn.x,
+        drawn.y,
+        drawn.truth,
         judged.position.tolist(),
-        rows,
-        _texts(table, axes, rows, truth),
-        posteriors_in(joints, order),
+        drawn.rows,
+        _texts(table, axes, drawn),
+        posteriors,
         [] if amounts is None else amounts.tolist(),
-        differing(table.parts.X.iloc[rows], axes.names, case) if axes.sliced else [],
+        differing(drawn.X, axes.names, case) if axes.sliced else [],
     )
 
 
+class DrawnRows(NamedTuple):
+    """The rows that are drawn: their places, their positions in the table, those of their classes, and themselves."""
+
+    x: list[float]
+    y: list[float]
+    rows: list[int]
+    truth: list[int]
+    X: pd.DataFrame
+
+
 @cached(max_entries=24)
-def _scattered(table: active.FittableTable, axes: Axes, _grid: Plane) -> tuple[list[float], list[float], list[int]]:
-    """The rows that are drawn, and where."""
-    return scatter(table.parts.X, _grid.x, _grid.y, most=MOST_POINTS)
+def _drawn_rows(table: active.FittableTable, axes: Axes, _grid: Plane) -> DrawnRows:
+    x, y, rows = scatter(table.parts.X, _grid.x, _grid.y, most=MOST_POINTS)
+    place = {c: k for k, c in enumerate(table.classes)}
+    return DrawnRows(x, y, rows, [place[c] for c in table.parts.y.iloc[rows].to_list()], table.parts.X.iloc[rows])
 
 
 @cached(max_entries=24, activity=Message("computing the regions"))
-def _joints(fitted: active.Fitted, axes: Axes, _table: active.FittableTable, _rows: list[int]) -> Ledger:
-    """Of the rows that are drawn on these axes: of the whole rows, or of the axes alone."""
-    return summed(_judging(fitted, axes), _table.parts.X.iloc[_rows], axes.names if axes.alone else None)
+def _joints(
+    fitted: active.Fitted, axes: Axes, _table: active.FittableTable, _drawn: DrawnRows
+) -> tuple[Ledger, list[list[float]]]:
+    """Of the rows that are drawn on these axes, of the whole rows or of the axes alone; and their posteriors, in the
+    table's order of the classes."""
+    joints = summed(_judging(fitted, axes), _drawn.X, axes.names if axes.alone else None)
+    return joints, posteriors_in(joints, [joints.classes.index(c) for c in _table.classes])
 
 
-def _texts(table: active.FittableTable, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:
+def _texts(table: active.FittableTable, axes: Axes, drawn: DrawnRows) -> list[str]:
     """What hovering over a row shows: its number, its class and its two cells."""
+    row, classes = _("row {n}"), [table.class_(c) for c in table.classes]
     lines = [
-        [_("row {n}").format(n=int(n) + 1) + f": {table.class_(c)}"]
-        for n, c in zip(table.parts.rows[rows], truth, strict=True)
+        [row.format(n=int(n) + 1) + f": {classes[k]}"]
+        for n, k in zip(table.parts.rows[drawn.rows], drawn.truth, strict=True)
     ]
     for name in axes.names:
-        cells, label = table.parts.X[name].iloc[rows].tolist(), table.column(name)
+        cells, label = drawn.X[name].tolist(), table.column(name)
         shown = {value: table.level(name, value) for value in set(cells)}
         for line, value in zip(lines, cells, strict=True):
             line.append(f"{label} = {shown[value]}")
