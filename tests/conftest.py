@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,8 @@ from typing import Any, NamedTuple
 
 import hypothesis
 import pytest
+
+from tests.ports import free_port
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """There is a process a core already: BLAS with threads of its own would wait, spinning, for a core that is taken. Read
@@ -206,9 +207,7 @@ class App(NamedTuple):
 def running_app(folder: Path, script: Path = ROOT / "app.py", **environment: str) -> Iterator[App]:
     """`streamlit run` on a free port in a process of its own, started in `folder` and stopped at the end. It saves no
     workspace by itself unless the environment says so."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     log = folder / f"server-{port}.log"
     flags = ["--server.headless", "true", "--server.port", str(port)]
     with log.open("wb") as out, subprocess.Popen(

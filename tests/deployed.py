@@ -23,6 +23,7 @@ import pytest
 
 from tests.classrooms import COMMAND
 from tests.conftest import PATIENCE, ROOT, App, ended
+from tests.ports import free_port
 
 HOST = "bayes.example.org"
 ENGLISH, CHINESE = ROOT / ".github" / "DEPLOY.md", ROOT / ".github" / "DEPLOY.zh.md"
@@ -55,12 +56,6 @@ def container_command() -> list[str]:
 def host_command() -> list[str]:
     words = shlex.split(blocks(ENGLISH, "sh")[0])
     return words[words.index("bayes-workbench") :]
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager

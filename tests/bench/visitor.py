@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -24,6 +23,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 SETTERS = {"number_input": "double_value", "slider": "double_array_value", "selectbox": "string_value",
@@ -224,7 +225,7 @@ class Server:
     Streamlit `script`."""
 
     def __init__(self, *flags: str, port: int = 0, script: Path | None = None) -> None:
-        self.port = port or _free_port()
+        self.port = port or free_port()
         self.flags, self.script = flags, script
         self.url = f"http://127.0.0.1:{self.port}"
         self.folder = Path(tempfile.mkdtemp(prefix="bench"))
@@ -291,10 +292,3 @@ def memory_of(pid: int) -> int:
 
 def cpu_of(pid: int) -> float:
     return time.clock_gettime(~pid << 3 | 2)  # Linux's clock of the processor time of a process
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
