@@ -126,6 +126,7 @@ def test_another_amount_turns_the_case() -> None:
     assert app.number_input(key="case_amount").value == 9055  # its row's own again
 
 
+@pytest.mark.slow
 def test_the_amount_goes_with_the_case() -> None:
     app = opened("case", FIXED)
     assert app.number_input(key="case_amount").value == 9055

@@ -123,6 +123,7 @@ def test_a_number_is_typed_and_another_question_may_be_asked() -> None:
     assert at.number_input(key="ask_row").value == 1
 
 
+@pytest.mark.slow
 def test_a_row_plays_the_interview_until_no_question_pays() -> None:
     model, X, y = melons()
     talk = interview(model, X.iloc[[9]], costs=0.02)

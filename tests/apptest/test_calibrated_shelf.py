@@ -81,6 +81,7 @@ def test_questions_are_weighed_before_calibration() -> None:
     assert [h.value for h in raw.subheader] == [h.value for h in app.subheader]
 
 
+@pytest.mark.slow
 def test_compare_judges_it_as_it_stands_and_the_choice_for_all_overrules() -> None:
     two = (Spec("laplace"), *shelf("isotonic", "laplace"))
     table = load_dataset("breast-cancer")

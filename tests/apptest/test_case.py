@@ -404,6 +404,7 @@ def test_forged_answers_do_no_harm() -> None:
     assert "0 of " in progress(at)
 
 
+@pytest.mark.slow
 def test_another_exercise_is_a_new_table_and_case() -> None:
     at = click(page(table="watermelon3"), "exercise")
     assert (seen(state(at), "exercise"), seen(state(at), "fill")) == (1, True)

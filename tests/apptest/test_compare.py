@@ -216,6 +216,7 @@ def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: s
     assert "nan" not in str(numbers(app)).lower()
 
 
+@pytest.mark.slow
 def test_a_refusal_and_a_prior_of_use_are_followed() -> None:
     losses = ((0.0, 1.0), (1.0, 0.0), (0.1, 0.1))
     state = State(table="watermelon3", language="en", losses=losses, extra="refuse", prior=(0.2, 0.8))
@@ -225,6 +226,7 @@ def test_a_refusal_and_a_prior_of_use_are_followed() -> None:
     assert "Rows weighted to the prior of use." in said(app)
 
 
+@pytest.mark.slow
 def test_a_forged_view_shows_the_first() -> None:
     app = opened("model", showing(State(language="en"), model_view="nonsense", compare_curve="x", compare_class=99))
     assert app.title[0].value == "What does the model believe of each class?"

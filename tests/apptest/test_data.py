@@ -279,6 +279,7 @@ def test_the_words_that_streamlit_writes_itself_are_put_into_the_language_by_a_s
     assert " 50 MB" in chinese
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heads", ["age,risk,job", "job,old,age"])
 def test_words_that_a_browser_held_before_a_file_came_are_no_edit(heads: str) -> None:
     """What it asks for meanwhile says how all widgets stood: a column, which the file has not, or has elsewhere."""

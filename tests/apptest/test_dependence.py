@@ -194,6 +194,7 @@ def test_every_tab_opens(tab: str) -> None:
     assert "stalk" not in said(app)  # labels as in the file
 
 
+@pytest.mark.slow
 def test_numbers_are_cut_and_a_column_without_a_cut_is_named() -> None:
     app = opened("dependence", State(table="watermelon3", language="en", labels="file"))
     assert len(pairs_of(app)) == 15

@@ -51,6 +51,7 @@ def drawn(at: AppTest, ink: list[int | None]) -> AppTest:
     return at
 
 
+@pytest.mark.slow
 def test_the_map_beside_the_digit_is_the_ledger_and_its_sum_the_log_odds() -> None:
     at = opened("case", showing(FIRST, unit="nats"))
     part, case = sent_to(at, "bayes_pixels"), X.iloc[[7]]
@@ -126,6 +127,7 @@ def test_an_exercise_has_some_of_the_pixels_only_and_lists_them() -> None:
     assert any("feature" in frame.value.columns for frame in at.dataframe)
 
 
+@pytest.mark.slow
 def test_a_pixel_that_is_no_feature_makes_it_a_table_again() -> None:
     at = opened("case", replace(FIRST, columns=((5, "ignore", "", ()),)))
     assert not [e for e in at.get("bidi_component") if e.proto.component_name == "bayes_pixels"]

@@ -268,6 +268,7 @@ def test_a_link_with_repairs_that_fit_no_column_changes_nothing():
         assert decode(encode(State(repairs=(forged,)))) is None
 
 
+@pytest.mark.slow
 def test_many_columns_of_one_finding_are_one_line_with_one_button_for_all():
     columns = {f"c{j}": (lambda i, j=j: "b" if i == j else "a") for j in range(6)}
     at = page(table(300, x=lambda i: X[i], **columns, y=y))

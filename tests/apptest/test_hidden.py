@@ -109,6 +109,7 @@ def test_by_hand_begins_where_k_means_does_and_another_k_has_other_points() -> N
     assert "Log-likelihood **" in said(app)
 
 
+@pytest.mark.slow
 def test_a_collapse_is_said_in_the_engines_words_and_mended_by_a_prior() -> None:
     app = opened("hidden", showing(State(table="iris", language="en"), em_k=8, em_start="random", em_seed=3))
     assert "has collapsed on" in app.warning[0].value
@@ -208,6 +209,7 @@ def test_a_missing_cell_is_filled_by_its_distribution() -> None:
     assert metrics(app)["In the table"] == "4.8000"
 
 
+@pytest.mark.slow
 def test_a_forged_link_opens_something() -> None:
     forged = showing(
         State(table="iris", language="en"),

@@ -90,6 +90,7 @@ def test_draw_again_changes_the_sample_and_neither_bayes_nor_the_mean() -> None:
     assert again["risk of the sample shown"].tolist() != table["risk of the sample shown"].tolist()
 
 
+@pytest.mark.slow
 def test_a_prior_and_a_loss_move_the_bayes_risk_as_the_formula_says() -> None:
     app = at(lab_parts=ROUND)
     app.slider(key="lab_prior").set_value(0.8).run()

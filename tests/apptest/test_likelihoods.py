@@ -228,6 +228,7 @@ def test_one_kernel_of_all_numbers() -> None:
     assert shown == pytest.approx(float(np.mean(norm.pdf(case, x, h))), rel=1e-3), at
 
 
+@pytest.mark.slow
 def test_naive_bayes_is_told_apart_from_its_probabilities() -> None:
     app = opened("model", showing(State(table="breast-cancer", language="en"), model_view="compare"))
     assert "Naive Bayes is called a good classifier and a bad estimator. Here it is both: right on 93.0%" in said(app)

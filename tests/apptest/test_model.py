@@ -446,6 +446,7 @@ def test_no_two_models_of_the_shelf_show_one_name() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_model_is_called_as_a_person_says_in_links_and_comparisons_and_as_a_file() -> None:
     app = opened("model", State(table="watermelon3", language="en"))
     app.session_state["shelf_rename"] = True

@@ -163,6 +163,7 @@ def test_three_classes_on_two_directions() -> None:
     assert "planes" not in opened("projection", MELONS).segmented_control(key="section").options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", [0.35, slowly(0.0), slowly(1.0)])
 def test_the_dial_from_qda_to_lda(pooling: float) -> None:
     app = opened("projection", shown(State(table="penguins", language="en"), section="dial", loss_unit="nats"))

@@ -30,7 +30,7 @@ requestAnimationFrame(frame)
 @pytest.mark.parametrize(
     ("locale", "state", "code", "words"),
     [
-        ("en-GB", State(), "en", "Opening the page"),
+        pytest.param("en-GB", State(), "en", "Opening the page", marks=pytest.mark.slow),
         pytest.param("zh-CN", State(), "zh", "正在打开", marks=pytest.mark.slow),
         ("en-GB", State(language="zh"), "zh", "正在打开"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import Spec, State, encode
@@ -12,6 +13,7 @@ FIRST = 500
 SHELF = (Spec("laplace"), Spec(family="tan"))
 
 
+@pytest.mark.slow
 def test_the_picture_begins_within_the_first_pixels(page: Page, app) -> None:
     page.goto(f"{app.url}/model?s={encode(State(table='watermelon3', language='en', shelf=SHELF))}")
     picture = page.locator(".js-plotly-plot").first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page
 
 from bayes_engine import load_dataset
@@ -24,6 +25,7 @@ def boxes(page: Page) -> list[dict[str, float]]:
     return [box for place in (page.locator("canvas.regions"), *found) if (box := place.bounding_box())]
 
 
+@pytest.mark.slow
 def test_levels_stand_from_the_top_and_a_card_over_no_point(app: App, new_page: Callable[..., Page]) -> None:
     page = opened(new_page(), app.url, State(table="play-tennis", language="en"))  # sunny, cool: the last of 3 levels
     soon(page, lambda: boxes(page), lambda b: len(b) == 3 and b[1]["y"] + 20 > b[0]["y"] + b[0]["height"] * 2 / 3)

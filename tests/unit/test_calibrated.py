@@ -252,6 +252,7 @@ def test_complement_naive_bayes_has_risks_after_it() -> None:
         assert model.decide(X[:2], {"ham": {"ham": 0, "spam": 1}, "spam": {"ham": 9, "spam": 0}}).action.shape == (2,)
 
 
+@pytest.mark.slow
 def test_it_works_in_a_pipeline_and_with_other_families() -> None:
     X, y = load_iris(return_X_y=True)
     for inner in (LinearDiscriminantAnalysis(), TAN(discretize="mdlp"), MultinomialNB()):

@@ -124,6 +124,7 @@ def test_a_clean_file_of_words_beyond_ascii_is_proved_clean(cities: list[str]) -
     assert assert_equal(joined(rows, ",", "\n"))
 
 
+@pytest.mark.slow
 def test_a_point_that_may_separate_thousands_is_told() -> None:
     rows = [["n", "x", "city"], *([str(i % 7), f"{i % 900 + 1}.{i % 1000:03}", "Oslo"] for i in range(ROWS))]
     assert not assert_equal(joined(rows, ";", "\n"))

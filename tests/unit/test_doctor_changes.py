@@ -87,6 +87,7 @@ def found(frame: pd.DataFrame, schema: Schema) -> Iterator[tuple[Finding, Repair
             yield from ((finding, mend) for mend in finding.mends if isinstance(mend, Repair))
 
 
+@pytest.mark.slow
 @examples(40, 10)
 @given(tables())
 def test_a_mend_changes_the_cells_that_its_sentence_speaks_of(frame: pd.DataFrame) -> None:

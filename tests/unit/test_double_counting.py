@@ -308,6 +308,7 @@ def test_what_is_counted_twice_by_chance_is_about_a_nat_at_17_rows_and_half_of_o
     assert chance is not None and 0.45 < chance.nats < 0.65
 
 
+@pytest.mark.slow
 def test_what_chance_counts_twice_is_what_trees_of_shuffled_frames_count() -> None:
     study = Study("watermelon2")
     case = study.X.iloc[[12]]

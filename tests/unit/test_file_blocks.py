@@ -203,6 +203,7 @@ def test_every_encoding(encoding: str, small: None) -> None:
     agree(gzip.compress(data))
 
 
+@pytest.mark.slow
 def test_damaged_encodings(small: None) -> None:
     lines = [f"{i},Zürich 京都,x\n".encode() for i in range(40)]
     agree(b"a,b,c\n" + b"".join(lines[:20]) + b"7,\xff\xfe,x\n" + b"".join(lines[20:]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
 from tests.pollock import HEADER, files, run, score, table, written
@@ -22,6 +24,7 @@ def lines(data: bytes) -> list[list[str]]:
     return rows if reading.recipe.header is False else [list(reading.frame.columns), *rows]
 
 
+@pytest.mark.slow
 def test_polluted_files_are_read_without_being_told_how() -> None:
     polluted = list(files())
     whole, slips = polluted[:22], polluted[22::EVERY]

@@ -231,6 +231,7 @@ def test_a_sheet_of_lines_of_text_is_not_the_table() -> None:
 # ---- wide tables -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_thousands_of_columns_without_a_cell_are_no_table() -> None:
     with pytest.raises(ReadError, match="every cell of the file is empty"):
         read_table(b"," * 19_000 + b"\n" + b"," * 19_000)

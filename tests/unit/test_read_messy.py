@@ -525,6 +525,7 @@ def test_amounts_as_an_accountant_writes_them() -> None:
     assert reading.frame["a"].tolist()[2:4] == [-1.5, 1.25]
 
 
+@pytest.mark.slow
 def test_versions_are_told_in_tables_of_every_length() -> None:
     for rows in (60, 6_000, 200_000):
         data = b"v,y\n" + b"".join(b"1.%d,%s\n" % ((9, 10, 11)[i % 3], b"xy"[i % 2 : i % 2 + 1]) for i in range(rows))

@@ -268,6 +268,7 @@ def test_a_column_of_names_is_no_trouble() -> None:
     assert found.graph.parents["id"] == () and found.graph.children["id"] == ()
 
 
+@pytest.mark.slow
 def test_a_scorer_that_is_handed_on_remembers() -> None:
     scorer = Scorer(COUNTS, "bdeu", sample_size=4.0)
     assert hill_climb(COUNTS, scorer).decomposed_score.name == "bdeu"

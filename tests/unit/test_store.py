@@ -762,6 +762,7 @@ def test_other_parts_of_the_statistics_are_checked_too() -> None:
             table.columns[0] + 200, *table.columns[1:])), labels),)), "lazy"))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_large_statistics_are_refused_in_little_memory_too(tmp_path: Path) -> None:
     """36 MB of counts and their names are read, hashed and checked; the last count is NaN."""
     classes, n = 45, 100_000

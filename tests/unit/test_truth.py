@@ -125,7 +125,7 @@ def test_the_stated_error_holds_whichever_way_the_boundary_runs(angle: float) ->
     assert abs(found.value - wrong) <= max(2 * found.error, 2e-7)
 
 
-@pytest.mark.parametrize("seed", [*range(2), *map(slowly, range(2, 12))])
+@pytest.mark.parametrize("seed", [0, *map(slowly, range(1, 12))])
 def test_the_stated_error_holds_for_any_truth_loss_and_rule(seed: int) -> None:
     rng = np.random.default_rng(seed)
     k = int(rng.integers(2, 4))
