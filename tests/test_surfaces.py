@@ -52,6 +52,11 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
         "draw",
         "place_of(run.here).asks(",
     ): "the app's words; a table's question has gone through md",
+    (
+        "pages/shell/frame.py",
+        "title",
+        "question or place_of(",
+    ): "a page's question has gone through md, as a table's has",
     ("pages/shell/frame.py", "menu", "group"): WORDS,
     ("pages/shell/frame.py", "menu", "place.icon"): WORDS,
     ("pages/shell/frame.py", "menu", "place.title"): WORDS,
