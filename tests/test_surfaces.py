@@ -49,11 +49,6 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
     (
         "pages/shell/frame.py",
-        "draw",
-        "place_of(run.here).asks(",
-    ): "the app's words; a table's question has gone through md",
-    (
-        "pages/shell/frame.py",
         "title",
         "question or place_of(",
     ): "a page's question has gone through md, as a table's has",
