@@ -195,7 +195,7 @@ def test_assumptions_are_tested_in_words() -> None:
     app = opened("projection", shown(IRIS, section="dial", dial_columns="all"))
     table = app.dataframe[0].value
     assert table["statistic"][0] == "χ²(20) = 140.94" and table["p"][0] == "< 0.0001"
-    assert table["reading"][0] == "covariances differ: move λ towards QDA" and table["n"].tolist() == [150] + [
+    assert table["reading"][0] == "covariances differ: move ρ towards QDA" and table["n"].tolist() == [150] + [
         50
     ] * 6 + [150]
     melons = opened("projection", shown(MELONS, section="dial")).dataframe[0].value

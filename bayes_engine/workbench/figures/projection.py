@@ -119,7 +119,7 @@ def losses_along_pooling(
     figure = Figure()
     figure.add_scatter(
         x=list(values), y=list(losses), mode="lines+markers", line={"color": INK[dark], "width": 2},
-        marker={"size": 5}, hovertemplate="λ = %{x:.2f}: %{y:.4f}<extra></extra>",
+        marker={"size": 5}, hovertemplate="ρ = %{x:.2f}: %{y:.4f}<extra></extra>",
     )  # fmt: skip
     spot(figure, here, 13, MUTED["cost"], dark, "circle")
     figure.update_layout(showlegend=False)

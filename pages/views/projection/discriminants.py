@@ -191,10 +191,10 @@ def _which(pair: tuple[str, str], everything: tuple[str, ...]) -> tuple[str, ...
 
 def _shares() -> tuple[float, float]:
     st.slider(
-        _("QDA 0 … LDA 1: pooling λ"),
+        _("QDA 0 … LDA 1: pooling ρ"),
         step=0.05,
         help=_(
-            "$\\Sigma_c(\\lambda) = ((1-\\lambda) S_c + \\lambda S_w) / ((1-\\lambda) n_c + \\lambda n)$ "
+            "$\\Sigma_c(\\rho) = ((1-\\rho) S_c + \\rho S_w) / ((1-\\rho) n_c + \\rho n)$ "
             "(Friedman 1989): at 1 all classes share one covariance, at 0 each has its own."
         ),
         **within_limits(keys.POOLING),
@@ -322,7 +322,7 @@ def _box_line(tested: BoxM | BayesEngineError, n: int) -> Line:
     if isinstance(tested, BayesEngineError):
         return assumption, test, n, "–", "–", tested.message.local()
     equal = tested.p_value >= SURE
-    reading = _("no sign against it: LDA is enough") if equal else _("covariances differ: move λ towards QDA")
+    reading = _("no sign against it: LDA is enough") if equal else _("covariances differ: move ρ towards QDA")
     return assumption, test, n, f"χ²({tested.df}) = {number(tested.chi2)}", _p(tested.p_value), reading
 
 

@@ -76,21 +76,19 @@ def _measure_name(name: str) -> str:
 
 
 def differences_in_words(evaluated: Evaluated) -> None:
-    """Which models are worse as procedures, in words; then the numbers, and how they were come by."""
-    left, how = st.columns([3, 2], gap="large")
-    with left:
-        names = {name: _measure_name(name) for name in keys.COMPARE_BY.options}
-        measure = choose(_("Which is better on samples of this size?"), keys.COMPARE_BY, names)
-        if len(evaluated.held) < 2:
-            st.markdown(_("One model alone: nothing to compare it with."))
-            return
+    """Which models are worse as procedures, in words; then the numbers, and folded how they were come by."""
+    names = {name: _measure_name(name) for name in keys.COMPARE_BY.options}
+    measure = choose(_("Which is better on samples of this size?"), keys.COMPARE_BY, names)
+    if len(evaluated.held) < 2:
+        st.markdown(_("One model alone: nothing to compare it with."))
+    else:
         compared = differences(evaluated, measure)
         st.markdown(_sentence(evaluated, measure, compared))
-    with how:
+        _table(evaluated, measure, compared)
+        with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
+            _pairs(evaluated, measure, compared)
+    with st.expander(_("How the models are judged"), icon=":material/info:"):
         _caption(evaluated)
-    _table(evaluated, measure, compared)
-    with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
-        _pairs(evaluated, measure, compared)
 
 
 def _written(measure: str, value: float) -> str:
