@@ -24,40 +24,48 @@ from pages.runtime.state import on_click, within_limits
 
 
 def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> None:
-    """A target error rate, what it costs in rows decided, and the refusal row that reaches it."""
+    """A target error rate, what it costs in rows decided, and the refusal row that reaches it: computed only while one
+    looks at it, for every loss makes it another."""
+    opened = st.popover(
+        _("Refuse for a target error rate"), icon=":material/block:", key="refuse_open", on_change="rerun"
+    )
+    if opened.open:
+        with opened:
+            _choose_target(table, fitted, held)
+
+
+def _choose_target(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> None:
     loss, k = active.losses(table), len(table.classes)
     marked = None if loss.by_amount is None else loss.by_amount[:k]
     plain_loss = LossMatrix(table.classes, table.classes, loss.table[:k], marked)
     amount = None if marked is None else table.parts.amount
-    use = active.prior_of_use(table)
-    with st.popover(_("Refuse for a target error rate"), icon=":material/block:"):
-        target = st.number_input(
-            _("At most this share of the decided rows may be wrong (%)"),
-            step=0.5,
-            format="%g",
-            **within_limits(keys.TARGET),
-        )
-        refusal = _refusal(fitted, plain_loss, use, target / 100, held, amount)
-        if not refusal.reached:
-            st.markdown(
-                _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
-                    error=md(f"{refusal.least_error:.1%}")
-                )
-            )
-            return
-        dearer = refusal.risks[refusal.risks > refusal.cost]
-        cost = FlipMargin(refusal.cost, float(dearer.min(initial=float("inf")))).short_within(refusal.cost)
+    target = st.number_input(
+        _("At most this share of the decided rows may be wrong (%)"),
+        step=0.5,
+        format="%g",
+        **within_limits(keys.TARGET),
+    )
+    refusal = _refusal(fitted, plain_loss, active.prior_of_use(table), target / 100, held, amount)
+    if not refusal.reached:
         st.markdown(
-            _(
-                "Refusing where the least risk is above **{cost}** decides {coverage} of the held-out rows, of which "
-                "{error} wrong. The threshold was chosen on these rows: on new ones expect a little more."
-            ).format(cost=md(plain(cost)), coverage=md(f"{refusal.coverage:.1%}"), error=md(f"{refusal.error:.2%}"))
+            _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
+                error=md(f"{refusal.least_error:.1%}")
+            )
         )
-        st.button(
-            _("Set the refusal to it"),
-            key="refuse_target",
-            **on_click(lambda s: refusing(s, table, cost)),
-        )
+        return
+    dearer = refusal.risks[refusal.risks > refusal.cost]
+    cost = FlipMargin(refusal.cost, float(dearer.min(initial=float("inf")))).short_within(refusal.cost)
+    st.markdown(
+        _(
+            "Refusing where the least risk is above **{cost}** decides {coverage} of the held-out rows, of which "
+            "{error} wrong. The threshold was chosen on these rows: on new ones expect a little more."
+        ).format(cost=md(plain(cost)), coverage=md(f"{refusal.coverage:.1%}"), error=md(f"{refusal.error:.2%}"))
+    )
+    st.button(
+        _("Set the refusal to it"),
+        key="refuse_target",
+        **on_click(lambda s: refusing(s, table, cost)),
+    )
 
 
 @cached(max_entries=16, activity=Message("judging the model on rows held out"))
