@@ -214,7 +214,7 @@ def recorded(lines: set[tuple[str, int]]) -> Iterator[None]:
 
 def functions_by_file() -> dict[str, list[types.FunctionType]]:
     """Every function there is, by the file that it stands in."""
-    gc.unfreeze()  # a test that starts the app freezes what there is, and hides it from here
+    gc.unfreeze()  # tests/conftest.py freezes what was collected, and hides it from here
     found: dict[str, list[types.FunctionType]] = defaultdict(list)
     for thing in gc.get_objects():
         if isinstance(thing, types.FunctionType):

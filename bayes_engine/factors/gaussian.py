@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, digamma, polygamma, stdtrit
 
-from bayes_engine.factors import Row, RowKind, normal_log_density, variance_estimate
+from bayes_engine.factors import LOG_2PI, Row, RowKind, normal_log_density, variance_estimate
 from bayes_engine.factors.leaf import (
     Domain,
     Form,
@@ -134,18 +134,21 @@ class GaussianLeaf(Leaf):
         if left is None:
             mean, variance = (cells_of(table, self.parents, hidden, X) for table in self.gaussians)
             return normal_log_density(offset, mean, variance)
-        if self.cells is None and not hidden and (alone := self._own_class_without(X, left)) is not None:
-            terms, right = alone
-            others = np.flatnonzero(~right)
-            if len(others):
-                terms[others] = self._estimated_without(X.take(others), (), left.take(others))
+        if self.cells is None and not hidden and (terms := self._own_class_without(X, left)) is not None:
             return terms
         return self._estimated_without(X, hidden, left)
 
-    def _own_class_without(self, X: Table, left: LeftOutRows) -> tuple[Array, NDArray[np.bool_]] | None:
-        """(n, C) the terms without each row, as if it had its say in the mean and the variance of its own class alone;
-        (n,) where that is so, and they keep their digits. None where the variance of another class may hang on it too:
-        one that all share, or that stands for the class's own."""
+    def known_terms(self, X: Table, left: LeftOutRows | None = None) -> Array:
+        if left is None or self.cells is not None or (terms := self._own_class_without(X, left)) is None:
+            return super().known_terms(X, left)
+        terms[~self.known(X)] = 0.0
+        return terms
+
+    def _own_class_without(self, X: Table, left: LeftOutRows) -> Array | None:
+        """(n, C) the terms without each row, NaN where the cell is not known, from the moments of its own class alone:
+        without a row of weight w, z² variances from the mean, it has lost the share w n z²/((n − w)(n − ddof)) of its
+        squares. Rows for which that is not so, or costs digits, are estimated anew. None where the variance of another
+        class may hang on a row too: one that all share, or that stands for the class's own."""
         m, ddof = self.moments, self.rule.ddof
         whole, few = m.pooled(), max(ddof, 1)
         rows = float(whole.weight[0]) - float(left.weight.max(initial=0.0))
@@ -154,22 +157,39 @@ class GaussianLeaf(Leaf):
         least = 2.0 * max(self.rule.floor * float(whole.m2[0]) / rows, np.finfo(float).tiny)
         if self.replaced.any() or (m.weight <= few).any() or (self.variance <= least).any():
             return None
-        x, own = X[self.variable.name] - m.pivot, left.own
-        weight, offset, squares = m.weight[own], m.offset[own], m.m2[own]
+        terms = normal_log_density(X[self.variable.name] - m.pivot, m.offset[:, None], self.variance[:, None])
+        even, others = left.one_weight is not None, [np.empty(0, dtype=np.intp)]
+        weight, variance, m2 = (a if even else a.take(left.own) for a in (m.weight, self.variance, m.m2))
+        gone: Array | float = left.weight if left.one_weight is None else left.one_weight
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rest = weight - left.weight
-            delta = x - offset
-            gone = left.weight * delta**2 * (weight / rest)
-            offset -= left.weight * delta / rest
-            spread = squares - gone
-            variance = spread / (rest - ddof)
-            right = (rest > np.maximum(1e-9 * weight, few)) & (gone <= 0.5 * squares) & (variance > least)
-            # a column of one value is no factor, whatever its class
-            far = np.maximum(np.abs(offset), np.abs(m.offset).max())
-            right &= spread > 2.0 * float(whole.weight[0]) * np.maximum(1e-20 * far**2, SMALLEST**2)
-            terms = normal_log_density(x, m.offset[:, None], self.variance[:, None])
-            terms[own, np.arange(X.n)] = normal_log_density(x, offset, variance)
-        return terms.T, right
+            rest = weight - gone
+            ratio = (rest - ddof) / (weight - ddof)
+            share, more = gone * weight / (rest * (weight - ddof)), (weight / rest) ** 2 * ratio
+            log_variance = LOG_2PI + np.log(variance)
+            log_other = log_variance - np.log(ratio)
+            # a column of one value is no factor, whatever its class; half of its squares move a mean so far:
+            far = np.abs(m.offset).max() + np.sqrt(0.5 * m2 * gone / (weight * rest))
+            dust = 2.0 * whole.weight[0] * np.maximum(1e-20 * far**2, SMALLEST**2) / m2
+            low = np.maximum(np.maximum(dust, least * ratio / variance), 0.5)
+            low[rest <= np.maximum(1e-9 * weight, few)] = np.inf
+            for c, own in left.by_class:
+                here: Any = c if even else own
+                squared = terms[c].take(own)
+                squared *= -2.0
+                squared -= log_variance[here]
+                kept = squared * -share[here]
+                kept += 1.0
+                squared *= more[here]
+                squared /= kept
+                squared += np.log(kept)
+                squared += log_other[here]
+                squared *= -0.5
+                terms[c][own] = squared
+                others.append(own[kept < low[here]])
+        again = np.concatenate(others)
+        if len(again):
+            terms.T[again] = self._estimated_without(X.take(again), (), left.take(again))
+        return terms.T
 
     def _estimated_without(self, X: Table, hidden: tuple[str, ...], left: LeftOutRows) -> Array:
         """`term` of rows left out: every class is estimated anew for each of them."""

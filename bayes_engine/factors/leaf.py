@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -75,6 +76,18 @@ class LeftOutRows:
         """The rows of X, with their hard labels, one by one."""
         assert labels.codes is not None
         return cls(labels.codes, labels.by_row, stats, (X, labels), np.arange(X.n))
+
+    @cached_property
+    def one_weight(self) -> float | None:
+        """The weight of all of them, where it is the same."""
+        return float(self.weight[0]) if len(self.weight) and (self.weight == self.weight[0]).all() else None
+
+    @cached_property
+    def by_class(self) -> list[tuple[int, NDArray[np.intp]]]:
+        """The classes that have rows here, and which."""
+        order = np.argsort(self.own.astype(np.min_scalar_type(int(self.own.max(initial=0)))), kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(self.own))[:-1])
+        return [(c, rows) for c, rows in enumerate(parts) if len(rows)]
 
     def take(self, rows: Any) -> LeftOutRows:
         """Of these rows."""

@@ -195,12 +195,18 @@ class AveragedFactor(Factor):
         """The terms (places of i, places of j, W) under one super-parent, 0 where j is not known; its own column has
         log P(c, x_i) whatever the second place."""
         member, k = self.members[i], len(self.prior.p)
-        terms = [np.zeros((extents[i], extent, row_width(k + 1))) for extent in extents]
+        terms = self._children_terms(i, extents)
         every = every_place(member.domain, extents[i])
         first, total = member.first(every, self._own_prior(every.n), None)
         terms[i][:, :, :k] = first[:, None]
         idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
         terms[i][idle, :, : k + 1] = -np.inf
+        return terms
+
+    def _children_terms(self, i: int, extents: Sequence[int]) -> list[Array]:
+        """As `_terms`, of the other columns only."""
+        member, k = self.members[i], len(self.prior.p)
+        terms = [np.zeros((extents[i], extent, row_width(k + 1))) for extent in extents]
         place = {name: j for j, name in enumerate(self._domains)}
         for family in member.families:
             term, family = terms[place[family.variable.name]], cast(TableLeaf, family)
@@ -218,7 +224,8 @@ class AveragedFactor(Factor):
         order = np.argsort(left.own, kind="stable")
         packed = pack(X.take(order), [*self._domains.values()])
         counted, without = (
-            [self._children_terms(i, packed.extents, gone) for i in range(len(self.members))] for gone in (0.0, 1.0)
+            [terms(i, packed.extents) for i in range(len(self.members))]
+            for terms in (self._children_terms, self._children_without)
         )
         joint = np.empty((X.n, k))
         bounds = np.searchsorted(left.own[order], np.arange(k + 1)).tolist()
@@ -243,14 +250,13 @@ class AveragedFactor(Factor):
                     joint[last] = self._over(X.take(last), log_prior[last], left.take(last))
         return joint
 
-    def _children_terms(self, i: int, extents: Sequence[int], gone: float) -> list[Array]:
-        """As `_terms`, of the other columns only, every cell having lost the weight `gone`: NaN where it had none."""
+    def _children_without(self, i: int, extents: Sequence[int]) -> list[Array]:
+        """As `_children_terms`, every cell having lost a weight of 1: NaN where it had none."""
         families = [cast(TableLeaf, family) for family in self.members[i].families]
         counts = np.concatenate([f.counts for f in families], axis=2)
         totals = np.stack([f.totals for f in families], axis=2)
         amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
-        table = less_table(counts, totals, amounts, sizes, gone)
-        table = np.where((counts > 0) | (gone == 0), table, np.nan)
+        table = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
         terms = [np.zeros((extents[i], extent, row_width(len(table) + 1))) for extent in extents]
         place, begin = {name: j for j, name in enumerate(self._domains)}, 0
         for family in families:

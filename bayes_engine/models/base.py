@@ -255,8 +255,14 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         return left
 
     def _prior_without(self, gone: LeftOutRows) -> Array:
-        """(n, C) the log class prior without each row."""
-        return log(self._prior_of(self._class_weight_without(gone), self.target_.levels))
+        """(n, C) the log class prior without each row, class by class in memory, as the terms come."""
+        if gone.one_weight is None:
+            return np.asfortranarray(log(self._prior_of(self._class_weight_without(gone), self.target_.levels)))
+        of_class = np.zeros((len(self.classes_), len(self.classes_)))  # those of a class share it
+        there = [c for c, _ in gone.by_class]
+        one = gone.take([rows[0] for _, rows in gone.by_class])
+        of_class[:, there] = log(self._prior_of(self._class_weight_without(one), self.target_.levels)).T
+        return np.take(of_class, gone.own, axis=1).T
 
     def _last_missing(self, variable: Variable, X: Table, weight: Array) -> NDArray[np.bool_] | None:
         """(n,) where a row holds the only missing cell of a column whose missing cell is a level: without it, it is
