@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import lay_out
-from bayes_engine.table.convert import convert
+from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.decode import decode
 from bayes_engine.table.dialect import SAMPLE, cut
 from bayes_engine.table.encodings import mixes_scripts, share_of_chinese
@@ -53,14 +53,6 @@ _TWICE = re.compile("[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc]")
 """Letters that an encoding used twice makes of the second half of others."""
 
 
-class CleanTable(NamedTuple):
-    """The typed columns, what there is to say of them, and the delimiter."""
-
-    frame: pd.DataFrame
-    notes: list[Note]
-    delimiter: str
-
-
 class _Form(NamedTuple):
     """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and whether
     a number shows the decimal point beyond doubt."""
@@ -71,10 +63,10 @@ class _Form(NamedTuple):
     pointed: bool
 
 
-def read_clean(data: bytes) -> CleanTable | None:
-    r"""The table in a file that is long and proved to be clean, None where anything is in doubt.
+def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
+    r"""The table in a file that is long and proved to be clean, and its delimiter; None where anything is in doubt.
 
-    >>> table = read_clean(b"size,city\n" + b"1.5,Oslo\n2.5,Rome\n" * 70_000)
+    >>> table, _delimiter = read_clean(b"size,city\n" + b"1.5,Oslo\n2.5,Rome\n" * 70_000)
     >>> list(table.frame.dtypes.astype(str).iloc[:1]), len(table.frame), table.notes, read_clean(b"size\n1\n")
     (['float64'], 140000, [], None)
     """
@@ -88,8 +80,8 @@ def read_clean(data: bytes) -> CleanTable | None:
     texts = _columns(data, form, *counted)
     if texts is None:
         return None
-    frame, notes, mark = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not form.pointed)
-    return CleanTable(frame, notes, form.delimiter) if mark == "." else None
+    table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not form.pointed)
+    return (table, form.delimiter) if table.mark == "." else None
 
 
 def _form(data: bytes) -> _Form | None:
@@ -134,7 +126,8 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
     """How many rows and how many empty cells a file has; None where a byte speaks of what is not clean, or where the
     lines together have not the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
-    quoted, letters = b'"' in data, None if data.isascii() else _Letters()
+    there = frozenset(c for c in b' "#%-/\r' if data.find(c) >= 0)
+    quoted, letters = ord('"') in there, None if data.isascii() else _Letters()
     ends = marks = returns = control = empty = 0
     within = False  # a quoted cell, where a block begins
     for start in range(0, len(array), _BLOCK):
@@ -144,26 +137,33 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
         if letters and not letters.are_all(block[:here], last=start + here == len(array)):
             return None
         if len(block) < _BLOCK + _AHEAD:
-            block = np.append(block, np.zeros(_AHEAD, dtype=np.uint8))
-        end, mark, back = block == ord("\n"), block == ord(form.delimiter), block == ord("\r")
-        apart = end | mark | back
+            block = np.append(block, np.zeros(_AHEAD + -len(block) % 8, dtype=np.uint8))
+        end, mark = block == ord("\n"), block == ord(form.delimiter)
+        stop = end
+        if ord("\r") in there:
+            back = block == ord("\r")
+            returns += int(np.count_nonzero(back[:here]))
+            if (back[:here] & ~end[1 : here + 1]).any():
+                return None
+            stop = end | back
+        apart = stop | mark
         begins, first = apart, end
         if quoted:
             quote = block == ord('"')
             inside = np.logical_xor.accumulate(quote) ^ within  # after each byte
-            if not _regular(quote, inside, apart, block == 0) or (inside & (end | back))[:here].any():
+            if not _regular(quote, inside, apart, block == 0) or (inside & stop)[:here].any():
                 return None
             within = bool(inside[here - 1])
             mark &= ~inside
-            apart = end | mark | back
+            apart = stop | mark
             opening = np.append(False, quote[1:] & apart[:-1])
             begins, first = apart | opening, end | opening
         strange = (block - np.uint8(ord("~"))) < 2
-        if strange[:here].any() or (back[:here] & ~end[1 : here + 1]).any() or _in_doubt(block, begins, first):
+        if strange[:here].any() or _in_doubt(block, begins, first, there):
             return None
         control += int(np.count_nonzero(block[:here] < ord(" ")))
-        ends, marks, returns = (n + int(np.count_nonzero(which[:here])) for n, which in
-                                ((ends, end), (marks, mark), (returns, back)))  # fmt: skip
+        ends += int(np.count_nonzero(end[:here]))
+        marks += int(np.count_nonzero(mark[:here]))
         empty += int(np.count_nonzero(apart[:here] & apart[1 : here + 1]))
     lines = ends + (not data.endswith(b"\n"))
     expected = (len(form.names) - 1) * lines
@@ -210,28 +210,35 @@ class _Letters:
         return bool(share_of_chinese(data)) and (self._n <= 2 or mixes_scripts(data))
 
 
-def _in_doubt(block: NDArray[np.uint8], apart: NDArray[np.bool_], end: NDArray[np.bool_]) -> bool:
+def _in_doubt(
+    block: NDArray[np.uint8], apart: NDArray[np.bool_], end: NDArray[np.bool_], there: frozenset[int]
+) -> bool:
     """Whether a cell begins with a blank or a zero before digits, a line as a comment does, a number has a power that
-    may be a code or beyond a float64, or dozens of digits. (What begins in the last bytes is seen in the next block.)
-    """
+    may be a code or beyond a float64, or dozens of digits. (What begins in the last bytes is seen in the next block;
+    of the marks that are not `there` in the file none is looked for.)"""
     digit, zero = block - np.uint8(ord("0")) < 10, block == ord("0")
     begun = zero[1:-1] & digit[2:]
-    if (apart[:-2] & begun).any() or (apart[:-3] & (block[1:-2] == ord("-")) & begun[1:]).any():
+    if (apart[:-2] & begun).any():
         return True
-    if (apart[:-1] & (block[1:] == ord(" "))).any():
+    if ord("-") in there and (apart[:-3] & (block[1:-2] == ord("-")) & begun[1:]).any():
         return True
-    comment = (block == ord("#")) | (block == ord("%")) | (block == ord("/"))
-    if (end[:-1] & comment[1:]).any():
+    if ord(" ") in there and (apart[:-1] & (block[1:] == ord(" "))).any():
+        return True
+    if any((end[:-1] & (block[1:] == c)).any() for c in there.intersection(b"#%/")):
         return True
     number = digit | (block == ord("."))
     power = np.flatnonzero(number[:-6] & ((block[1:-5] | 32) == ord("e"))) + 2
     small = (block[power] == ord("-")) & digit[power + 1] & digit[power + 2] & digit[power + 3]
     if digit[power].any() or small.any():
         return True
-    run = number
-    for n in (1, 2, 4, 8, 16, 32):
+    run = number.view(np.uint64) == _EIGHT  # of 64 there are seven eights in a row, wherever they begin
+    for n in (1, 2, 3):
         run = run[:-n] & run[n:]
     return bool(run.any())
+
+
+_EIGHT = np.uint64(0x0101010101010101)
+"""Eight bytes that are true."""
 
 
 def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Series] | None:
@@ -250,23 +257,28 @@ def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Se
             )  # fmt: skip
         except (pd.errors.ParserError, TypeError):  # the second of categories that are truth values in places
             return None
-        others = {name for name in missing if frame[name].dtype.kind not in "if" or frame[name].isna().all()}
+        others = {
+            name for name in missing if frame[name].dtype.kind not in "if" or (empty and frame[name].isna().all())
+        }
         few = [name for name, kind in words.items() if kind == "category"]
         others |= {name for name in few if not all(isinstance(c, str) for c in frame[name].cat.categories)}
         if not others:
             break
         words = words | dict.fromkeys(others, "str")  # a word far below: once more, with all cells as they are written
         del frame
-    if len(frame) != rows or any(frame[name].min() <= -_MOST or frame[name].max() >= _MOST for name in missing):
+    numbers = {name: frame[name].to_numpy() for name in missing}
+    ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name, x in numbers.items()}
+    if len(frame) != rows or any(low <= -_MOST or high >= _MOST for low, high in ends.values()):
         return None
-    absent = sum(int((frame[name].eq("") if name in words else frame[name].isna()).sum()) for name in form.names)
-    if absent != empty:
+    fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
+    gaps = sum(int(np.isnan(x).sum()) for x in fractions.values())
+    if gaps + sum(int(frame[name].eq("").sum()) for name in words) != empty:
         return None
-    if form.delimiter == ";" and not form.pointed and any(frame[name].dtype.kind == "f" for name in missing):
+    if form.delimiter == ";" and not form.pointed and fractions:
         return None
     if b'"' in data and any(frame[name].eq(name).any() for name in list(words)[:1]):
         return None  # the header stands there again, perhaps without its quotes
-    zeros = {name for name in missing if frame[name].dtype.kind == "f" and (frame[name] == 0).any()}
+    zeros = {name for name, x in fractions.items() if ends[name][0] <= 0 <= ends[name][1] and (x == 0).any()}
     # -0.0 becomes 0.0: one value, not two
     return {str(name): column + 0.0 if name in zeros else column for name, column in frame.items()}
 

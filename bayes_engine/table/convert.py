@@ -67,13 +67,24 @@ _LONG = 5000
 
 class ConvertedColumn(NamedTuple):
     """A converted column. `absent`: how many cells each token that was taken as missing stood in ('' the empty cell);
-    `mark`: the decimal mark the column shows beyond doubt; `doubtful`: it shows one that may be either."""
+    `mark`: the decimal mark the column shows beyond doubt; `doubtful`: it shows one that may be either; `distinct`: the
+    different values of a column of text."""
 
     values: pd.Series
     notes: tuple[Note, ...]
     absent: Mapping[str, int]
     mark: Mark | None = None
     doubtful: bool = False
+    distinct: list[str] | None = None
+
+
+class ConvertedTable(NamedTuple):
+    """The typed columns, what there is to say of them, the decimal mark, and the `distinct` values of those of text."""
+
+    frame: pd.DataFrame
+    notes: list[Note]
+    mark: Mark
+    distinct: dict[str, list[str]]
 
 
 class Spellings(NamedTuple):
@@ -92,7 +103,7 @@ def convert(
     types: Mapping[int, ReadAs] | None = None,
     *,
     points_in_doubt: bool = False,
-) -> tuple[pd.DataFrame, list[Note], Mark]:
+) -> ConvertedTable:
     """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
     decimal mark.
 
@@ -101,8 +112,8 @@ def convert(
     separates thousands (its cells are separated by semicolons), so that 1.234 is told. A dict is emptied on the way,
     so that the table is never held twice.
 
-    >>> frame, notes, mark = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
-    >>> frame["x"].tolist(), frame["well"].tolist(), len(notes), mark
+    >>> table = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
+    >>> table.frame["x"].tolist(), table.frame["well"].tolist(), len(table.notes), table.mark
     ([1.5, 2.25], ['1E5', '4D2'], 2, ',')
     """  # fmt: skip
     texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
@@ -128,7 +139,8 @@ def convert(
     taken = sorted({token for counts in absent.values() for token in counts if token})
     notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)
     frame = pd.DataFrame({name: column.values for name, column in columns.items()}, copy=False)
-    return frame, notes, decimal or ("," if "," in marks else ".")
+    distinct = {name: column.distinct for name, column in columns.items() if column.distinct is not None}
+    return ConvertedTable(frame, notes, decimal or ("," if "," in marks else "."), distinct)
 
 
 def convert_column(
@@ -354,7 +366,8 @@ def _text(
             if b in times:
                 times[b] += n
         notes += spelling_notes(name, spelled, bare, times, position)
-    return ConvertedColumn(values, tuple(notes), absent)
+    distinct = list(dict.fromkeys(s for s, b in zip(spelled, bare, strict=True) if b not in tokens))
+    return ConvertedColumn(values, tuple(notes), absent, distinct=distinct)
 
 
 def _empty(column: pd.Series, bare: list[str], position: int) -> ConvertedColumn:

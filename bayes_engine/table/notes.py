@@ -190,10 +190,11 @@ def compact_note(name: str, values: NDArray[Any], position: int) -> list[Note]:
     >>> len(compact_note("x", np.array([20240229, 20240301, 20240230]), 0))
     0
     """
-    if compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is None:
+    low = np.nanmin(values)
+    if not 1900_01_01 <= low <= 2100_12_31 or compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is None:
         return []
     return [note("column '{column}': '{example}' is read as a number; such numbers may be dates", "warning",
-                 column=name, example=f"{np.nanmin(values):.0f}")
+                 column=name, example=f"{low:.0f}")
             .offering(offer("Read as dates", "types", ((position, "date"),)))]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from bayes_engine.table.grid import Grid
 from bayes_engine.table.notes import Note, Offer, listed, note
 from bayes_engine.table.numbers import Mark
 from bayes_engine.table.parquet_arff import arff, is_arff, is_parquet, parquet, written
-from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable
+from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, infer_schema
 from bayes_engine.table.workbooks import workbook
 
 __all__ = ["MAX_BYTES", "Note", "Offer", "Reading", "Recipe", "read_table"]
@@ -101,9 +101,13 @@ def read_table(
     notes: list[Note] = []
     data = load(source, max_bytes)
     by_rule = (encoding, delimiter, quote, decimal, header, missing) == (None,) * 6 and not types and trim and typed
-    contents, recipe = (by_rule and _clean(data, notes)) or _opened(
-        data, encoding, delimiter, quote, sheet, typed, max_bytes, notes
-    )
+    distinct: dict[str, list[str]] = {}
+    contents: Grid | pd.DataFrame
+    if by_rule and (clean := read_clean(data)) is not None:
+        (contents, notes, _mark, distinct), own = clean
+        recipe = Recipe("text", "utf-8", own, '"', header=1)
+    else:
+        contents, recipe = _opened(data, encoding, delimiter, quote, sheet, typed, max_bytes, notes)
     del data
     if isinstance(contents, Grid):
         frame, line = assemble(contents, header, recipe.delimiter, notes, trim=trim)
@@ -113,7 +117,9 @@ def read_table(
         if typed:
             texts = {str(name): text for name, text in frame.items()}
             del frame
-            frame, type_notes, mark = convert(texts, decimal, missing, wanted, points_in_doubt=recipe.delimiter == ";")
+            frame, type_notes, mark, distinct = convert(
+                texts, decimal, missing, wanted, points_in_doubt=recipe.delimiter == ";"
+            )
             notes += type_notes
         recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing),
                          types=tuple(wanted.items()), trim=trim)  # fmt: skip
@@ -123,7 +129,7 @@ def read_table(
         recipe = replace(recipe, types=tuple(wanted.items()))
     if not typed:
         frame = frame.apply(written)
-    schema = Schema.infer(frame, numerals=False) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
+    schema = infer_schema(frame, distinct) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
     if typed:
         notes += _set_aside(schema, len(frame))
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
@@ -168,14 +174,6 @@ def _set_aside(schema: Schema, n: int) -> list[Note]:
     many = [v for v in schema if v.kind == "categorical" and len(v.levels) > max(MAX_CLASSES, n / 4)]
     return notes + [note("column '{column}' has {levels} distinct values in {n} rows, many for a category", "warning",
                          column=v.name, levels=len(v.levels), n=n) for v in many[:_NAMED]]  # fmt: skip
-
-
-def _clean(data: bytes, notes: list[Note]) -> tuple[pd.DataFrame, Recipe] | None:
-    """A long CSV file in which there is nothing to find out; None of any other."""
-    if (table := read_clean(data)) is None:
-        return None
-    notes += table.notes
-    return table.frame, Recipe("text", "utf-8", table.delimiter, '"', header=1)
 
 
 def _opened(

@@ -7,7 +7,7 @@ two folds of one table cannot disagree. Guessing from values is `Schema.infer`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -172,23 +172,7 @@ class Schema:
         frame = frame if isinstance(frame, pd.DataFrame) else as_frame(frame)
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         schema = cls(tuple(_infer(str(name), column, numerals) for name, column in frame.items()))
-        if not target:
-            return schema
-        labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
-        called = [(v, target_strength(v.name)) for v in schema]
-        named = [(v, how) for v, how in called if how and (v in labels or _coded(v, frame))]
-        hollow = [(v, how) for v, how in called if how > 1 and v.kind in ("constant", "empty")]  # a fit refuses it
-        for likely in (
-            *([v for v, how in (*hollow, *named) if how == strength] for strength in (3, 2, 1)),
-            [v for v in labels if isinstance(v.levels[-1], str)],
-            [v for v in schema.variables[-1:] if _coded(v, frame)],
-            labels,
-        ):
-            if likely:
-                v = likely[-1]
-                kind: Kind = "categorical" if v.numeric else v.kind
-                return schema.with_variable(recast(v, frame[v.name], kind)).with_role(v.name, "target")
-        return schema
+        return _with_likely_target(schema, frame) if target else schema
 
     def otherwise(self, frame: pd.DataFrame) -> tuple[Variable, ...]:
         """What `infer` takes columns of strings for that dtypes made levels: numbers; identifiers and texts where the
@@ -207,6 +191,37 @@ MANY_LEVELS = 100
 
 _HAN = re.compile(f"[{HAN}]")
 _IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
+
+
+def infer_schema(frame: pd.DataFrame, distinct: Mapping[str, list[str]]) -> Schema:
+    """`Schema.infer` of a frame that a reader made, which knows the `distinct` values of columns of text.
+
+    >>> infer_schema(pd.DataFrame({"good": ["no", "yes", "no"]}), {"good": ["no", "yes"]})["good"].levels
+    ('no', 'yes')
+    """
+    variables = (
+        _infer(str(name), column, numerals=False, known=distinct.get(str(name))) for name, column in frame.items()
+    )
+    return _with_likely_target(Schema(tuple(variables)), frame)
+
+
+def _with_likely_target(schema: Schema, frame: pd.DataFrame) -> Schema:
+    """The schema with the column as its target that is called so, or holds classes (see `Schema.infer`)."""
+    labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
+    called = [(v, target_strength(v.name)) for v in schema]
+    named = [(v, how) for v, how in called if how and (v in labels or _coded(v, frame))]
+    hollow = [(v, how) for v, how in called if how > 1 and v.kind in ("constant", "empty")]  # a fit refuses it
+    for likely in (
+        *([v for v, how in (*hollow, *named) if how == strength] for strength in (3, 2, 1)),
+        [v for v in labels if isinstance(v.levels[-1], str)],
+        [v for v in schema.variables[-1:] if _coded(v, frame)],
+        labels,
+    ):
+        if likely:
+            v = likely[-1]
+            kind: Kind = "categorical" if v.numeric else v.kind
+            return schema.with_variable(recast(v, frame[v.name], kind)).with_role(v.name, "target")
+    return schema
 
 
 def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
@@ -292,7 +307,8 @@ def _is_number(cell: Any) -> bool:
 
 def middle(values: NDArray[np.float64]) -> float:
     """A number near the finite ones of `values`, to keep offsets from: their mean where that is finite."""
-    finite = values[np.isfinite(values)]
+    known = np.isfinite(values)
+    finite = values if known.all() else values[known]
     if not finite.size:
         return 0.0
     first = finite[finite.size // 2]  # near the data first, so that the mean itself loses no digits
@@ -336,10 +352,10 @@ def _distinct(values: pd.Series) -> tuple[list[Any], bool]:
     return observed(values), True
 
 
-def _infer(name: str, column: pd.Series, numerals: bool) -> Variable:
-    """Kind and role of one column, from its dtype and its values."""
+def _infer(name: str, column: pd.Series, numerals: bool, known: list[str] | None = None) -> Variable:
+    """Kind and role of one column, from its dtype and its values, of which the distinct ones may be known."""
     values = column.dropna() if column.hasnans else column
-    distinct, all_of_them = _distinct(values)
+    distinct, all_of_them = _distinct(values) if known is None else (known, True)
     of_objects = pd.api.types.is_object_dtype(column.dtype)
     if (of_objects and SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):
         column = pd.Series(numbers(column, Variable(name, "continuous")), column.index, name=column.name)

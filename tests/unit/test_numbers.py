@@ -97,6 +97,6 @@ def test_long_columns_are_read_as_short_ones(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_token_that_means_missing_is_no_example_of_a_number() -> None:
     cells = {"x": ["1.2.3", "9.999", "1.234", "2.345"]}
-    frame, notes, _mark = convert(pd.DataFrame(cells), None, ("1.2.3", "9.999"), points_in_doubt=True)
+    frame, notes, *_rest = convert(pd.DataFrame(cells), None, ("1.2.3", "9.999"), points_in_doubt=True)
     assert frame["x"].isna().tolist() == [True, True, False, False]
     assert "'1.234' is read as 1.234" in str(notes[0].message)
