@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import SimpleNamespace
@@ -136,6 +136,30 @@ def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
     del second
     assert cache.release() == 1
     assert bytes_kept(DIGEST) == 0 and 8000 <= bytes_kept() < 16000  # iris stays
+
+
+def test_a_model_counts_by_its_key_and_goes_with_the_file_that_this_speaks_of() -> None:
+    """The key of a fitted model holds that of its table, which holds the file's."""
+    calls = []
+
+    @cache.cached(max_entries=4)
+    def explained(fitted: SimpleNamespace, case: Mapping[str, float], _table: object) -> Any:
+        calls.append(dict(case))
+        return np.zeros(1000)
+
+    def fitted(digest: str) -> SimpleNamespace:
+        return SimpleNamespace(key=((f"upload:{digest}|2f", None), "laplace"))
+
+    file = File()
+    cache.hold(DIGEST, file, 3_000_000)
+    for _rerun in range(2):
+        explained(fitted(DIGEST), {"x": -1.0}, object())
+        explained(fitted(DIGEST), {"x": -2.0}, object())  # hash(-1.0) == hash(-2.0)
+        explained(fitted("another"), {"x": -1.0}, object())
+    assert calls == [{"x": -1.0}, {"x": -2.0}, {"x": -1.0}]
+    assert bytes_kept(DIGEST) >= 16_000
+    del file
+    assert cache.release() == 1 and bytes_kept(DIGEST) == 0 and bytes_kept() >= 8000
 
 
 def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
