@@ -25,7 +25,7 @@ from tests.pollock import Result, files, run
 from tests.unit.test_pollock import lines as ours
 
 BYTES_A_ROW = 50
-MOST, MOST_MEMORY = 4.0, 2.0
+MOST, MOST_MEMORY = 3.0, 1.5
 """How many times the CPU time and the memory of pandas' typed reader, which finds nothing out, a clean file takes."""
 
 
