@@ -21,8 +21,8 @@ from pages.runtime import job_queue, jobs
 from pages.runtime.state import Spec, State
 from pages.views.model.compare import expected
 from tests.apptest.opened import listed, opened, seen, showing
+from tests.cache_contents import forget
 from tests.conftest import PATIENCE
-from tests.kept import forget
 
 IRIS = showing(State(table="iris", language="en", shelf=(Spec("laplace"),)), model_view="compare")
 ALL = 150

@@ -23,8 +23,8 @@ from pages import active
 from pages.runtime import job_queue, jobs
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import listed, opened, seen, showing, uploaded
+from tests.cache_contents import forget
 from tests.conftest import PATIENCE, slowly
-from tests.kept import forget
 
 MELONS = showing(State(table="watermelon2", language="en"), unit="nats", loss_unit="nats")
 MINUS = "−"

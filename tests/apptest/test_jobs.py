@@ -28,8 +28,8 @@ from pages.runtime.state import Spec, State
 from pages.views.classify import file_given
 from pages.views.network import learn_search
 from tests.apptest.opened import APP, opened, seen
+from tests.cache_contents import forget
 from tests.conftest import PATIENCE
-from tests.kept import forget
 
 EVERY_PAGE = ("start", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection",
               "hidden", "laboratory")  # fmt: skip

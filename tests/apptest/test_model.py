@@ -19,8 +19,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import content_key
 from pages.runtime.state import Spec, State, decode, encode, state_from_json
 from tests.apptest.opened import APP, behind, give, listed, opened, showing, uploaded
+from tests.cache_contents import forget
 from tests.conftest import PATIENCE, crossed, slowly
-from tests.kept import forget
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 KNOCK, DENSITY = 2, 6

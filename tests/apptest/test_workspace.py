@@ -22,8 +22,8 @@ from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
 from pages.shell.workspace.form import ROLES, GivenFile, Workspace, read, without_data, write
 from tests.apptest.opened import APP, give, opened
+from tests.cache_contents import forget
 from tests.conftest import PATIENCE, crossed, slowly
-from tests.kept import forget
 
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
 ROWS = "\n".join(f"{('青绿', '乌黑', '浅白')[i % 3]};{i % 7},{i % 4};{('是', '否')[i % 5 // 3]}" for i in range(30))

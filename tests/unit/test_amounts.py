@@ -29,7 +29,7 @@ from bayes_engine.decision.refusal import refusal_for_error
 from bayes_engine.errors import LossError, TableError
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import decision_counts
-from tests.answered import as_csv, receive, score
+from tests.classified_files import as_csv, receive, score
 
 LOAN = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.6], [300, 0]]).with_amount([("good", "bad")])
 """Granting to a bad payer loses 60 % of the sum, refusing a good one 300 whatever the sum."""

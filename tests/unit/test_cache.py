@@ -20,8 +20,8 @@ from bayes_engine.language import Message
 from bayes_engine.priors import Dirichlet
 from bayes_engine.table.schema import Schema, Variable
 from pages.runtime import cache, jobs
+from tests.cache_contents import bytes_kept, forget
 from tests.conftest import PATIENCE, ROOT
-from tests.kept import bytes_kept, forget
 
 DIGEST = "0123456789abcdef"
 

@@ -41,8 +41,8 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.progress import watching
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.incoming.classified_file import reasons
-from tests.answered import receive
-from tests.answered import score as score_rows
+from tests.classified_files import receive
+from tests.classified_files import score as score_rows
 from tests.conftest import at_least, examples
 
 

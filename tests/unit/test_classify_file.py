@@ -35,7 +35,7 @@ from bayes_engine.workbench.incoming.classified_file import (
 )
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from bayes_engine.workbench.incoming.second_table import CellRules, Reception, Treatment
-from tests.answered import as_csv, receive, score
+from tests.classified_files import as_csv, receive, score
 
 TRAIN = pd.DataFrame({
     "height": [160.0, 165.0, 170.0, 180.0, 185.0, 190.0],

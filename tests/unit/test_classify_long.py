@@ -22,7 +22,7 @@ from bayes_engine.workbench.incoming.classified_file import answers, decision_co
 from bayes_engine.workbench.incoming.columns import names_alike
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
 from bayes_engine.workbench.incoming.second_table import CellRules, IncomingFile, Reception
-from tests.answered import as_csv, as_file, receive, score
+from tests.classified_files import as_csv, as_file, receive, score
 from tests.conftest import at_least, every_other
 
 TRAIN = pd.DataFrame({

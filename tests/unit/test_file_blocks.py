@@ -20,7 +20,7 @@ from bayes_engine.workbench.incoming.classified_file import score_file
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
 from bayes_engine.workbench.incoming.second_table import Reception
 from tests import pollock
-from tests.answered import as_csv
+from tests.classified_files import as_csv
 from tests.conftest import crossed, every_other, examples, slowly
 
 HEADER = ["size", "city", "note", "when"]

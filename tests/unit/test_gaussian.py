@@ -14,7 +14,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.table.schema import Schema, Variable
-from tests.answered import receive, score
+from tests.classified_files import receive, score
 
 BOTH = pytest.mark.parametrize("model", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 

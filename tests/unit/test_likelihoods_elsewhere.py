@@ -27,7 +27,7 @@ from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.derivation.render import behind, most_discriminating, to_markdown, to_text
 from bayes_engine.workbench.incoming.classified_file import results
-from tests.answered import as_csv, receive, score
+from tests.classified_files import as_csv, receive, score
 from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

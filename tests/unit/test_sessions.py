@@ -17,8 +17,8 @@ from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from pages.runtime import cache, private, sessions
+from tests.cache_contents import bytes_kept
 from tests.conftest import PATIENCE, ROOT
-from tests.kept import bytes_kept
 
 
 class Left:

@@ -34,7 +34,7 @@ from bayes_engine.workbench.workers import child, pool
 from bayes_engine.workbench.workers.pool import Call, Pool, Worker, WorkerLost
 from pages.runtime.job_queue import Job, in_worker
 from tests.conftest import PATIENCE
-from tests.working import counted
+from tests.worker_tasks import counted
 
 MELON = load_dataset("watermelon2")
 PARTS = take_apart(MELON.frame, MELON.schema)
