@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import gc
 import random
 
-from tests.mutants import ROOT, drawn, mutants
+from bayes_engine.stats import counts
+from tests.mutants import ROOT, drawn, functions_by_file, mutants
 
 SOURCE = """
 LIMIT = 3
@@ -45,3 +47,12 @@ def test_a_sample_is_drawn_in_proportion_and_from_its_seed_alone() -> None:
     sample = drawn(met, 12, random.Random(1))
     assert sample == drawn(met, 12, random.Random(1)) != drawn(met, 12, random.Random(2))
     assert {sum(m.path.name == f"{k}.py" for m in sample) for k in range(4)} == {3}
+
+
+def test_functions_that_were_frozen_are_found() -> None:
+    """The collector does not list what tests/conftest.py freezes: every mutant would survive."""
+    gc.freeze()
+    try:
+        assert counts.refuse_tables in functions_by_file()[counts.__file__]
+    finally:
+        gc.freeze()
