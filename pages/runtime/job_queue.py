@@ -43,7 +43,7 @@ YOUNG = 0.05
 """Seconds of work for which a job is part of the page that asked for it, and gives way to nobody."""
 GIVE_WAY, OWN = 0.06, 0.02
 """Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
-DOORS = 0.04
+DOORS = 0.02
 """Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""
 work_clock = time.thread_time
 """Seconds that this thread has worked."""
