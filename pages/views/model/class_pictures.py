@@ -18,7 +18,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change, choose
-from pages.views.model import class_conditionals
+from pages.views.model import column_choice
 
 
 @cached(max_entries=32)
@@ -47,7 +47,7 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
         }
         for k, (label, row) in enumerate(zip(labels, values[kind], strict=True))
     ]
-    nats = class_conditionals.information_by_column(table, fitted)
+    nats = column_choice.information_by_column(table, fitted)
     information = [None if name not in nats else units.evidence(nats[name]) for name in image.names]
     most = max([v for v in information if v is not None], default=0.0) or 1.0
     title = "I(x; c)"

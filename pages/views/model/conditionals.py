@@ -12,6 +12,7 @@ from pages.runtime.escape import md
 from pages.views.model import (
     class_conditionals,
     class_pictures,
+    column_choice,
     estimation,
     likelihoods,
     prior_and_parameter_count,
@@ -28,15 +29,15 @@ def conditionals(table: active.FittableTable) -> None:
     structures.structure_in_a_line(table, fitted)
 
     pictures = st.container()
-    figure, columns = st.columns(class_conditionals.column_widths(fitted), gap="medium")
+    figure, columns = st.columns(column_choice.column_widths(fitted), gap="medium")
     with columns:
-        column = class_conditionals.choose_column(table, fitted)
+        column = column_choice.choose_column(table, fitted)
     if image := pixels.picture(table):
         with pictures:
             class_pictures.class_pictures(table, fitted, image, column.name)
     try:
         with figure:
-            conditional = class_conditionals.choose_conditional(table, fitted, column)
+            conditional = column_choice.choose_conditional(table, fitted, column)
             class_conditionals.draw_conditional(table, fitted, conditional)
     except BayesEngineError as error:  # one value in every row: no factor
         conditional = None
