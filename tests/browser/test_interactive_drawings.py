@@ -32,7 +32,11 @@ def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, 
     page.goto(app.url + "/projection")
     settled(page)
     expect(page.get_by_text("12 of 17")).to_be_visible()
-    page.get_by_test_id("projection-handle").focus()
+    handle = page.get_by_test_id("projection-handle")
+    handle.click()  # taken and let go where it stands: the line is still Fisher's
+    settled(page)
+    assert "line" not in view_of(page)
+    handle.focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     soon(page, lambda: view_of(page).get("angle", 0.0), lambda angle: abs(abs(angle - 78.8) - 3) < 0.2)

@@ -32,7 +32,7 @@ function create(host) {
     return { name, what, value }
   })
 
-  let data, theme, box, view, shown = "", angle = 0, end = 1, drag = null, timer = 0, glide = 0
+  let data, theme, box, view, shown = "", angle = 0, end = 1, drag = null, turned = false, timer = 0, glide = 0
 
   function update(component) {
     const next = component.data, first = !data, same = data && JSON.stringify(data) === JSON.stringify(next)
@@ -288,7 +288,7 @@ function create(host) {
   // -- turning
 
   function settle() { clearTimeout(timer); timer = 0; send("turned", { angle: Math.round(angle * 100) / 100 }) }
-  function turn(degrees) { cancelAnimationFrame(glide); angle = wrap(Math.round(degrees * 10) / 10); redraw("turn") }
+  function turn(degrees) { cancelAnimationFrame(glide); turned = true; angle = wrap(Math.round(degrees * 10) / 10); redraw("turn") }
   const towards = event => {
     const frame = field.getBoundingClientRect(), dx = event.clientX - frame.left - view.x(0), dy = view.y(0) - (event.clientY - frame.top)
     if (Math.hypot(dx, dy) < 8) return
@@ -303,11 +303,11 @@ function create(host) {
   for (const [target, follow] of [[handle, towards], [turning, towards], [hill, along]]) {
     on(target, "pointerdown", event => {
       if (event.button) return
-      target.setPointerCapture(event.pointerId); drag = follow
+      target.setPointerCapture(event.pointerId); drag = follow; turned = false
       if (target !== handle) follow(event)
     })
     on(target, "pointermove", event => drag === follow && target.hasPointerCapture(event.pointerId) && follow(event))
-    const release = () => { if (drag) { drag = null; settle() } }
+    const release = () => { if (drag) { drag = null; if (turned) settle() } }
     on(target, "pointerup", release); on(target, "pointercancel", release)
   }
   on(handle, "keydown", event => {
