@@ -3,6 +3,7 @@
 // Words and labels from data reach the page through textContent and fillText only.
 
 const WHOLE = 9000, SLOWEST = 650     // ms of a long run, of one iteration
+const TALLEST = 500                   // pixels of a plane
 const AGAIN = 2600                    // ms of a run that starts by itself, after a change
 
 const films = (globalThis.bayesFilms ??= new Map())
@@ -145,7 +146,7 @@ function createPlayer(host) {
 
   function drawStage(t0, t1, f) {
     const width0 = field.clientWidth, rows = film.grid ? Math.ceil(film.n / film.grid) : 0
-    const height = film.grid ? clamp(rows * Math.min(width0 / film.grid, 58) + 16, 60, 460) : clamp(width0 * (last() < 1 ? 0.64 : 0.72), 300, data.height)
+    const height = film.grid ? clamp(rows * Math.min(width0 / film.grid, 58) + 16, 60, 460) : clamp(width0 * (last() < 1 ? 0.64 : 0.72), 300, TALLEST)
     const [ctx, width] = pen(canvas, height)
     box = film.grid ? { l: 4, t: 8, w: width - 8, h: height - 16, cell: Math.min((width - 8) / film.grid, (height - 16) / rows), width, height }
       : { l: 52, t: 8, w: width - 60, h: height - 52, width, height }
@@ -218,7 +219,7 @@ function createPlayer(host) {
     for (let i = 0; i < film.n; i++) {
       const [x, y] = placeOfRow(i)
       if (!Number.isFinite(x + y)) continue
-      const seen = data.seen_labels?.[i], shape = paths[data.glyphs && data.truth ? data.truth[i] % GLYPHS.length : 0]
+      const seen = data.seen_labels?.[i], shape = paths[data.truth ? data.truth[i] % GLYPHS.length : 0]
       ctx.save(); ctx.translate(x, y); ctx.scale(r, r)
       if (seen) { ctx.strokeStyle = theme.inkCss; ctx.lineWidth = 4.6 / r; ctx.stroke(shape) }
       ctx.strokeStyle = theme.groundCss; ctx.lineWidth = (seen ? 1.6 : 2) / r; ctx.stroke(shape)
@@ -297,10 +298,10 @@ function createPlayer(host) {
     const items = []
     const entry = (svg, text) => { const li = make("li", "", null); li.append(svg); make("span", "", li).textContent = text; items.push(li) }
     data.inks.slice(0, film.k).forEach((ink, k) => {
-      const colour = inkOf(k), g = GLYPHS[data.glyphs && data.same ? k % GLYPHS.length : 0]
+      const colour = inkOf(k), g = GLYPHS[data.truth && data.same ? k % GLYPHS.length : 0]
       entry(drawing(g, "-1.3 -1.3 2.6 2.6", colour), `${ink.label} · π = ${form(t, k, 0).toFixed(4)}`)
     })
-    if (data.glyphs && data.truth && !data.same) data.truths.forEach((label, c) => entry(drawing(GLYPHS[c % GLYPHS.length], "-1.3 -1.3 2.6 2.6", theme.soft), label))
+    if (data.truth && !data.same) data.truths.forEach((label, c) => entry(drawing(GLYPHS[c % GLYPHS.length], "-1.3 -1.3 2.6 2.6", theme.soft), label))
     if (data.seen_labels) entry(ringed(), data.words.seen)
     legend.replaceChildren(...items)
   }

@@ -121,7 +121,6 @@ def live_part(scene: Scene, key: str, film: str) -> dict[str, Any]:
     return {
         "key": key,
         "film": film,
-        "height": 500,
         "step": current().seen(keys.EM_STEP),
         "sides": None
         if sides is None or scene.axes is None
@@ -132,7 +131,6 @@ def live_part(scene: Scene, key: str, film: str) -> dict[str, Any]:
         "rows": [int(r) for r in scene.rows],
         "truths": [clean(name, 40) for name in scene.classes],
         "truth": None if scene.truth is None else [int(c) for c in scene.truth],
-        "glyphs": scene.truth is not None,
         "same": scene.same,
         "seen_labels": None if scene.labelled is None else [bool(v) for v in scene.labelled],
         "right": None if scene.right is None else [int(v) for v in scene.right],
