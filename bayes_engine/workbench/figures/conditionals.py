@@ -164,8 +164,8 @@ def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str
     """P(x | class) of a count by its distribution, full, over the shares of the rows, pale; of many counts the former
     is a line. A mark stands at the mean. `name` is the column's."""
     figure = Figure()
-    wide = 0.74 / len(classes) if len(rates.x) <= SEPARATE else 1.0
     apart = len(rates.x) <= SEPARATE
+    wide = 0.74 / len(classes) if apart else 1.0
     for k, label in enumerate(classes):
         colour = colour_of(k, dark)
         places = rates.x + (wide * (k - (len(classes) - 1) / 2) if apart else 0.0)

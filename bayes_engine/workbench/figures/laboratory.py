@@ -138,7 +138,7 @@ def cells(
         figure.add_scatter(
             x=names, y=[y] * len(names), mode="markers+text", showlegend=False,
             marker={
-                "symbol": "square", "size": 24, "line": {"color": INK[dark], "width": 0},
+                "symbol": "square", "size": 24, "line": {"width": 0},
                 "color": [colour_of(a, dark) if a < k_all else EXTRA_COLOURS[0][dark] for a in chosen],
                 "opacity": [1.0 if a == b else 0.9 for a, b in zip(chosen, best, strict=True)],
             },

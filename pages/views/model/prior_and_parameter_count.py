@@ -72,7 +72,8 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
     size = model_size(fitted.model)
     semi = fitted.spec.family not in (*active.NAIVE, "lda", "qda")
     st.subheader(_("How many numbers"))
-    if size.joint_cells > len(table.classes):
+    alone = size.joint_cells <= len(table.classes)  # no discrete column
+    if not alone:
         naive = ([size.naive_cells], [size.naive_free]) if semi else ([], [])
         heads = [_("full joint table"), *([words.family("naive-bayes")] if semi else []), _("this model")]
         lines = [
@@ -83,7 +84,6 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
         markdown_table(lines)
         st.caption(f"{_formula(fitted.spec, size)} " + _("A cell holds a probability; free is what is left to choose "
                                                         "when every distribution sums to 1."))  # fmt: skip
-    alone = size.joint_cells <= len(table.classes)
     sentences = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
     sentences += [_numbers(fitted, size)] if size.gaussian else []
     if sentences := [*sentences, *_others(table, size)]:
