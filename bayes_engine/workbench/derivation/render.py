@@ -399,7 +399,7 @@ def behind(working: Working, step: WorkingStep, k: int) -> list[str]:
         return [f"{q.symbol} = {quotient(q)} = {moment_of(working, q.value)}" for q in source.estimated]
     if isinstance(source, KernelEstimate):
         shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in largest_bumps(source)[:MOST_OPENED]]
-        rest = 1.0 - sum(share for _said, share in shares)
+        rest = 1.0 - sum(share for _formula, share in shares)
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
         return ["x_i" + _(": ") + ", ".join([*(formula for formula, _share in shares), *more])] if shares else []
     if isinstance(source, Words):

@@ -1,4 +1,4 @@
-"""Models beside each other: the dial's readings, how far to trust a confidence, what naive Bayes counts twice."""
+"""Models beside each other: measures of each model, how far to trust a confidence, what naive Bayes counts twice."""
 
 from __future__ import annotations
 

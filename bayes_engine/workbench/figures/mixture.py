@@ -159,11 +159,11 @@ def ends(
     first, which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
     places = [run + 3.0 if run else 0.0 for run in range(len(names))]
     alive = [(run, value) for run, value in enumerate(reached) if value is not None]
-    best, unit = max(value for _at, value in alive), BIT if bits else 1.0
-    top = [best - value < 1e-3 * max(1.0, abs(best)) for _at, value in alive]
+    best, unit = max(value for _run, value in alive), BIT if bits else 1.0
+    top = [best - value < 1e-3 * max(1.0, abs(best)) for _run, value in alive]
     figure = Figure().add_scatter(
         x=[places[run] for run, _value in alive],
-        y=[(value - best) / unit for _at, value in alive],
+        y=[(value - best) / unit for _run, value in alive],
         mode="markers",
         marker={
             "size": [15 if run == shown else 10 for run, _value in alive],
@@ -174,7 +174,7 @@ def ends(
         text=[f"{names[run]}{_(': ')}{value:.5f}" for run, value in alive],
         hovertemplate="%{text}<extra></extra>",
     )
-    deepest = max((best - min(value for _at, value in alive)) / unit, 1e-3)
+    deepest = max((best - min(value for _run, value in alive)) / unit, 1e-3)
     figure.update_layout(showlegend=False)
     figure.update_xaxes(
         tickvals=places,

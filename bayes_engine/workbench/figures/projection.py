@@ -1,4 +1,4 @@
-"""Discriminants in figures: three boundaries of two known classes, rows on two directions, the dial from QDA to LDA."""
+"""Discriminants in figures: three boundaries of two known classes, rows on two directions, losses from QDA to LDA."""
 
 from __future__ import annotations
 

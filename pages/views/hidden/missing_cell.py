@@ -39,19 +39,19 @@ def show(table: active.FittableTable) -> None:
     controls.choose_components(table, columns[2])
     controls.choose_form(table, columns[3])
     run = fits.run_in_use(table)
-    found = fits.fill_cell(table, row, column, run.k, run.form)
+    cell = fits.fill_cell(table, row, column, run.k, run.form)
     with drawn:
-        _draw(table, found, row, column)
+        _draw(table, cell, row, column)
 
 
-def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -> None:
+def _draw(table: active.FittableTable, cell: FilledCell, row: int, column: int) -> None:
     names = fits.numeric_features(table)
-    distribution = only(got.distribution, names[column])
+    distribution = only(cell.distribution, names[column])
     mean, sd = float(distribution.mean[0]), float(distribution.sd[0])
     marks = [(_("EM fills in {v}").format(v=number(mean)), mean, "solid")]
-    marks.append((_("column mean {v}").format(v=number(got.mean)), got.mean, "dot"))
-    if got.true is not None:
-        marks.append((_("in the table {v}").format(v=number(got.true)), got.true, "dash"))
+    marks.append((_("column mean {v}").format(v=number(cell.mean)), cell.mean, "dot"))
+    if cell.true is not None:
+        marks.append((_("in the table {v}").format(v=number(cell.true)), cell.true, "dash"))
     shown = [(plotly_text(words), value, dash) for words, value, dash in marks]
     name = table.column(names[column])
     figure, words = st.columns([5, 2], gap="large")
@@ -72,12 +72,12 @@ def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -
         )
     with words:
         st.metric(_("By EM: mean ± sd"), f"{number(mean)} ± {number(sd)}")
-        st.metric(_("By the column: mean ± sd"), f"{number(got.mean)} ± {number(got.sd)}")
-        if got.true is not None:
-            st.metric(_("In the table"), number(got.true))
+        st.metric(_("By the column: mean ± sd"), f"{number(cell.mean)} ± {number(cell.sd)}")
+        if cell.true is not None:
+            st.metric(_("In the table"), number(cell.true))
             st.caption(
                 _("EM is off by {em}, the column mean by {mean}.").format(
-                    em=number(abs(mean - got.true)), mean=number(abs(got.mean - got.true))
+                    em=number(abs(mean - cell.true)), mean=number(abs(cell.mean - cell.true))
                 )
             )
     others = [
@@ -91,5 +91,5 @@ def _draw(table: active.FittableTable, got: FilledCell, row: int, column: int) -
         + _("The mixture is fitted to all {d} numeric columns with this cell missing; Σ sums the components by "
             "responsibility. The mean alone would hide how unsure it is.").format(d=len(names))
     )  # fmt: skip
-    for note in got.notes:
+    for note in cell.notes:
         st.caption(":material/info: " + controls.whole_message(note))

@@ -73,6 +73,6 @@ def _walk(asked: Question, sweeps: int, seed: int) -> Walk:
 
 
 @cached(max_entries=64)
-def _classes(asked: Question, with_: Settings, _found: SamplerComparison) -> CommunicatingClasses | None:
-    members = [unit.members for unit in _found.improved.kernel.units]
-    return communicating_classes(_found.textbook.kernel, asked.event, members)
+def _classes(asked: Question, with_: Settings, _by_sampler: SamplerComparison) -> CommunicatingClasses | None:
+    members = [unit.members for unit in _by_sampler.improved.kernel.units]
+    return communicating_classes(_by_sampler.textbook.kernel, asked.event, members)

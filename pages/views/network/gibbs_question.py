@@ -18,7 +18,7 @@ from pages.views.network import source as sources
 from pages.views.network.beliefs import observe_story, target_of
 from pages.views.network.source import Source
 
-TOLD = {"stuck": 1}
+STORY_LEVEL = {"stuck": 1}
 """Of whose target a story asks another level than the first."""
 
 
@@ -126,7 +126,7 @@ def _asked(source: Source, given: keys.Pairs) -> keys.Pairs:
     place = source.place(target_of(source))
     if place in dict(given):
         place = next((j for j in range(len(sizes)) if j not in dict(given)), place)
-    return ((place, min(TOLD.get(source.id, 0), sizes[place] - 1)),)
+    return ((place, min(STORY_LEVEL.get(source.id, 0), sizes[place] - 1)),)
 
 
 def _options(pairs: keys.Pairs) -> list[str]:

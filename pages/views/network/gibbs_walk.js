@@ -27,7 +27,7 @@ function createWalk(host) {
     report: step => send("stepped", { step }), chapter: step => (Math.floor(step / per()) + 1) * per(),
   })
   const title = make("div", "title", left), chart = make("div", "chart", left), canvas = make("canvas", "", chart)
-  const head = make("div", "head", right), given = make("p", "given", right), levels = make("div", "levels", right), said = make("p", "said", right)
+  const head = make("div", "head", right), given = make("p", "given", right), levels = make("div", "levels", right), result = make("p", "result", right)
   const count = make("p", "count", right), exact = make("p", "exact", right), steps = make("ol", "steps", right)
 
   let data, nodes = [], states = [], theme
@@ -109,7 +109,7 @@ function createWalk(host) {
 
   function drawUpdate(k, now, lit, blanket) {
     if (lit < 0) {
-      write(head, data.words.begin); write(given, data.words.beginning); write(said, ""); levels.replaceChildren()
+      write(head, data.words.begin); write(given, data.words.beginning); write(result, ""); levels.replaceChildren()
       return
     }
     const n = nodes[lit], p = data.p[k - 1], before = states[k - 1][lit], after = now[lit]
@@ -131,7 +131,7 @@ function createWalk(host) {
       write(share, short(p[s]))
     })
     const known = Math.max(...p) === 1
-    write(said, fill(data.words[before === after ? known ? "forced" : "stayed" : "moved"], { before: n.levels[before], after: n.levels[after] }))
+    write(result, fill(data.words[before === after ? known ? "forced" : "stayed" : "moved"], { before: n.levels[before], after: n.levels[after] }))
   }
 
   function drawSteps(k) {                // which lines of the algorithm this step is: 0 … see gibbs_walk.py

@@ -18,7 +18,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.job_queue import Job
 from pages.runtime.state import bound_to, choose, page_link
-from pages.views.network import learn_words as said
+from pages.views.network import learn_words
 from pages.views.network.learn_film import film
 from pages.views.network.learn_hand import by_hand
 from pages.views.network.learn_search import (
@@ -56,7 +56,7 @@ def learn(source: Source) -> None:
         return
     asked = task_in_use(here)
     _rows(here)
-    found = st.container()  # what was found, above what it depends on
+    answer = st.container()  # what was found, above what it depends on
     settings(here, asked)
     wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
     forget_others([run_key(here, t) for t in wanted])
@@ -66,10 +66,10 @@ def learn(source: Source) -> None:
             best = result if result.status == "optimum" else optimum(here, asked)
             climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
     except UnderWay as search:
-        with found:
+        with answer:
             _waiting(search.run, search.job)
         return
-    with found:
+    with answer:
         _answer(here, asked, result, best, climb)
         names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
         view = choose(_("Graph"), keys.LEARN_VIEW, names, also=(keys.LEARN_PLAYS.to(False),), titled=False)
@@ -79,7 +79,7 @@ def learn(source: Source) -> None:
             by_hand(here, asked, result, best, source)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         units.choose_evidence_unit()
-        st.caption(said.formula(here, asked), width="stretch")
+        st.caption(learn_words.formula(here, asked), width="stretch")
 
 
 def _rows(here: LearningData) -> None:
@@ -118,7 +118,7 @@ def _how_far(run: Run) -> str:
         total = "" if far.total is None else f" / {far.total}"
         lines.append(_("steps: {n}").format(n=f"{far.done}{total}"))
         if math.isfinite(far.score):
-            lines.append(_("best so far: {value}").format(value=said.score_value(far.score)))
+            lines.append(_("best so far: {value}").format(value=learn_words.score_value(far.score)))
     return " · ".join(lines)
 
 
@@ -126,16 +126,16 @@ def _answer(
     here: LearningData, asked: SearchTask, result: SearchResult, best: SearchResult | None, climb: SearchResult | None
 ) -> None:
     """What was found, and whether it is the best there is."""
-    short = said.score_short_name(asked.score)
+    short = learn_words.score_short_name(asked.score)
     n = len(result.graph.arcs)
     head = _("By **{method}**: {n} arcs, {score} **{value}** {unit}.").format(
-        method=said.method(asked.method),
+        method=learn_words.method(asked.method),
         n=n,
         score=short,
-        value=said.score_value(result.score),
+        value=learn_words.score_value(result.score),
         unit=units.evidence_unit(),
     )
-    sentences = [head, said.why_ended(result)]
+    sentences = [head, learn_words.why_ended(result)]
     if not n and asked.method in SEARCHED:
         sentences.append(
             _("No arc is worth its penalty here: each would add more to the penalty than to the likelihood.")
@@ -169,7 +169,7 @@ def _compared(
             return [_("Did the greedy search find it? Yes: hill climbing ends at the same score.")]
         return [
             _("Did the greedy search find it? No: hill climbing ends at {value}, {gain}.").format(
-                value=said.score_value(climb.score), gain=said.gain_with_unit(-lost)
+                value=learn_words.score_value(climb.score), gain=learn_words.gain_with_unit(-lost)
             )
         ]
     if best is None:
@@ -183,11 +183,11 @@ def _compared(
             return [_("Did the greedy search find the optimum? Yes: no graph scores higher.")]
         return [
             _("Did the greedy search find the optimum? No: the best graph scores {value}, {gain} more.").format(
-                value=said.score_value(best.score), gain=said.gain_with_unit(lost)
+                value=learn_words.score_value(best.score), gain=learn_words.gain_with_unit(lost)
             )
         ]
     if lost < -tolerance:  # the arcs of a fixed structure need not keep to the constraints
         return [_("The best graph that keeps to the bound on parents scores {value}.").format(
-            value=said.score_value(best.score))]  # fmt: skip
+            value=learn_words.score_value(best.score))]  # fmt: skip
     return [_("The best of all graphs scores {value}, {gain} more.").format(
-        value=said.score_value(best.score), gain=said.gain_with_unit(lost))]  # fmt: skip
+        value=learn_words.score_value(best.score), gain=learn_words.gain_with_unit(lost))]  # fmt: skip

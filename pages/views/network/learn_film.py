@@ -23,7 +23,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import dark
-from pages.views.network import learn_words as said
+from pages.views.network import learn_words
 from pages.views.network.learn_search import LearningData, SearchTask, decomposed_score_of, scorer
 from pages.views.network.learn_use import use_buttons
 from pages.views.network.source import Source
@@ -85,16 +85,16 @@ def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, 
         n = len(trace.start.arcs)
         if asked.start and n:
             return _("The start: your graph, {n} arcs, score {value}.").format(
-                n=n, value=said.score_value(trace.start_score)
+                n=n, value=learn_words.score_value(trace.start_score)
             )
-        return _("The start: {n} arcs, score {value}.").format(n=n, value=said.score_value(trace.start_score))
+        return _("The start: {n} arcs, score {value}.").format(n=n, value=learn_words.score_value(trace.start_score))
     now = trace.steps[step - 1]
     sentence = _("Step {k} of {n}: **{move}**, {gain}; score {value}.").format(
         k=step,
         n=len(trace.steps),
-        move=md(said.move_text(here, now.move), 80),
-        gain=said.gain_with_unit(now.delta),
-        value=said.score_value(now.score),
+        move=md(learn_words.move_text(here, now.move), 80),
+        gain=learn_words.gain_with_unit(now.delta),
+        value=learn_words.score_value(now.score),
     )
     if now.ties:
         sentence += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
@@ -109,18 +109,20 @@ def _score_by_families(here: LearningData, asked: SearchTask, result: SearchResu
     """The score of the step by families, and the moves that would have been next; at the start that of its graph."""
     if not step:
         st.markdown(f"**{_('The score of the start, by families')}**")
-        said.family_table(here, decomposed_score_of(here, asked, result.trace.start))
+        learn_words.family_table(here, decomposed_score_of(here, asked, result.trace.start))
         return
     now = result.trace.steps[step - 1]
     st.markdown(f"**{_('What this step changes, by families')}**")
-    said.change_table(here, now.families)
+    learn_words.change_table(here, now.families)
     if now.runners_up:
         st.markdown(f"**{_('Moves that were not taken')}**")
         move_table(here, [(c.move, c.delta) for c in now.runners_up], key="learn_runners_up")
 
 
 def move_table(here: LearningData, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
-    moves, gains = zip(*((clean(said.move_text(here, m), 80), said.gain(v)) for m, v in listed), strict=True)
+    moves, gains = zip(
+        *((clean(learn_words.move_text(here, m), 80), learn_words.gain(v)) for m, v in listed), strict=True
+    )
     grid(
         {
             "move": column(_("move"), moves),
@@ -136,7 +138,7 @@ def _climb(here: LearningData, asked: SearchTask, result: SearchResult, best: Se
     trace = result.trace
     if not trace.steps:
         return
-    labels = [plotly_text(said.move_text(here, s.move), 60) for s in trace.steps]
+    labels = [plotly_text(learn_words.move_text(here, s.move), 60) for s in trace.steps]
     top = best.score if best is not None and best.status == "optimum" else None
     chart(
         score_curve(trace, labels, step=step, best=top, bits=units.in_bits(), dark=dark()),
@@ -152,7 +154,7 @@ def _steps(here: LearningData, result: SearchResult) -> None:
         return
     with st.expander(_("All steps")):
         frame = pd.DataFrame([
-            {"step": k, "move": clean(said.move_text(here, step.move), 80), "delta": units.evidence(step.delta),
+            {"step": k, "move": clean(learn_words.move_text(here, step.move), 80), "delta": units.evidence(step.delta),
              "score": units.evidence(step.score), "ties": step.ties}
             for k, step in enumerate(trace.steps, start=1)
         ])  # fmt: skip
@@ -174,7 +176,7 @@ def _steps(here: LearningData, result: SearchResult) -> None:
         if len(result.climbs) > 1:
             st.caption(
                 _("Climbs ended at: {scores}. The best of them is shown.").format(
-                    scores="; ".join(said.score_value(v) for v in result.climbs)
+                    scores="; ".join(learn_words.score_value(v) for v in result.climbs)
                 )
             )
 

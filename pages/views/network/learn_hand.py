@@ -14,7 +14,7 @@ from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import State, bound_to, change, control, current, sets
-from pages.views.network import learn_words as said
+from pages.views.network import learn_words
 from pages.views.network.learn_film import arcs, drawing_height, layout_columns, move_table, nodes_of, places_by_hand
 from pages.views.network.learn_search import (
     LearningData,
@@ -46,28 +46,28 @@ def by_hand(
         _hints(here, asked, mine)
     _standing(here, asked, yours, result, best)
     st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
-    said.families_compared(here, yours, result.decomposed_score)
+    learn_words.families_compared(here, yours, result.decomposed_score)
 
 
 def _standing(
     here: LearningData, asked: SearchTask, yours: DecomposedScore, result: SearchResult, best: SearchResult | None
 ) -> None:
-    short = f"{said.score_short_name(asked.score)}, {units.evidence_unit()}"
+    short = f"{learn_words.score_short_name(asked.score)}, {units.evidence_unit()}"
     tolerance = scorer(here, asked).tolerance
     ahead = yours.score - result.score
     columns = st.columns(4 if best is not None else 3, gap="medium")
     columns[0].metric(
         _("you: {score}").format(score=short),
-        said.score_value(yours.score),
-        said.gain(ahead) if abs(ahead) > tolerance else _("as the search"),
+        learn_words.score_value(yours.score),
+        learn_words.gain(ahead) if abs(ahead) > tolerance else _("as the search"),
         delta_color="off" if abs(ahead) <= tolerance else "normal" if ahead > 0 else "inverse",
         delta_arrow="off" if abs(ahead) <= tolerance else "up" if ahead > 0 else "down",
     )
     columns[1].metric(
-        _("the search: {method}").format(method=said.method(asked.method)), said.score_value(result.score)
+        _("the search: {method}").format(method=learn_words.method(asked.method)), learn_words.score_value(result.score)
     )
     if best is not None:
-        columns[2].metric(_("the best of all graphs"), said.score_value(best.score))
+        columns[2].metric(_("the best of all graphs"), learn_words.score_value(best.score))
     columns[-1].metric(
         _("your free numbers |B|"),
         f"{yours.free}",
@@ -181,8 +181,8 @@ def _offer(here: LearningData, asked: SearchTask, mine: DAG, move: Move) -> None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         chosen = keys.LEARN_PAIR.to(ends[::-1] if move.operation == "reverse" else ends)  # its arc stays chosen
         st.button(label, key=key, **sets(keys.LEARN_ARCS.to(here.pairs(weighed.graph.arcs)), chosen))
-        st.markdown(f"**{said.gain_with_unit(weighed.delta)}**")
-    said.change_table(here, weighed.families)
+        st.markdown(f"**{learn_words.gain_with_unit(weighed.delta)}**")
+    learn_words.change_table(here, weighed.families)
 
 
 def _hints(here: LearningData, asked: SearchTask, mine: DAG) -> None:

@@ -9,7 +9,7 @@ from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, control, current, sets, within_limits
-from pages.views.network import learn_words as said
+from pages.views.network import learn_words
 from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, LearningData, SearchTask
 
 AT_END = (keys.LEARN_STEP.to(-1), keys.LEARN_PLAYS.to(False))
@@ -23,12 +23,14 @@ def settings(here: LearningData, asked: SearchTask) -> None:
         st.selectbox(
             _("Method"),
             METHODS,
-            format_func=said.method,
+            format_func=learn_words.method,
             width=180,
-            help=" ".join(f"{said.method(m)}{_(': ')}{said.method_help(m)}" for m in METHODS),
+            help=" ".join(f"{learn_words.method(m)}{_(': ')}{learn_words.method_help(m)}" for m in METHODS),
             **bound_to(keys.NET_METHOD, also=AT_END),
         )
-        st.selectbox(_("Score"), SCORES, format_func=said.score, width=136, **bound_to(keys.NET_SCORE, also=AT_END))
+        st.selectbox(
+            _("Score"), SCORES, format_func=learn_words.score, width=136, **bound_to(keys.NET_SCORE, also=AT_END)
+        )
         st.selectbox(
             _("Parents at most"),
             range(1, 9),

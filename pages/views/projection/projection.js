@@ -87,7 +87,7 @@ function create(host) {
     return g
   }
   function line(g, x1, y1, x2, y2) { g.beginPath(); g.moveTo(x1, y1); g.lineTo(x2, y2); g.stroke() }
-  function told(g, text, x, y) {       // a word with the ground around it
+  function outlined(g, text, x, y) {       // a word with the ground around it
     g.lineJoin = "round"; g.lineWidth = 4; g.strokeStyle = theme.groundCss; g.strokeText(text, x, y)
     g.fillStyle = theme.inkCss; g.fillText(text, x, y); g.lineWidth = 1
   }
@@ -160,7 +160,7 @@ function create(host) {
       }
       const free = ([px, py, w]) => placed.every(([x, y, other]) => Math.abs(x - px) > (w + other) / 2 + 6 || Math.abs(y - py) > 19)
       const place = places.find(free) ?? places[0]
-      placed.push(place); told(g, d.label, place[0], place[1])
+      placed.push(place); outlined(g, d.label, place[0], place[1])
     }
   }
 
