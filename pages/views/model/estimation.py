@@ -4,7 +4,8 @@ with what the rows leave open of each; and the prior itself, for all columns or 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,13 +13,22 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
+from bayes_engine.priors import smoothed
+from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.conditionals import Conditional, GaussianConditionals, LevelConditionals
-from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates, plausible_gaussians
+from bayes_engine.workbench.derivation.estimates import (
+    Estimates,
+    MomentEstimates,
+    estimates,
+    plain_model,
+    plausible_gaussians,
+)
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, WordTable
 from bayes_engine.workbench.figures.conditionals import STRIP
 from bayes_engine.workbench.figures.credible import estimate_marks, gaussian_fans
 from pages import active
 from pages.active import prior_choice, shelf
+from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
 from pages.runtime import view_keys as keys
@@ -56,7 +66,7 @@ def parameter_estimates(table: active.FittableTable, fitted: active.Fitted, cond
     ):
         prior_of(table, spec, table.features.position[conditional.variable.name])
     if isinstance(conditional, Curves | Rates | Distributions | WordTable):
-        likelihoods.estimates_with_intervals(fitted, table, conditional)
+        _estimates_with_intervals(fitted, table, conditional)
         return
     given = {cell.variable.name: cell.value for cell in conditional.given}
     known = _estimates(fitted.uncalibrated, conditional.variable.name, given, conditional.classes)
@@ -142,7 +152,7 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
             st.caption(_("The {n} most frequent of {all} levels are drawn; the table has all.").format(
                 n=len(drawn), all=len(names)))  # fmt: skip
     with listed_at:
-        likelihoods.estimates_table(
+        _estimates_table(
             [
                 Head(table.column(conditional.variable.name)),
                 Head(_("Jeffreys") if known.bare else _("in use"), right=True),
@@ -221,7 +231,7 @@ def _gaussians(
             )
         symbols = (_("μ, 95% credible"), _("σ², 95% credible"), _("σ, 95% credible"))
         heads = [Head(table.column(table.target.name)), *(Head(symbol, right=True) for symbol in symbols)]
-        likelihoods.estimates_table(heads, lines)
+        _estimates_table(heads, lines)
         n = int(sum(d.n for d in conditional.densities))
         st.markdown("**" + _("How can {n} rows give a normal distribution?").format(n=n) + "**")
         st.markdown(
@@ -236,3 +246,85 @@ def _gaussians(
             st.caption(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
         if not known.free.all():
             st.caption(_("Where a class has too few rows, or no spread, its variance has no interval."))
+
+
+# rates and words --------------------------------------------------------------------------------------------------
+
+
+def _estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable, estimates: Other) -> None:
+    """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
+    that is not known."""
+    try:
+        belief = credible(plain_model(fitted.model), estimates.variable.name).columns[estimates.variable.name]
+    except BayesEngineError as error:
+        named = {"column": clean(table.column(estimates.variable.name), 30)} if "column" in error.message.params else {}
+        why = replace(error.message, params={**error.message.params, **named})
+        st.caption(":material/help: " + why.local(md))
+        return
+    assert not isinstance(estimates, Curves)
+    low, high = belief.interval()  # type: ignore[attr-defined]
+    order = [list(fitted.model.target_.levels).index(c) for c in estimates.classes]
+    if isinstance(estimates, Rates):
+        rows = [
+            [f"λ | {clean(table.class_(c), 40)}",
+             number(estimates.total[j] / estimates.n[j]) if estimates.n[j] else "–",
+             number((estimates.total[j] + estimates.mean) / (estimates.n[j] + 1)), number(estimates.rate[j]),
+             _within(low[k], high[k])]
+            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
+        ]  # fmt: skip
+        note = _("With α pseudo-observations of the column's mean a rate is Gamma distributed once the rows are "
+                 "counted; the interval holds it with 95%.")  # fmt: skip
+        if not any(estimates.added):
+            note = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
+                     "½ added to Σx.")  # fmt: skip
+    elif isinstance(estimates, Distributions):
+        symbol, used = next(iter(estimates.parameters.items()))
+        rows = [
+            [f"{symbol} | {clean(table.class_(c), 40)}", "–", "–", number(used[j]), _within(low[k], high[k])]
+            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
+        ]
+        note = _("The interval holds the parameter with 95%, given the rows and the prior that smoothed it.")
+    else:
+        place = {term: v for v, term in enumerate(estimates.terms)}
+        rows = [
+            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(estimates, j, place[term]),
+             number(_laplace(estimates, j, place[term])), number(estimates.source(j, place[term]).value),
+             _within(low[k, place[term]], high[k, place[term]])]
+            for term in likelihoods.listed_terms(estimates)
+            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
+        ]  # fmt: skip
+        note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
+                 "of them Beta; the interval holds it with 95%.")  # fmt: skip
+        if not estimates.added.any():
+            note = _("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
+                     "the intervals are those under Jeffreys' prior, ½ a level.")  # fmt: skip
+    heads = [
+        Head(table.column(estimates.variable.name)),
+        Head("ML", _("Maximum likelihood: nothing added."), right=True),
+        Head("Laplace", _("α = 1, whatever the model has."), right=True),
+        Head(_("in use"), right=True),
+        Head(_("95% credible"), right=True),
+    ]
+    _estimates_table(heads, rows)
+    st.caption(note)
+
+
+def _estimates_table(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> None:
+    """The estimates of a column's numbers beside one another."""
+    tables.word_table(heads, rows, key="estimates_table", label=_("estimates"), height=likelihoods.TALLEST)
+
+
+def _within(low: float, high: float) -> str:
+    return f"{number(float(low))} – {number(float(high))}"
+
+
+def _bare(word_table: WordTable, k: int, v: int) -> str:
+    """The fraction of counts without smoothing."""
+    return number(float(word_table.counts[k, v]) / word_table.total[k]) if word_table.total[k] else "–"
+
+
+def _laplace(word_table: WordTable, k: int, v: int) -> float:
+    """With 1 added to the term's count: among all terms, or to the texts with it and to those without."""
+    return float(
+        smoothed(word_table.counts[k, v], word_table.total[k], 1.0, 2 if word_table.presence else len(word_table.terms))
+    )

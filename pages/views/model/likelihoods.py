@@ -4,25 +4,20 @@ table nor a Gaussian, with the rows behind them: kernel densities, Poisson rates
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.logspace import Array
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.numerals import count, number, plain
-from bayes_engine.priors import smoothed
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
-from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.column_values import values_of
 from bayes_engine.workbench.derivation.conditionals import Conditional, GaussianConditionals
-from bayes_engine.workbench.derivation.estimates import plain_model
 from bayes_engine.workbench.derivation.likelihoods import (
     Curves,
     Distributions,
@@ -182,7 +177,7 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
     if not word_table.complement:  # its weights are drawn as evidence of the class's own words
         discriminating_words.word_chart(table, word_table)
         discriminating_words.word_search(table, word_table)
-    terms = _listed(word_table)
+    terms = listed_terms(word_table)
     place = {term: v for v, term in enumerate(word_table.terms)}
     nats = word_table.discriminating(WORDS)["nats"].tolist()
     row, k = chosen_cell(len(terms), len(word_table.classes))
@@ -243,7 +238,8 @@ def _words(table: active.FittableTable, word_table: WordTable) -> None:
         )
 
 
-def _listed(word_table: WordTable) -> list[str]:
+def listed_terms(word_table: WordTable) -> list[str]:
+    """The terms that say most of the class."""
     return [str(term) for term in word_table.discriminating(WORDS)["term"]]
 
 
@@ -275,8 +271,8 @@ def rows_behind(table: active.FittableTable, estimates: Other) -> None:
         if asked := discriminating_words.word_looked_up(table, estimates):
             _rows_looked_up(table, estimates, asked)
             return
-        row, k = chosen_cell(len(_listed(estimates)), len(estimates.classes))
-        _rows(table, estimates, k, _listed(estimates)[row])
+        row, k = chosen_cell(len(listed_terms(estimates)), len(estimates.classes))
+        _rows(table, estimates, k, listed_terms(estimates)[row])
         return
     st.caption(_("Choose a class; its rows stand below."))
     k = chosen_cell(1, len(estimates.classes))[1]
@@ -384,84 +380,6 @@ def _variance(rates: Rates, k: int) -> str:
     """The mean square deviation of the class's rows from their mean, to hold against λ."""
     mean = float(rates.x @ rates.observed[k])
     return f"{float((rates.x - mean) ** 2 @ rates.observed[k]):.6g}"
-
-
-def estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable, estimates: Other) -> None:
-    """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
-    that is not known."""
-    try:
-        belief = credible(plain_model(fitted.model), estimates.variable.name).columns[estimates.variable.name]
-    except BayesEngineError as error:
-        named = {"column": clean(table.column(estimates.variable.name), 30)} if "column" in error.message.params else {}
-        why = replace(error.message, params={**error.message.params, **named})
-        st.caption(":material/help: " + why.local(md))
-        return
-    assert not isinstance(estimates, Curves)
-    low, high = belief.interval()  # type: ignore[attr-defined]
-    order = [list(fitted.model.target_.levels).index(c) for c in estimates.classes]
-    if isinstance(estimates, Rates):
-        rows = [
-            [f"λ | {clean(table.class_(c), 40)}",
-             number(estimates.total[j] / estimates.n[j]) if estimates.n[j] else "–",
-             number((estimates.total[j] + estimates.mean) / (estimates.n[j] + 1)), number(estimates.rate[j]),
-             _within(low[k], high[k])]
-            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
-        ]  # fmt: skip
-        note = _("With α pseudo-observations of the column's mean a rate is Gamma distributed once the rows are "
-                 "counted; the interval holds it with 95%.")  # fmt: skip
-        if not any(estimates.added):
-            note = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
-                     "½ added to Σx.")  # fmt: skip
-    elif isinstance(estimates, Distributions):
-        symbol, used = next(iter(estimates.parameters.items()))
-        rows = [
-            [f"{symbol} | {clean(table.class_(c), 40)}", "–", "–", number(used[j]), _within(low[k], high[k])]
-            for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
-        ]
-        note = _("The interval holds the parameter with 95%, given the rows and the prior that smoothed it.")
-    else:
-        place = {term: v for v, term in enumerate(estimates.terms)}
-        rows = [
-            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(estimates, j, place[term]),
-             number(_laplace(estimates, j, place[term])), number(estimates.source(j, place[term]).value),
-             _within(low[k, place[term]], high[k, place[term]])]
-            for term in _listed(estimates) for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
-        ]  # fmt: skip
-        note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
-                 "of them Beta; the interval holds it with 95%.")  # fmt: skip
-        if not estimates.added.any():
-            note = _("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
-                     "the intervals are those under Jeffreys' prior, ½ a level.")  # fmt: skip
-    heads = [
-        Head(table.column(estimates.variable.name)),
-        Head("ML", _("Maximum likelihood: nothing added."), right=True),
-        Head("Laplace", _("α = 1, whatever the model has."), right=True),
-        Head(_("in use"), right=True),
-        Head(_("95% credible"), right=True),
-    ]
-    estimates_table(heads, rows)
-    st.caption(note)
-
-
-def estimates_table(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> None:
-    """The estimates of a column's numbers beside one another."""
-    tables.word_table(heads, rows, key="estimates_table", label=_("estimates"), height=TALLEST)
-
-
-def _within(low: float, high: float) -> str:
-    return f"{number(float(low))} – {number(float(high))}"
-
-
-def _bare(word_table: WordTable, k: int, v: int) -> str:
-    """The fraction of counts without smoothing."""
-    return number(float(word_table.counts[k, v]) / word_table.total[k]) if word_table.total[k] else "–"
-
-
-def _laplace(word_table: WordTable, k: int, v: int) -> float:
-    """With 1 added to the term's count: among all terms, or to the texts with it and to those without."""
-    return float(
-        smoothed(word_table.counts[k, v], word_table.total[k], 1.0, 2 if word_table.presence else len(word_table.terms))
-    )
 
 
 def rows_counted(table: active.FittableTable) -> pd.DataFrame:
