@@ -109,6 +109,7 @@ def project(kind: str) -> Project:
     codes = sources()
     written = (
         "bayes_engine/numerals.py",
+        "bayes_engine/workbench/derivation/factor_names.py",
         "bayes_engine/workbench/derivation/render.py",
         "bayes_engine/workbench/derivation/latex.py",
     )

@@ -9,7 +9,7 @@ from bayes_engine.decision.loss import Decision
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.numerals import certain, signed
-from bayes_engine.workbench.derivation.render import row_word
+from bayes_engine.workbench.derivation.factor_names import row_word
 from pages.active import prior_choice, units
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec

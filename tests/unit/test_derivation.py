@@ -25,7 +25,7 @@ from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation import factor_names, latex, render
 from bayes_engine.workbench.derivation.aode import as_misprinted, average, derive_member
 from bayes_engine.workbench.derivation.check import hint, mark, read_number, same
 from bayes_engine.workbench.derivation.derive import (
@@ -676,11 +676,11 @@ def test_intervals_are_written_as_inequalities() -> None:
     cut = Variable("density", "continuous", ("≤ 0.4", "0.4 – 0.6", "> 0.6"), cuts=(0.4, 0.6))
     step = WorkingStep(Row("density", "density", ("good",), "log-probability"), "0.4 – 0.6", (0.5,),
                 (Fraction(1.0, 2.0, 0.0, 3),), (), cut, 0.55)  # fmt: skip
-    assert render.title_of(step) == "density = 0.55 (0.4 – 0.6)"
-    assert render.name_of(step, "yes", "good") == "P(0.4 < density ≤ 0.6 | good=yes)"
-    ends = [render.relation(cut, level, render.AS_IN_FILE).text for level in cut.levels]
+    assert factor_names.title_of(step) == "density = 0.55 (0.4 – 0.6)"
+    assert factor_names.name_of(step, "yes", "good") == "P(0.4 < density ≤ 0.6 | good=yes)"
+    ends = [factor_names.relation(cut, level, factor_names.AS_IN_FILE).text for level in cut.levels]
     assert ends == ["density ≤ 0.4", "0.4 < density ≤ 0.6", "density > 0.6"]
-    between = render.relation(cut, "0.4 – 0.6", render.AS_IN_FILE)
+    between = factor_names.relation(cut, "0.4 – 0.6", factor_names.AS_IN_FILE)
     assert latex.typeset(between) == r"\text{0.4}<\text{density}\le \text{0.6}"
 
 

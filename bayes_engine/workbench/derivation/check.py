@@ -15,7 +15,15 @@ from bayes_engine.factors.sources import Fraction, Parametric, Power, Source
 from bayes_engine.factors.text import Words
 from bayes_engine.language import Message
 from bayes_engine.workbench.derivation.derive import Working, WorkingStep
-from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames, cell_of, fraction, given_of, shown, where
+from bayes_engine.workbench.derivation.factor_names import (
+    AS_IN_FILE,
+    DisplayNames,
+    cell_of,
+    given_of,
+    shown,
+    where,
+)
+from bayes_engine.workbench.derivation.render import fraction
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 

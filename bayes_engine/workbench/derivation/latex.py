@@ -15,26 +15,28 @@ from bayes_engine.inference.averaged import SUPER_PARENT
 from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, plain, signed
 from bayes_engine.workbench.derivation.derive import Working, WorkingStep, bare, variance_from
-from bayes_engine.workbench.derivation.render import (
+from bayes_engine.workbench.derivation.factor_names import (
     AS_IN_FILE,
     DisplayNames,
     Relation,
-    bracketed,
     cell_of,
+    function_of,
+    given_of,
+    letter_of,
+    one_line,
+    row_word,
+    weight_mark,
+)
+from bayes_engine.workbench.derivation.render import (
+    bracketed,
     degrees_of,
     evidence,
     factor,
-    function_of,
-    given_of,
     joint,
-    letter_of,
     log_joint,
     moment_of,
-    one_line,
     posterior,
     pseudo_count,
-    row_word,
-    weight_mark,
 )
 
 MOST_TYPESET = 6

@@ -21,8 +21,8 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.derivation.check import Mark, hint, mark, other_variance, read_number, same
 from bayes_engine.workbench.derivation.derive import Working, WorkingStep, by_hand, derive, rounded
+from bayes_engine.workbench.derivation.factor_names import AS_IN_FILE, DisplayNames
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, last_number, misprints
-from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames
 
 EARLY = Message("Early rounding: right, if every number on the way is rounded to three digits as well.")
 TOO_FEW = Message("The right number, rounded to two digits: give three.")

@@ -9,7 +9,7 @@ import streamlit as st
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.language import _
 from bayes_engine.numerals import plain
-from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation import factor_names, latex, render
 from bayes_engine.workbench.derivation.derive import Working, rounded
 from pages.active import shelf, words
 from pages.runtime import private
@@ -102,7 +102,7 @@ def by_hand(one: CaseInUse, exact: Working) -> None:
         for k, (right, wrong) in enumerate(zip(step.sources, short.sources, strict=True)):
             typed, true = render.hand(short.factors[k], 3), render.hand(step.factors[k], 3)
             if isinstance(right, Density) and isinstance(wrong, Density) and typed != true:
-                name = md(render.name_of(step, exact.classes[k], exact.target, one.table), 120)
+                name = md(factor_names.name_of(step, exact.classes[k], exact.target, one.table), 120)
                 lines.append(
                     _("{name}: with x̄ = {mean} and s = {sd} a calculator gives {typed}, not {true}.").format(
                         name=name, mean=plain(wrong.mean), sd=plain(wrong.sd), typed=typed, true=true)

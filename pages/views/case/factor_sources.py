@@ -16,7 +16,7 @@ from bayes_engine.factors.text import Words
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import CALIBRATION
 from bayes_engine.numerals import count, number, plain, signed
-from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation import factor_names, latex, render
 from bayes_engine.workbench.derivation.derive import Cell, Working, WorkingStep, bare, rows_behind, variance_from
 from pages.active import words
 from pages.runtime.escape import clean, md
@@ -32,7 +32,7 @@ def behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits: 
     """How one factor came about, and the rows it was counted from."""
     label, source, position = working.classes[k], step.sources[k], working.steps.index(step)
     formulas = [*latex.latex_behind(working, step, k), latex.latex_value(working, step, k, digits)]
-    heading, weight = render.heading(working, step, k, one.table), None
+    heading, weight = factor_names.heading(working, step, k, one.table), None
     if isinstance(source, Power) and not step.complement:
         weight, step, source = source.weight, bare(step), source.base
     st.markdown(f"**{md(heading, 200)}**")
@@ -65,7 +65,7 @@ def _origin(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
     source, table = step.sources[k], one.table
     target = md(table.column(working.target), 40)
     own = md(table.class_(working.classes[k]), 40)
-    name = ", ".join([own, *(md(r.spaced, 40) for r in render.given_of(step, table))])
+    name = ", ".join([own, *(md(r.spaced, 40) for r in factor_names.given_of(step, table))])
     if isinstance(source, Shift):
         return _("The prior of use over the model's own: the joint moves from the frequencies of the table to those "
                  "of the place where you decide.")  # fmt: skip
@@ -75,7 +75,7 @@ def _origin(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
         return _origin_of_density(one, step, k, source, target, own if source.stands_in else name)
     if not isinstance(source, Fraction):
         return _("This number was set, not counted.")
-    column, value = md(table.column(step.row.child), 40), md(render.shown(step, table), 40)
+    column, value = md(table.column(step.row.child), 40), md(factor_names.shown(step, table), 40)
     if step.alike or (step.row.kind == "prior" and step.given):
         return _origin_of_network(one, step, source, f"{column} = {value}" if step.alike else f"{target} = {own}")
     if not source.total:
@@ -108,7 +108,7 @@ def _origin_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
 
 def _origin_of_network(one: CaseInUse, step: WorkingStep, source: Fraction, cell: str) -> str:
     """Of a network: a share of rows of every class, for a column that the class is no parent of, or for the class."""
-    given = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+    given = _(", ").join(md(r.spaced, 40) for r in factor_names.given_of(step, one.table))
     if not source.total:
         text = _("No row has {given}: each of the {levels} values counts as equally likely.")
     elif given:
@@ -140,7 +140,7 @@ def _origin_of_density(one: CaseInUse, step: WorkingStep, k: int, source: Densit
     text = origin.format(n=count(source.n), column=md(one.table.column(step.row.child), 40), target=target, name=name,
                          added=count(source.pseudo_counts.rows) if source.pseudo_counts else "")  # fmt: skip
     if source.stands_in:
-        beyond = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+        beyond = _(", ").join(md(r.spaced, 40) for r in factor_names.given_of(step, one.table))
         short = _("Too few of its rows have {cells} to fit a density to them, so that of the whole class stands in.")
         text = short.format(cells=beyond) + " " + text
     return text

@@ -14,7 +14,7 @@ from bayes_engine.factors.sources import Given, Term
 from bayes_engine.language import _
 from bayes_engine.models.aode import AODE
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation import render
+from bayes_engine.workbench.derivation import factor_names, render
 from bayes_engine.workbench.derivation.derive import Working, WorkingStep
 from bayes_engine.workbench.derivation.misprints import WorkingPlace
 from pages.runtime import view_keys as keys
@@ -75,9 +75,9 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
 
 def factor_title(cell: Any, one: CaseInUse, step: WorkingStep) -> None:
     """A factor's name, and beneath it what it is given besides the class."""
-    cell.markdown(md(render.title_of(step, one.table), 60))
+    cell.markdown(md(factor_names.title_of(step, one.table), 60))
     if step.given:
-        beyond = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+        beyond = _(", ").join(md(r.spaced, 40) for r in factor_names.given_of(step, one.table))
         cell.caption(_("given {cells}").format(cells=beyond))
 
 
@@ -147,13 +147,13 @@ def _totals(
             cell.markdown(f"**{number(working, k, digits)}**")
 
     if working.additive:
-        line(render.log_joint_word(working), _("All terms of the column added up."), render.log_joint)
+        line(factor_names.log_joint_word(working), _("All terms of the column added up."), render.log_joint)
     cells = cells_of_line(columns)
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
     if working.scores and not working.complement:
         explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
-    cells[0].markdown(f"**{render.joint_word(working)}**", help=explained)
+    cells[0].markdown(f"**{factor_names.joint_word(working)}**", help=explained)
     for cell, k in zip(cells[1:], columns, strict=True):
         here = notes.get(WorkingPlace(None, k, "joint"), [])
         with beside_badges(cell, here):
@@ -174,7 +174,7 @@ def _remarks(one: CaseInUse, working: Working) -> None:
              if isinstance(s, Density) and s.value > 1]  # fmt: skip
     if dense:
         step, k, value = max(dense, key=lambda d: d[2])
-        name = md(render.name_of(step, working.classes[k], working.target, one.table), 120)
+        name = md(factor_names.name_of(step, working.classes[k], working.target, one.table), 120)
         epsilon = 10.0 ** (-3 - math.floor(math.log10(value)))
         st.caption(
             _("{name} = {density} is a density, and a density may be above 1. A probability is p·ε, that of an "

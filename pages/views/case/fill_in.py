@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.workbench.derivation import render
+from bayes_engine.workbench.derivation import factor_names, render
 from bayes_engine.workbench.derivation.check import LONGEST
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.misprints import WorkingPlace
@@ -46,7 +46,7 @@ def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
             cells = cells_of_line(columns)
             factor_title(cells[0], one, step)
             if step.counted:
-                names = {k: render.name_of(step, classes[k], exact.target, one.table) for k in columns}
+                names = {k: factor_names.name_of(step, classes[k], exact.target, one.table) for k in columns}
                 places = [Blank(f"f{i}_{k}", names[k], WorkingPlace(i, k, "factor")) for k in columns]
                 marks |= _blanks(cells[1:], places, sheet, one)
                 continue

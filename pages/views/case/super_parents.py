@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.aode import AODE
 from bayes_engine.numerals import count, number, number_of_log
-from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation import factor_names, latex, render
 from bayes_engine.workbench.derivation.aode import Mean, SuperParent, as_misprinted, average, derive_member
 from bayes_engine.workbench.derivation.derive import Working
 from pages import active
@@ -131,7 +131,7 @@ def overview(one: CaseInUse, under: AveragedWorking, exact: Working, digits: int
 
 def _named(parent: SuperParent, one: CaseInUse) -> str:
     cell = parent.cell
-    return render.relation(cell.variable, cell.value, one.table).spaced
+    return factor_names.relation(cell.variable, cell.value, one.table).spaced
 
 
 def _joint(parent: SuperParent, k: int, digits: int) -> str:

@@ -12,8 +12,8 @@ from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.language import _
 from bayes_engine.models.aode import AODE
 from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.factor_names import title_of
 from bayes_engine.workbench.derivation.log_odds import LogOddsTerms, log_odds_terms, odds_needed
-from bayes_engine.workbench.derivation.render import title_of
 from bayes_engine.workbench.derivation.texts import TermEvidence, TextRead, opened, read_text, text_steps
 from bayes_engine.workbench.figures.contributions import ClassStyle, verdict, waterfall
 from bayes_engine.workbench.figures.decisions import action_colours
