@@ -23,8 +23,8 @@ import pytest
 from tests.ports import free_port
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-"""There is a process a core already: BLAS with threads of its own would wait, spinning, for a core that is taken. Read
-when NumPy is imported, and by the servers that tests start."""
+"""There are as many processes as cores already: BLAS with threads of its own would wait, spinning, for a core that is
+taken. Read when NumPy is imported, and by the servers that tests start."""
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """What one process has compiled the others, and the servers, need not compile again: half of collecting the tests."""
