@@ -211,7 +211,7 @@ def test_the_band_and_the_flips_are_those_of_the_engine() -> None:
 
 
 def test_losses_and_a_prior_of_use_move_the_flips_but_draw_nothing_anew() -> None:
-    state = State(table="play-tennis", language="en", shelf=(Spec("laplace"),))
+    state = showing(State(table="play-tennis", language="en", shelf=(Spec("laplace"),)), unit="nats")
     app = opened("case", state)
     table, model, case = of_engine(state)
     found = plausible(model, case, n=DRAWN, rng=0)
@@ -224,6 +224,8 @@ def test_losses_and_a_prior_of_use_move_the_flips_but_draw_nothing_anew() -> Non
     even = found.flips(prior_of_use=dict.fromkeys(table.classes, 0.5))
     assert f"flips in **{even.share:.1%}".replace("%", " %") in said(app)
     assert "Under your prior of use" in said(app)
+    exact = log_odds(model.with_params(priors="uniform"), case, *table.classes)
+    assert f"{exact.mean:+.2f}".replace("-", "−") + f" ± {exact.sd:.2f} nats" in said(app)  # type: ignore[union-attr]
 
 
 def test_other_draws_are_another_seed_in_the_link() -> None:

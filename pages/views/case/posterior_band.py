@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -42,8 +43,8 @@ def _plausible(one: CaseInUse, seed: int) -> Plausible | Message:
 
 
 @cached(max_entries=64)
-def _log_odds(one: CaseInUse, for_: Any, against: Any) -> LogOdds | None:
-    return log_odds(one.model, one.case, for_, against)
+def _log_odds(one: CaseInUse, for_: Any, against: Any, prior_of_use: Mapping[Any, float] | None) -> LogOdds | None:
+    return log_odds(one.model, one.case, for_, against, prior_of_use)
 
 
 def posterior_band(one: CaseInUse, working: Working) -> None:
@@ -102,7 +103,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
                 ),
                 **on_click(lambda s: s.showing(keys.DRAWS.to((seed + 1) % SEEDS))),
             )
-        st.caption(_reading(one, models, order, use is not None, dotted=line is not None))
+        st.caption(_reading(one, models, order, use, dotted=line is not None))
 
 
 def _written(p: float) -> str:
@@ -139,7 +140,7 @@ def _reading(
     one: CaseInUse,
     models: Plausible,
     order: list[int],
-    moved: bool,
+    use: Mapping[Any, float] | None,
     *,
     dotted: bool,
 ) -> str:
@@ -151,7 +152,7 @@ def _reading(
             "rows."
         )
     ]
-    exact = None if moved else _log_odds(one, first, second)
+    exact = _log_odds(one, first, second, use)
     if exact is not None:
         sentences.append(
             _("The log-odds of {a} against {b} are {mean} ± {sd}, exactly.").format(
@@ -163,7 +164,7 @@ def _reading(
         )
     if dotted:
         sentences.append(_("Dotted: where the decision turns under your losses."))
-    if moved:
+    if use is not None:
         sentences.append(_("Under your prior of use, the same in every model."))
     if one.judging is not one.model:
         sentences.append(_("All of it before calibration."))
