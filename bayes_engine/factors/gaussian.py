@@ -33,6 +33,7 @@ from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.moments import SMALLEST, ColumnMoments, Members
 from bayes_engine.table.encode import Table
+from bayes_engine.table.matrix import DENSE_CELLS
 from bayes_engine.table.schema import Variable
 
 REACH = 8.0
@@ -134,64 +135,14 @@ class GaussianLeaf(Leaf):
         if left is None:
             mean, variance = (cells_of(table, self.parents, hidden, X) for table in self.gaussians)
             return normal_log_density(offset, mean, variance)
-        if self.cells is None and not hidden and (terms := self._own_class_without(X, left)) is not None:
-            return terms
-        return self._estimated_without(X, hidden, left)
+        return self.estimated_without(X, hidden, left) if self.cells is not None else self.known_terms(X, left)
 
     def known_terms(self, X: Table, left: LeftOutRows | None = None) -> Array:
-        if left is None or self.cells is not None or (terms := self._own_class_without(X, left)) is None:
+        if left is None or self.cells is not None:
             return super().known_terms(X, left)
-        terms[~self.known(X)] = 0.0
-        return terms
+        return next(known_terms_without([self], X, left))
 
-    def _own_class_without(self, X: Table, left: LeftOutRows) -> Array | None:
-        """(n, C) the terms without each row, NaN where the cell is not known, from the moments of its own class alone:
-        without a row of weight w, z² variances from the mean, it has lost the share w n z²/((n − w)(n − ddof)) of its
-        squares. Rows for which that is not so, or costs digits, are estimated anew. None where the variance of another
-        class may hang on a row too: one that all share, or that stands for the class's own."""
-        m, ddof = self.moments, self.rule.ddof
-        whole, few = m.pooled(), max(ddof, 1)
-        rows = float(whole.weight[0]) - float(left.weight.max(initial=0.0))
-        if self.rule.tied or rows <= 0:
-            return None
-        least = 2.0 * max(self.rule.floor * float(whole.m2[0]) / rows, np.finfo(float).tiny)
-        if self.replaced.any() or (m.weight <= few).any() or (self.variance <= least).any():
-            return None
-        terms = normal_log_density(X[self.variable.name] - m.pivot, m.offset[:, None], self.variance[:, None])
-        even, others = left.one_weight is not None, [np.empty(0, dtype=np.intp)]
-        weight, variance, m2 = (a if even else a.take(left.own) for a in (m.weight, self.variance, m.m2))
-        gone: Array | float = left.weight if left.one_weight is None else left.one_weight
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rest = weight - gone
-            ratio = (rest - ddof) / (weight - ddof)
-            share, more = gone * weight / (rest * (weight - ddof)), (weight / rest) ** 2 * ratio
-            log_variance = LOG_2PI + np.log(variance)
-            log_other = log_variance - np.log(ratio)
-            # a column of one value is no factor, whatever its class; half of its squares move a mean so far:
-            far = np.abs(m.offset).max() + np.sqrt(0.5 * m2 * gone / (weight * rest))
-            dust = 2.0 * whole.weight[0] * np.maximum(1e-20 * far**2, SMALLEST**2) / m2
-            low = np.maximum(np.maximum(dust, least * ratio / variance), 0.5)
-            low[rest <= np.maximum(1e-9 * weight, few)] = np.inf
-            for c, own in left.by_class:
-                here: Any = c if even else own
-                squared = terms[c].take(own)
-                squared *= -2.0
-                squared -= log_variance[here]
-                kept = squared * -share[here]
-                kept += 1.0
-                squared *= more[here]
-                squared /= kept
-                squared += np.log(kept)
-                squared += log_other[here]
-                squared *= -0.5
-                terms[c][own] = squared
-                others.append(own[kept < low[here]])
-        again = np.concatenate(others)
-        if len(again):
-            terms.T[again] = self._estimated_without(X.take(again), (), left.take(again))
-        return terms.T
-
-    def _estimated_without(self, X: Table, hidden: tuple[str, ...], left: LeftOutRows) -> Array:
+    def estimated_without(self, X: Table, hidden: tuple[str, ...], left: LeftOutRows) -> Array:
         """`term` of rows left out: every class is estimated anew for each of them."""
         x = X[self.variable.name]
         offset = (x - self.moments.pivot).reshape(-1, *[1] * (1 + len(hidden)))
@@ -329,6 +280,71 @@ class GaussianLeaf(Leaf):
     @property
     def collapsed(self) -> NDArray[np.bool_]:
         return self.replaced
+
+
+def known_terms_without(leaves: Sequence[GaussianLeaf], X: Table, left: LeftOutRows) -> Iterator[Array]:
+    """`known_terms` of rows left out, of each of these leaves without parents; as many columns are done together as
+    stay in the cache."""
+    at_once = max(1, DENSE_CELLS // max(1, X.n * left.among[1].n_classes))
+    for start in range(0, len(leaves), at_once):
+        yield from _together_without(leaves[start : start + at_once], X, left)
+
+
+def _together_without(leaves: Sequence[GaussianLeaf], X: Table, left: LeftOutRows) -> Iterator[Array]:
+    """From the moments of each row's own class alone: without a row of weight w, z² variances from the mean, it has
+    lost the share w n z²/((n − w)(n − ddof)) of its squares. Rows for which that is not so, or costs digits, are
+    estimated anew; so are all rows of a column where the variance of another class may hang on a row too: one that all
+    share, or that stands for the class's own."""
+    rules = [leaf.rule for leaf in leaves]
+    ddof, floor = np.array([[rule.ddof, rule.floor] for rule in rules]).T[..., None]  # (d, 1) each
+    n, offset, m2 = (np.array([getattr(leaf.moments, k) for leaf in leaves]) for k in ("weight", "offset", "m2"))
+    variance = np.array([leaf.variance for leaf in leaves])  # (d, C), as these
+    x = np.array([X[leaf.variable.name] - leaf.moments.pivot for leaf in leaves])
+    unknown = np.isnan(x)
+    terms = normal_log_density(x[:, None], offset[..., None], variance[..., None])  # (d, C, n)
+    whole, few = ColumnMoments(n, offset, m2, 0.0).pooled(), np.maximum(ddof, 1)
+    others = whole.weight - left.weight.max(initial=0.0)
+    again = np.zeros(x.shape, dtype=bool)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        least = 2.0 * np.maximum(floor * whole.m2 / others, np.finfo(float).tiny)
+        shared = np.array([[rule.tied] for rule in rules]) | (others <= 0) | (n <= few) | (variance <= least)
+        shared |= [leaf.replaced for leaf in leaves]
+        again[shared.any(axis=1)] = True
+        even = left.one_weight is not None
+        own_n, own_variance, own_m2 = (a if even else a.take(left.own, axis=1) for a in (n, variance, m2))
+        gone: Array | float = left.weight if left.one_weight is None else left.one_weight
+        rest = own_n - gone
+        ratio = (rest - ddof) / (own_n - ddof)
+        share, more = gone * own_n / (rest * (own_n - ddof)), (own_n / rest) ** 2 * ratio
+        log_variance = LOG_2PI + np.log(own_variance)
+        log_other = log_variance - np.log(ratio)
+        # a column of one value is no factor, whatever its class; half of its squares move a mean so far:
+        far = np.abs(offset).max(axis=1, keepdims=True) + np.sqrt(0.5 * own_m2 * gone / (own_n * rest))
+        dust = 2.0 * whole.weight * np.maximum(1e-20 * far**2, SMALLEST**2) / own_m2
+        low = np.maximum(np.maximum(dust, least * ratio / own_variance), 0.5)
+        low[rest <= np.maximum(1e-9 * own_n, few)] = np.inf
+        for c, own in left.by_class:
+            here: Any = (slice(None), [c] if even else own)
+            squared = terms[:, c].take(own, axis=1)
+            squared *= -2.0
+            squared -= log_variance[here]
+            kept = squared * -share[here]
+            kept += 1.0
+            squared *= more[here]
+            squared /= kept
+            squared += np.log(kept)
+            squared += log_other[here]
+            squared *= -0.5
+            terms[:, c, own] = squared
+            again[:, own] |= kept < low[here]
+    if unknown.any():
+        terms.transpose(0, 2, 1)[unknown] = 0.0
+        again &= ~unknown
+    for leaf, term, anew in zip(leaves, terms, again, strict=True):
+        rows = np.flatnonzero(anew)
+        if len(rows):
+            term[:, rows] = leaf.estimated_without(X.take(rows), (), left.take(rows)).T
+        yield term.T
 
 
 def gaussian_leaf(

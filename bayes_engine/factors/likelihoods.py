@@ -53,12 +53,13 @@ class ValuesLeaf(Leaf):
             return self.at(x)
         assert left.stats is not None
         column = left.stats.values.columns[self.variable.name]
-        order = np.lexsort((left.weight, left.own, x))
-        alike = np.stack([x, left.own, left.weight])[:, order]
-        first = np.append(True, (alike[:, 1:] != alike[:, :-1]).any(axis=0))
-        x, own, weight = alike[:, first]
-        gone = column.left_out(own.astype(np.intp), x, weight)
-        terms, some = np.zeros((len(x), len(column.weight))), ~gone.constant
+        keys = [left.own, x] if left.one_weight is not None else [left.weight, left.own, x]
+        order = np.lexsort(keys)
+        ordered = [key[order] for key in keys]
+        first = np.append(True, np.logical_or.reduce([key[1:] != key[:-1] for key in ordered]))
+        one = order[first]
+        gone = column.left_out(left.own[one], x[one], left.weight[one])
+        terms, some = np.zeros((len(one), len(column.weight))), ~gone.constant
         terms[some] = self.without(column, gone.take(some))
         each = np.empty((X.n, terms.shape[1]))
         each[order] = terms[np.cumsum(first) - 1]

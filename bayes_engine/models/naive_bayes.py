@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.factors import Factor, Product, Row
-from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
+from bayes_engine.factors.gaussian import GaussianLeaf, GaussianRule, gaussian_leaf, known_terms_without
 from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows
 from bayes_engine.factors.likelihoods import OF_VALUES, current
 from bayes_engine.factors.table import TableLeaf, TableRule
@@ -183,12 +183,13 @@ class NaiveBayes(GenerativeClassifier):
     def _joint_without(self, X: Table, gone: LeftOutRows) -> Array:
         """(n, C) all rows at once: a row's removal touches its own class's parameters, and what all classes share."""
         joint = self._prior_without(gone)
-        for variable in steps(self.schema_):
-            if part := self.factor_.part_of(variable.name):
-                leaf = cast(Leaf, part[0])
-                terms = leaf.known_terms(X, gone)
-                last = self._last_missing(variable, X, gone.weight)
-                joint += terms if last is None else np.where(last[:, None], 0.0, terms)
+        parts = (self.factor_.part_of(variable.name) for variable in self.schema_)
+        leaves = [cast(Leaf, part[0]) for part in parts if part]
+        gaussians = known_terms_without([leaf for leaf in leaves if isinstance(leaf, GaussianLeaf)], X, gone)
+        for leaf in steps(leaves):
+            terms = next(gaussians) if isinstance(leaf, GaussianLeaf) else leaf.known_terms(X, gone)
+            last = self._last_missing(leaf.variable, X, gone.weight)
+            joint += terms if last is None else np.where(last[:, None], 0.0, terms)
         return joint
 
     def explain(self, X: Any, given: Collection[str] | None = None, opened: Collection[str] = ()) -> Ledger:
