@@ -18,7 +18,8 @@ from pages.active.files import ENCODINGS, READING, SECOND_FILE, File, Role, Uplo
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, change, control, current, on_click
+from pages.runtime.listed_buttons import listed
+from pages.runtime.state import State, bound_to, change, control, current
 
 SHORT = 6
 """How many notes are shown before the rest is folded."""
@@ -210,10 +211,10 @@ def reading_notes(report: Iterable[Note], upload: Upload[Read], then: Then[Read]
             st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
             offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
             for number, other in enumerate(offers):
-                st.button(other.label.local(_quoted), key=f"{key}_offer_{place}_{number}", type="tertiary",
-                          icon=":material/undo:",
-                          **on_click(partial(_again, upload=upload, name=other.keyword, value=other.value, then=then))
-                          )  # fmt: skip
+                edit = partial(_again, upload=upload, name=other.keyword, value=other.value, then=then)
+                what = (upload.file.digest, other.keyword, other.value)
+                st.button(other.label.local(_quoted), type="tertiary", icon=":material/undo:",
+                          **listed(f"{key}_offer_{place}_{number}", what, edit, _given))  # fmt: skip
 
     with st.container(gap=None):
         for place, note in enumerate(ordered[:SHORT]):

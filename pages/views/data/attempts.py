@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime.escape import md
+from pages.runtime.listed_buttons import table_of
 from pages.runtime.state import State, change, current
 
 Where = Literal["column", "mend", "target"]
@@ -27,17 +28,12 @@ def edited_or_refused(state: State, edit: Callable[[State], State], where: Where
     try:
         return edit(state)
     except BayesEngineError as error:
-        st.session_state[f"{where}_said"] = (_judged(state), error.message)
+        st.session_state[f"{where}_said"] = (table_of(state), error.message)
         return state
 
 
 def why_refused(where: Where = "column") -> None:
     """Why the last edit there could not be, as long as nothing else was changed."""
     refusal = st.session_state.get(f"{where}_said")
-    if refusal and refusal[0] == _judged(current()):
+    if refusal and refusal[0] == table_of(current()):
         st.error(_("That cannot be: {why}. Nothing was changed.").format(why=refusal[1].local(md)))
-
-
-def _judged(state: State) -> tuple[Any, ...]:
-    """What a refusal speaks of: it is said as long as nothing of this has changed."""
-    return state.table, state.columns, state.repairs

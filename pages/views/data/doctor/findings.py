@@ -20,9 +20,10 @@ from pages.active import units, words
 from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
+from pages.runtime.listed_buttons import listed
 from pages.runtime.state import KINDS, State, control, current, on_click
 from pages.views.data import columns
-from pages.views.data.attempts import edited_or_refused, try_edit, why_refused
+from pages.views.data.attempts import edited_or_refused, why_refused
 from pages.views.data.doctor import edits, wording
 from pages.views.data.doctor.changed_cells import changed_cells
 from pages.views.data.doctor.heads import picked_column, table_with_heads, with_column_picked
@@ -130,7 +131,8 @@ def _repair_chips(table: active.TableInUse) -> None:
 
 def _undo_chip(what: str, key: str, undo: Callable[[State], State]) -> None:
     """What was changed, on a button that undoes it."""
-    st.button(what, key=key, icon=":material/undo:", help=_("Undo"), on_click=try_edit, args=(undo, "mend"))
+    edit = partial(edited_or_refused, edit=undo, where="mend")
+    st.button(what, icon=":material/undo:", help=_("Undo"), **listed(key, what, edit))
 
 
 # beneath the table ----------------------------------------------------------------------------------------------------
@@ -177,14 +179,13 @@ def _finding_in_words(table: active.TableInUse, group: Group) -> str:
 
 def _mend_buttons(table: active.TableInUse, group: Group, key: str) -> None:
     for place, own in enumerate(group.mends):
+        edit = partial(edited_or_refused, edit=partial(edits.with_mends_done, mends=own), where="mend")
         st.button(
             wording.button(table, own),
-            key=f"mend_{key}_{place}",
             icon=":material/healing:" if place == 0 else None,
             type="secondary" if place == 0 else "tertiary",
             help=wording.mend_help(own[0]),
-            on_click=try_edit,
-            args=(partial(edits.with_mends_done, mends=own), "mend"),
+            **listed(f"mend_{key}_{place}", own, edit),
         )
 
 

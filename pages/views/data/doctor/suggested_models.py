@@ -11,8 +11,9 @@ from bayes_engine.workbench.doctor.finding import Suggestion
 from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
+from pages.runtime.listed_buttons import listed
 from pages.runtime.state import Spec, change
-from pages.views.data.attempts import try_edit
+from pages.views.data.attempts import edited_or_refused
 from pages.views.data.doctor import edits, wording
 from pages.views.data.doctor.report import Examined
 
@@ -61,11 +62,13 @@ def _model_card(table: active.FittableTable, suggestion: Suggestion, place: int,
             )
         st.button(
             _("In use") if taken else _("Take this model"),
-            key=f"take_{place}",
             icon=":material/check:" if taken else ":material/add:",
             disabled=taken,
-            on_click=try_edit,
-            args=(partial(edits.with_model, spec=spec), "mend"),
+            **listed(
+                f"take_{place}",
+                spec,
+                partial(edited_or_refused, edit=partial(edits.with_model, spec=spec), where="mend"),
+            ),
         )
 
 
