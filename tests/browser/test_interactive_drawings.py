@@ -55,6 +55,21 @@ def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
 
 
 @pytest.mark.slow
+def test_start_points_are_sliders_that_say_where_they_stand(page: Page, app) -> None:
+    hand = showing(State(table="watermelon3a"), em_start="hand", em_points=((0.6, 0.05), (0.7, 0.4)))
+    page.goto(f"{app.url}/hidden?lang=en&s={encode(hand)}")
+    start = page.get_by_role("slider", name="Start point 2")
+
+    def said() -> list[float]:
+        return [float(start.get_attribute(f"aria-value{name}") or "nan") for name in ("min", "now", "max")]
+
+    low, now, high = soon(page, said, lambda values: values[1] == 0.7)
+    assert low < now < high
+    start.press("ArrowRight")
+    soon(page, said, lambda values: values[1] > 0.7)
+
+
+@pytest.mark.slow
 def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
     page.add_init_script("""
       window.hearing = 0

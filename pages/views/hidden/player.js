@@ -233,8 +233,9 @@ function createPlayer(host) {
       const [x, y] = startOf(k)
       handle.style.left = px(x) + "px"; handle.style.top = py(y) + "px"; handle.style.setProperty("--ink", inkOf(k))
       handle.hidden = !(x >= -0.001 && x <= 1.001 && y >= -0.001 && y <= 1.001)
-      const [a, b] = data.sides
-      handle.setAttribute("aria-valuetext", `${(a.low + x * (a.high - a.low)).toPrecision(4)}, ${(b.low + y * (b.high - b.low)).toPrecision(4)}`)
+      const [a, b] = data.sides, across = a.low + x * (a.high - a.low)
+      handle.ariaValueMin = a.low; handle.ariaValueMax = a.high; handle.ariaValueNow = across.toPrecision(4)
+      handle.ariaValueText = `${handle.ariaValueNow}, ${(b.low + y * (b.high - b.low)).toPrecision(4)}`
     })
   }
 
