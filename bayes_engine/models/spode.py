@@ -39,7 +39,8 @@ class SPODE(SemiNaive):
         deciding between equals) | the name of a column. The other parameters are those of `SemiNaive`.
 
     Attributes: `super_parent_`, `candidate_scores_` (with "loo": accuracy and log-loss, in nats, of every candidate by
-    exact leave-one-out), and those of `GenerativeClassifier`.
+    leave-one-out: exact where no number is cut, else with the cut points of all rows), and those of
+    `GenerativeClassifier`.
 
     >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx"), "c": list("xxxxxxxx")})
     >>> model = SPODE().fit(X, list("nyny" * 2))  # the class is whether a and b agree

@@ -52,8 +52,9 @@ def family_help(name: str) -> str:
         "complement": _(
             "Each class is judged by the words of all *other* classes (Rennie et al. 2003): the score "
             "$\\log P(c)-\\sum_w n_w\\log\\theta_{\\tilde cw}$, "
-            "$\\theta_{\\tilde cw}=(N_{\\tilde cw}+\\alpha)/(N_{\\tilde c}+\\alpha V)$. Scores are no probabilities: a "
-            "calibration learnt from rows held out makes them so, and is part of the model."
+            "$\\theta_{\\tilde cw}=(N_{\\tilde cw}+\\alpha)/(N_{\\tilde c}+\\alpha V)$; the largest wins. (One of the "
+            "lecture notes takes the argmax of $+\\sum_w n_w\\log\\theta_{\\tilde cw}$: it must be the argmin.) Scores "
+            "are no probabilities: a calibration learnt from rows held out makes them so, and is part of the model."
         ),
         "spode": _(
             "Semi-naive Bayes, a one-dependence estimator: every column depends on the class and on one and the same "

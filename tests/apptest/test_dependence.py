@@ -182,9 +182,16 @@ def test_the_super_parents_are_the_model_s_own() -> None:
     parts = take_apart(dataset.frame, dataset.schema)
     best = SPODE(schema=parts.schema).fit(parts.X, parts.y).super_parent_
     assert f"The best is **{best}**" in said(app)
+    assert "Exact leave-one-out" in said(app)
     app.button(key="shelve_spode").click().run()
     state: State = app.session_state["state"]
     assert state.shelf[state.active] == Spec(family="spode")
+
+
+def test_cut_points_that_a_row_had_a_say_in_are_said_of_the_super_parents() -> None:
+    state = showing(State(table="watermelon3", language="en"), dependence_tab="super-parents")
+    words = said(opened("dependence", state))
+    assert "Leave-one-out with α = 1, the cut points kept from all rows, which flatters" in words
 
 
 @pytest.mark.parametrize("tab", ["super-parents", "twice", "examples", slowly("dial"), slowly("doubled")])

@@ -44,6 +44,9 @@ def super_parents(table: active.FittableTable, dependences: Dependences) -> None
     )
     chart(figure, key="super_parent_scores", alt=_("each column as super-parent"))
     sentences = [_("Exact leave-one-out with α = 1: fewest rows wrong, then the smaller log-loss.")]
+    if any(v.numeric for v in table.features):
+        sentences = [_("Leave-one-out with α = 1, the cut points kept from all rows, which flatters: fewest rows "
+                       "wrong, then the smaller log-loss.")]  # fmt: skip
     if len(names) > MOST:
         sentences.append(_("The best {n} of {all}.").format(n=MOST, all=len(names)))
     st.caption(" ".join(sentences))
