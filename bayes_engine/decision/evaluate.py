@@ -180,10 +180,11 @@ def _alike(rows: Array) -> tuple[Array, NDArray[np.intp]]:
     order = np.arange(len(rows))
     for column in reversed(rows.T):  # the first counts most, so it comes last
         tick()
-        order = order[np.argsort(column[order], kind="stable")]
-    rows = rows[order]
-    first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
-    return rows[first], np.diff(np.append(first, len(rows)))
+        if (column != column[0]).any():
+            order = order[np.argsort(column[order], kind="stable")]
+    columns = rows.T[:, order]
+    first = np.flatnonzero(np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0)))
+    return rows[order[first]], np.diff(np.append(first, len(rows)))
 
 
 def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any, Any, Any], float]:

@@ -69,12 +69,14 @@ class HeldOut:
         return self.prior if self.fold is None else self.prior[self.fold]
 
     def log_posterior_in_use(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
-        """(n, K) log posteriors up to a constant a row, and (n,) statuses, shifted as in `posterior`."""
+        """(n, K) log posteriors up to a constant a row, and (n,) statuses, shifted as in `posterior`: each class in
+        one piece of memory, where the largest and the sum of rows of few classes are found many times as fast."""
         tick()
         joint = self.log_posterior
         if prior_of_use is not None:
             shift = _shift_by_row(self.prior, given_prior(prior_of_use, self.classes))
             joint = joint + (shift if self.fold is None else shift[self.fold])
+        joint = np.asfortranarray(joint)
         nowhere = np.isneginf(joint).all(axis=1)
         return joint, np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
 

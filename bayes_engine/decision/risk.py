@@ -134,11 +134,11 @@ class LossTable:
 
         Raises LossError where an amount is missing, infinite or negative, or cells are marked and there are no amounts.
         """
-        posterior = np.asarray(posterior, dtype=float)
+        by_class = np.asarray(posterior, dtype=float).T
         if self._without(amount):
-            return posterior @ self.table.T
+            return np.asarray((self.table @ by_class).T)
         fixed, per_unit = (np.where(m, self.table, 0.0) for m in (~self._multiplied, self._multiplied))
-        return posterior @ fixed.T + _amounts(amount, len(posterior))[:, None] * (posterior @ per_unit.T)
+        return np.asarray((fixed @ by_class + _amounts(amount, by_class.shape[1]) * (per_unit @ by_class)).T)
 
     def cost(self, action: NDArray[np.intp], truth: NDArray[np.intp], amount: Any = None) -> Array:
         """(n,) λ of each row's action under its truth, both by position; for amounts (n,) with each row's own λ. A row
@@ -215,9 +215,10 @@ def decide(
     defined = status == Status.OK
     risks = loss.risk(posterior, amount)
     order = loss.by_name
-    near = near_least(risks[:, order], loss.magnitude(posterior, amount)[:, order])
+    near = near_least(risks.T[order].T, loss.magnitude(posterior, amount).T[order].T)
     index = order[near.argmax(axis=1)]
-    others = np.where(np.arange(len(loss.actions)) == index[:, None], np.inf, risks)
+    others = risks.copy(order="F")
+    others[np.arange(n), index] = np.inf
     gap = np.maximum(others.min(axis=1) - risks.min(axis=1), 0.0)
     actions = np.empty(len(loss.actions) + 1, dtype=object)
     actions[:-1] = loss.actions
