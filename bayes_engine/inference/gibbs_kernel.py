@@ -254,14 +254,14 @@ def _consistent(kernel: TransitionKernel, rng: np.random.Generator, n: int) -> P
         return x
     flat = [(c.p > 0) / (c.p > 0).sum(axis=-1, keepdims=True) for c in network.cpts]
     even = Network(CPT(c.variable, c.parents, p) for c, p in zip(network.cpts, flat, strict=True))
-    got = np.zeros((len(network.cpts), 0), dtype=np.intp)
+    states = np.zeros((len(network.cpts), 0), dtype=np.intp)
     for _ in range(TRIES):
         drawn, weight = weighted_sample(even, kernel.evidence, max(n, 10_000), rng)
-        got = np.concatenate([got, drawn[:, weight > -np.inf].astype(np.intp)], axis=1)
-        if got.shape[1] >= n:
-            return got[:, :n]
-    if got.shape[1]:
-        return got[:, rng.integers(0, got.shape[1], n)]
+        states = np.concatenate([states, drawn[:, weight > -np.inf].astype(np.intp)], axis=1)
+        if states.shape[1] >= n:
+            return states[:, :n]
+    if states.shape[1]:
+        return states[:, rng.integers(0, states.shape[1], n)]
     raise ParameterError(
         "no state that agrees with the evidence was found in {n} tries: it is impossible, or too rare to start from",
         n=TRIES * max(n, 10_000),

@@ -96,5 +96,5 @@ def _by_value(texts: list[str], variable: Variable, mark: str) -> dict[str, int]
     if any(isinstance(level, str | bool) for level in levels) or not texts:
         return {}
     style = Style("," if mark == "," else "", suffixes=False)
-    values, unreadable, _told = read_mixed(pd.Series(texts, dtype=object), style, None)
+    values, unreadable, _notes = read_mixed(pd.Series(texts, dtype=object), style, None)
     return {t: levels[v] for t, v, no in zip(texts, values.tolist(), unreadable, strict=True) if not no and v in levels}

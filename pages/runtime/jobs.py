@@ -153,7 +153,7 @@ def part_of_page(page: Hashable, begin: float, end: float) -> Iterator[None]:
 @dataclass
 class CallbackJob:
     """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it. What
-    it came to is `found` until that has been done to its end: a click may break off any run of the script."""
+    it came to is in `results` until that has been done to its end: a click may break off any run of the script."""
 
     key: Hashable
     work: Callable[[], Any]
@@ -162,7 +162,7 @@ class CallbackJob:
     refused: Callable[[BayesEngineError], None]
     light: bool
     visit: int
-    found: tuple[Any, ...] = ()
+    results: tuple[Any, ...] = ()
 
 
 def run_after_callback(key: Hashable, work: Callable[[], T], activity: Message, then: Callable[[T], None],
@@ -355,9 +355,9 @@ def run_callback_job() -> UnderWay | None:
         cancel_callback_job()
         return None
     try:
-        if not wanted.found:
-            wanted.found = (run(wanted.key, wanted.work, wanted.activity, WAITED if wanted.light else None),)
-        wanted.then(*wanted.found)
+        if not wanted.results:
+            wanted.results = (run(wanted.key, wanted.work, wanted.activity, WAITED if wanted.light else None),)
+        wanted.then(*wanted.results)
     except UnderWay as there:
         if (page := _run.get()) is not None:
             page.waited = 0.0  # what the page itself asks for is waited for all the same

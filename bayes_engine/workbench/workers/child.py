@@ -158,8 +158,8 @@ def bound_memory() -> None:
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        told = Path("/proc/self/status").read_text(encoding="ascii")
-        most = 1024 * int(told.split("VmData:")[1].split()[0]) + MOST
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        most = 1024 * int(status.split("VmData:")[1].split()[0]) + MOST
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 

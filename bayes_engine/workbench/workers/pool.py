@@ -111,10 +111,10 @@ class Worker:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as said:
+        with self.process.stdout as answers:
             while True:
                 try:
-                    what = pickle.load(said)
+                    what = pickle.load(answers)
                 except (EOFError, OSError, pickle.UnpicklingError):
                     break
                 self._heard(self, what)
@@ -318,9 +318,9 @@ def _value(answer: Answer | WorkerLost) -> Any:
 def wanted() -> int:
     """How many workers there are to be at most, unless the setting says it: from three cores on one a core but the
     first, and eight at most. On two cores a crowd waits longer for one worker than for the process of the pages."""
-    told = os.environ.get(SETTING, "").strip()
+    setting = os.environ.get(SETTING, "").strip()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(told) if told.isdigit() else min(cores - 1, 8) if cores > 2 else 0
+    return int(setting) if setting.isdigit() else min(cores - 1, 8) if cores > 2 else 0
 
 
 _pools: list[Pool] = []

@@ -211,7 +211,7 @@ def _changed(
     inferred = active.in_use(replace(state, columns=())).schema.variables
     entries = {c[0]: c for c in state.columns}
     for position in positions:
-        _at, was_role, was_kind, was_levels = entries.pop(position, (position, "", "", ()))
+        _place, was_role, was_kind, was_levels = entries.pop(position, (position, "", "", ()))
         new_role, new_kind = role or was_role, kind or was_kind
         entry = (
             position,

@@ -290,17 +290,17 @@ def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str)
 
 def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
-        got = fits.criteria_by_components(table, run.columns, run.form, run.prior)
+        criteria = fits.criteria_by_components(table, run.columns, run.form, run.prior)
     figure, numbers = st.columns([3, 3], gap="medium")
     with figure:
         chart(
-            criteria_by_components(got.table, run.k, dark=dark()),
+            criteria_by_components(criteria.table, run.k, dark=dark()),
             key="em_bill",
             alt=_("BIC, AIC and ICL over the number of components"),
         )
     with numbers:
         st.dataframe(
-            got.table.drop(columns="converged"),
+            criteria.table.drop(columns="converged"),
             column_config={
                 "k": st.column_config.NumberColumn("K"),
                 "log_likelihood": st.column_config.NumberColumn(_("log-likelihood"), format="%.4f"),
@@ -309,7 +309,7 @@ def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMix
             },
         )
     least = [
-        _("{name}: K = {k}").format(name=c.upper(), k=int(got.table.index.to_numpy()[got.table[c].argmin()]))
+        _("{name}: K = {k}").format(name=c.upper(), k=int(criteria.table.index.to_numpy()[criteria.table[c].argmin()]))
         for c in ("bic", "icl", "aic")
     ]
     st.caption(
@@ -322,12 +322,12 @@ def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMix
         + " "
         + _("Soft EM, two k-means starts for each K.")
     )
-    if got.notes:
+    if criteria.notes:
         st.caption(
             ":material/info: K = "
-            + _(", ").join(str(k) for k in dict.fromkeys(k for k, _note in got.notes))
+            + _(", ").join(str(k) for k in dict.fromkeys(k for k, _note in criteria.notes))
             + _(": ")
-            + controls.whole_message(got.notes[0][1])
+            + controls.whole_message(criteria.notes[0][1])
         )
 
 
