@@ -40,7 +40,10 @@ class TableReader:
 
     def _observed(self, frame: Any, labels: Labels, known: Schema | None) -> Schema:
         """The schema of these rows: the first's own, or the one `known` before them, grown."""
-        return observe(frame, self._initial_schema(frame, labels) if known is None else known)
+        if known is not None:
+            return observe(frame, known)
+        initial = self._initial_schema(frame, labels)
+        return initial if self.schema is None else observe(frame, initial)  # by its dtypes it holds the rows' levels
 
     def _first_read(self, frame: Any, schema: Schema) -> Table:
         """Rows to learn from, as `_frame` gave them, encoded."""

@@ -178,11 +178,20 @@ class Schema:
         """What `infer` takes columns of strings for that dtypes made levels: numbers; identifiers and texts where the
         levels are hundreds."""
         guesses = (
-            _infer(v.name, frame.iloc[:, j], numerals=True)
+            _guess(v, frame.iloc[:, j])
             for j, v in enumerate(self)
             if v.kind == "categorical" and not v.declared and (len(v.levels) > MANY_LEVELS or _numerals(v.levels))
         )
         return tuple(v for v in guesses if v.numeric or (not v.discrete and len(self[v.name].levels) > MANY_LEVELS))
+
+
+def _guess(levels_of: Variable, column: pd.Series) -> Variable:
+    """What `infer` takes a column of strings for, by its levels alone where they say it: each of them twice will do, if
+    one stands twice, since only an identifier has none that does."""
+    levels = list(levels_of.levels)
+    if _numerals(levels) and column.count() > len(levels):
+        column = pd.Series(levels * 2)
+    return _infer(levels_of.name, column, numerals=True, known=levels)
 
 
 MAX_CLASSES = 50
@@ -352,7 +361,7 @@ def _distinct(values: pd.Series) -> tuple[list[Any], bool]:
     return observed(values), True
 
 
-def _infer(name: str, column: pd.Series, numerals: bool, known: list[str] | None = None) -> Variable:
+def _infer(name: str, column: pd.Series, numerals: bool, known: list[Any] | None = None) -> Variable:
     """Kind and role of one column, from its dtype and its values, of which the distinct ones may be known."""
     values = column.dropna() if column.hasnans else column
     distinct, all_of_them = _distinct(values) if known is None else (known, True)

@@ -12,6 +12,7 @@ import pytest
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError
+from bayes_engine.table import schema as schema_module
 from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import recast
@@ -196,3 +197,24 @@ def test_the_pivot_lies_among_the_values(values: list[float]) -> None:
 def test_the_pivot_of_extreme_values_is_finite() -> None:
     for values in ([1.7e308, -1.7e308], [np.inf, 5.0], [np.inf, np.nan]):
         assert np.isfinite(Schema.from_dtypes(pd.DataFrame({"x": values}))["x"].pivot)
+
+
+def test_the_levels_alone_say_whether_strings_are_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit asks it of every column of strings: rows that say the same again cost nothing."""
+    turned: list[int] = []
+    convert = schema_module.numbers
+    monkeypatch.setattr(schema_module, "numbers", lambda column, v: turned.append(len(column)) or convert(column, v))
+    frame = pd.DataFrame(
+        {
+            "grade": ["1", "2", "3"] * 200,
+            "grade or none": ["1", "2", None] * 199 + ["3"] * 3,
+            "code": ["01", "02", "03"] * 200,
+            "number of a row": [str(i) for i in range(600)],
+            "reading": [str(i / 4) for i in range(300)] * 2,
+        }
+    )
+    guesses = Schema.from_dtypes(frame).otherwise(frame)
+    assert {v.name: v.kind for v in guesses} == {
+        "grade": "count", "grade or none": "count", "number of a row": "identifier", "reading": "continuous"
+    }  # fmt: skip
+    assert sorted(turned) == [6, 6, 600, 600]  # each level twice, but for the column in which none stands twice
