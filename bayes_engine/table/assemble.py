@@ -18,11 +18,10 @@ from bayes_engine.table.column_names import unique_names
 from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.grid import Grid, R, Records, row_at, rows_at, rows_between
 from bayes_engine.table.header import COMMENT, TableLocation, is_typed, is_value, locate, second_table
-from bayes_engine.table.notes import Note, Offer, lines_of, note, offer
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Mark, is_number, numbers_among
+from bayes_engine.table.notes import KEEP, Note, lines_of, note, offer
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 from bayes_engine.table.tokenize import ALIGNED
-
-KEEP: Offer = offer("Keep these lines as rows", "trim", False)
+from bayes_engine.table.totals import shown, without_totals
 
 
 class Layout(NamedTuple):
@@ -144,7 +143,7 @@ def _first_table(grid: R, header: int | Literal[False] | None, notes: list[Note]
     ):
         return grid  # a few lines above the table: what is told of it, said where the table is placed
     notes.append(note("a second table seems to begin in line {line} ('{text}'): it is left out, with {n} lines",
-                      "warning", line, line=line, text=_shown(grid, begin), n=len(grid.lines) - begin)
+                      "warning", line, line=line, text=shown(grid, begin), n=len(grid.lines) - begin)
                  .offering(offer("Read the second table", "header", line), KEEP))  # fmt: skip
     return grid.part(0, begin, int(grid.widths[:begin].max()))
 
@@ -171,23 +170,23 @@ def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
     if top:
         line = int(grid.lines[0])
         notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'",
-                          "info", line, n=top, line=line, text=_shown(grid, 0))
+                          "info", line, n=top, line=line, text=shown(grid, 0))
                      .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
     if place.lone:
         line = int(grid.lines[top])
         notes.append(note("line {line} names only one column ('{text}'), and is taken as the header", "warning", line,
-                          line=line, text=_shown(grid, top))
+                          line=line, text=shown(grid, top))
                      .offering(offer("It is a title: there are no names", "header", False)))  # fmt: skip
     if place.doubtful:
         line = int(grid.lines[top])
         notes.append(note("line {line} ('{text}') is taken for the names of the columns, but may be a row",
                           "warning" if any(map(is_number, row_at(grid, top))) else "info", line, line=line,
-                          text=_shown(grid, top))
+                          text=shown(grid, top))
                      .offering(offer("It is a row", "header", False)))  # fmt: skip
     for i in place.units:
         line = int(grid.lines[i])
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
-                          "if it is data, choose header={header}", "warning", line, line=line, text=_shown(grid, i),
+                          "if it is data, choose header={header}", "warning", line, line=line, text=shown(grid, i),
                           header=int(grid.lines[place.header or 0]))
                      .offering(offer("It is a row", "header", int(grid.lines[place.header or 0]))))  # fmt: skip
 
@@ -214,11 +213,11 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.widths)
     end = _above_footer(grid, first, last, usual)
-    end = _above_totals(grid, first, end, usual, notes)
+    first, end = without_totals(grid, first, end, usual, notes)
     if end < last:
         line = int(grid.lines[end])
         notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
-                          line, n=last - end, line=line, text=_shown(grid, end)).offering(KEEP))  # fmt: skip
+                          line, n=last - end, line=line, text=shown(grid, end)).offering(KEEP))  # fmt: skip
         last = _filled_end(grid, first, end)
         if last < end:
             notes.append(note("empty rows at the end that are left out: {n}", n=end - last).offering(KEEP))
@@ -250,18 +249,6 @@ _REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
 """How a line begins that is no row of the table above it."""
 _LABEL = re.compile(r"[^\W\d][^:：]{0,30}(?:: |:$|：)")
 """How a line begins that tells of something: Source: …"""
-_TOTAL = re.compile(
-    r"(?:grand |sub-?)?totals?|sum|overall|average|avg\.?|mean|median|s\.?d\.?|std\.?(?: ?dev\.?)?|standard deviation|"
-    r"minimum|maximum|summe|gesamt|mittelwert|durchschnitt|standardabweichung|total général|somme|moyenne|écart-type|"
-    r"suma|totale|media|promedio|итого|всего|среднее|合计|总计|小计|總計|合計|平均值?|均值|标准差|最大值|最小值",
-    re.IGNORECASE,
-)
-"""What a row calls itself that sums up the rows above it."""
-_ADDED_UP = 20_000
-"""So many rows are added up to see whether one below them is their sum."""
-_DECIMAL_COMMA = re.compile(r",\d{1,2}\Z|,\d{4}")
-
-
 def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     """Where the rows end above a few lines that are none of the table's: of fewer cells, with words where it has
     numbers, or set off by an empty line."""
@@ -316,63 +303,6 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     return begin + footer
 
 
-def _above_totals(grid: Records, first: int, last: int, usual: int, notes: list[Note]) -> int:
-    """Where the rows end above those that call themselves their total or mean, in a column where no other does, and
-    that leave a cell empty or hold the sums or means of the numbers above them; a full row of other numbers stays one,
-    and is told."""
-    begin = last
-    while usual >= 2 and begin > max(first + 3, last - 3) and _labelled(grid, begin - 1):
-        begin -= 1
-    if begin == last or any(_TOTAL.fullmatch(_bare(str(cell))) for cell in grid.first.iloc[first:begin]):
-        return last
-    end = last
-    for i in range(last - 1, begin - 1, -1):
-        row = [cell.strip() for cell in row_at(grid, i)]
-        gaps = usual >= 3 and (len(row) < usual or not all(row[_first_filled(row) :]))
-        if gaps or _sums_up(row, grid.part(first, begin)):
-            end = i
-        elif row[0]:
-            line = int(grid.lines[i])
-            notes.append(note("line {line} ('{text}') may sum up the rows above it; it is kept as a row", "warning",
-                              line, line=line, text=_shown(grid, i)))  # fmt: skip
-            break
-        else:
-            break
-    return end
-
-
-def _bare(cell: str) -> str:
-    return cell.strip().rstrip(" :：")
-
-
-def _first_filled(row: Sequence[str]) -> int:
-    return next((j for j, cell in enumerate(row) if cell.strip()), 0)
-
-
-def _labelled(grid: Records, i: int) -> bool:
-    """Whether a record calls itself a total or mean."""
-    row = row_at(grid, i)
-    return _TOTAL.fullmatch(_bare(row[_first_filled(row)])) is not None
-
-
-def _sums_up(row: Sequence[str], above: Records) -> bool:
-    """Whether the numbers of a row are the sums of those above them, or all their means. Of the columns that hold as
-    many numbers as there are rows each is compared."""
-    if len(above.widths) > _ADDED_UP:
-        return False
-    rows = above.rows(0, len(above.widths))
-    compared = []
-    for j, cell in enumerate(row):
-        column = [r[j].strip() if j < len(r) else "" for r in rows]
-        if is_number(cell) and all(map(is_number, column)):
-            mark: Mark = "," if any(_DECIMAL_COMMA.search(c) for c in (*column, cell)) else "."
-            (values, _, _), (own, _, _) = numbers_among(column, mark), numbers_among([cell], mark)
-            decimals = len(re.sub(r"\D", "", cell.partition(mark)[2]))
-            near = max(0.51 * 10.0**-decimals, 1e-9 * abs(own[0]))
-            compared.append((abs(values.sum() - own[0]) <= near, abs(values.mean() - own[0]) <= near))
-    return bool(compared) and any(map(all, zip(*compared, strict=True)))
-
-
 def _beyond(data: Grid, width: int, mark: str) -> pd.Series:
     """What each row holds beyond `width` cells, as one text."""
     long = np.flatnonzero(data.widths > width)
@@ -413,8 +343,3 @@ def _fit(widths: NDArray[np.intp], reach: NDArray[np.intp], lines: NDArray[np.in
 def _of_rows(template: str, lines: NDArray[np.intp]) -> Note:
     """A warning of the rows in these lines."""
     return note(template, "warning", int(lines[0]), n=len(lines), lines=lines_of(lines))
-
-
-def _shown(grid: Records, i: int) -> str:
-    text = " ".join(cell for cell in row_at(grid, i) if cell)
-    return text if len(text) <= 60 else text[:59] + "…"

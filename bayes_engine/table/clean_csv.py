@@ -32,6 +32,7 @@ from bayes_engine.table.notes import Note
 from bayes_engine.table.numbers import MONTH_NUMBER, version_among
 from bayes_engine.table.parquet_arff import is_arff
 from bayes_engine.table.tokenize import Dialect, line_end
+from bayes_engine.table.totals import ADDED_UP, labelled
 
 LEAST = 1_000_000
 """Bytes from which on a file is read so; the rules take little time for fewer."""
@@ -78,7 +79,7 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
         return None
     check_size(counted[0], len(form.names))
     texts = _columns(data, form, *counted)
-    if texts is None:
+    if texts is None or (counted[0] <= ADDED_UP and _may_sum_up(texts[form.names[0]])):
         return None
     table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not form.pointed)
     return (table, form.delimiter) if table.mark == "." else None
@@ -115,6 +116,13 @@ def _form(data: bytes) -> _Form | None:
              for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip
     numbers = (cell for j, name in enumerate(layout.names) if name not in words for cell in cells[j])
     return _Form(layout.names, dialect.delimiter, words, any(map(_POINT.fullmatch, numbers)))
+
+
+def _may_sum_up(first: pd.Series) -> bool:
+    """Whether by the first column a row may sum up others: by what it calls itself there, or the last by nothing."""
+    if first.dtype.kind in "iuf":
+        return bool(pd.isna(first.iloc[-1]))
+    return bool(first.iloc[-1] == "") or bool(labelled(first).any())
 
 
 def _repeated(data: bytes) -> bool:

@@ -93,6 +93,10 @@ def lines_of(lines: Sequence[int] | NDArray[np.intp]) -> Listing:
     return Listing([*(str(int(line)) for line in lines[:5]), *(["…"] if len(lines) > 5 else [])])
 
 
+KEEP: Offer = offer("Keep these lines as rows", "trim", False)
+"""To leave every line below the header a row."""
+
+
 def as_text(position: int) -> Offer:
     """To leave the column at this position as it is written."""
     return offer("Keep as text", "types", ((position, "text"),))
