@@ -197,6 +197,13 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
     reach = grid.reach()
     last = _filled_end(grid, first, last)
+    drawn = _drawn(grid, first, last)
+    if drawn.any() and not drawn[first:last].all():
+        lines = grid.lines[drawn]
+        notes.append(note("lines drawn with '{text}' that are left out: {n}", "info", int(lines[0]), n=len(lines),
+                          text=shown(grid, int(np.flatnonzero(drawn)[0]))[:12]).offering(KEEP))  # fmt: skip
+        last -= int(drawn[:last].sum())
+        grid, reach = grid.kept(~drawn), reach[~drawn]
     below = np.arange(len(grid.widths)) >= first
     remarks = below & ((reach == 1) | (grid.widths != usual))
     if usual >= 3 and remarks.any():
@@ -236,6 +243,27 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     return data.kept(~again)
 
 
+_DRAWN = ("--", "==", "__", "──", "══", "━━")
+_DASHES = re.compile(r"(?:-|=|_|─|═|━)++")
+
+
+def _drawn(grid: Records, first: int, last: int) -> NDArray[np.bool_]:
+    """Which records are lines drawn between the others: in a table of several columns one of dashes and nothing else,
+    three at least in each cell; or right below the names as many as are needed."""
+    drawn = np.zeros(len(grid.widths), dtype=bool)
+    if grid.columns < 2:
+        return drawn
+    begun = grid.first.iloc[first:last].str.startswith(_DRAWN).to_numpy(dtype=bool, copy=True)
+    begun[:1] = True
+    for i, row in rows_at(grid, np.flatnonzero(begun) + first):
+        cells = [cell.strip() for cell in row if cell.strip()]
+        if cells and all(map(_DASHES.fullmatch, cells)):
+            longest, shortest = max(map(len, cells)), min(map(len, cells))
+            whole = len(cells) == 1 or len(cells) == len(row)
+            drawn[i] = (whole and shortest >= 3) or (i == first and len(cells) > 1 and longest >= 3)
+    return drawn
+
+
 def _filled_end(grid: Records, first: int, last: int) -> int:
     """Where the records end above those of nothing: the first cell is empty, the others hold at most blanks."""
     begun = np.flatnonzero(grid.first.iloc[first:last].ne("").to_numpy(dtype=bool))
@@ -249,6 +277,8 @@ _REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
 """How a line begins that is no row of the table above it."""
 _LABEL = re.compile(r"[^\W\d][^:：]{0,30}(?:: |:$|：)")
 """How a line begins that tells of something: Source: …"""
+
+
 def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     """Where the rows end above a few lines that are none of the table's: of fewer cells, with words where it has
     numbers, or set off by an empty line."""

@@ -134,7 +134,7 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
     """How many rows and how many empty cells a file has; None where a byte speaks of what is not clean, or where the
     lines together have not the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
-    there = frozenset(c for c in b' "#%-/\r' if data.find(c) >= 0)
+    there = frozenset(c for c in b' "#%-/=\r' if data.find(c) >= 0)
     quoted, letters = ord('"') in there, None if data.isascii() else _Letters()
     ends = marks = returns = control = empty = 0
     within = False  # a quoted cell, where a block begins
@@ -221,9 +221,9 @@ class _Letters:
 def _in_doubt(
     block: NDArray[np.uint8], apart: NDArray[np.bool_], end: NDArray[np.bool_], there: frozenset[int]
 ) -> bool:
-    """Whether a cell begins with a blank or a zero before digits, a line as a comment does, a number has a power that
-    may be a code or beyond a float64, or dozens of digits. (What begins in the last bytes is seen in the next block;
-    of the marks that are not `there` in the file none is looked for.)"""
+    """Whether a cell begins with a blank or a zero before digits, a line as a comment or as a drawn one, a number has
+    a power that may be a code or beyond a float64, or dozens of digits. (What begins in the last bytes is seen in the
+    next block; of the marks that are not `there` in the file none is looked for.)"""
     digit, zero = block - np.uint8(ord("0")) < 10, block == ord("0")
     begun = zero[1:-1] & digit[2:]
     if (apart[:-2] & begun).any():
@@ -232,7 +232,9 @@ def _in_doubt(
         return True
     if ord(" ") in there and (apart[:-1] & (block[1:] == ord(" "))).any():
         return True
-    if any((end[:-1] & (block[1:] == c)).any() for c in there.intersection(b"#%/")):
+    if any((end[:-1] & (block[1:] == c)).any() for c in there.intersection(b"#%/=")):
+        return True
+    if ord("-") in there and (end[:-2] & (block[1:-1] == ord("-")) & (block[2:] == ord("-"))).any():
         return True
     number = digit | (block == ord("."))
     power = np.flatnonzero(number[:-6] & ((block[1:-5] | 32) == ord("e"))) + 2

@@ -45,8 +45,8 @@ def cut_by(
     tokenizer: Callable[[bytes, Dialect], R], data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]
 ) -> tuple[R, Dialect]:
     """`cut` of a text in UTF-8, by whatever cuts one of a known dialect."""
-    data, given = _prepared(data, delimiter, quote, notes)
-    dialect = sniff(head(data), given, quote)
+    data, given, cuts = _prepared(data, delimiter, quote, notes)
+    dialect = sniff(head(data), given, quote, cuts)
     records = tokenizer(data, dialect)
     if dialect.delimiter == "" and given is None and _whole_lines(data, len(records.widths)) and not records.odd:
         inner = "".join(f"{cell}\n" for cell in records.first).encode()
@@ -65,11 +65,14 @@ def head(data: bytes) -> str:
     return data[:_HEAD].decode(errors="ignore")
 
 
-def _prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[bytes, str | None]:
-    r"""A text in UTF-8 as it is to be cut, and the delimiter that is told: by whom it may be, or by the text itself.
+def _prepared(
+    data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]
+) -> tuple[bytes, str | None, tuple[int, ...]]:
+    r"""A text in UTF-8 as it is to be cut, the delimiter that is told: by whom it may be, or by the text itself; and
+    where a line that is drawn below the names says that its columns begin and end.
 
     >>> _prepared(b"sep=;\na;b\n", None, None, [])
-    (b'\na;b\n', ';')
+    (b'\na;b\n', ';', ())
     """
     if quote and (len(quote) > 1 or quote in ("\n", "\r", delimiter)):
         raise ReadError("'{quote}' cannot be the quote: it is one character other than the delimiter, or '' for none",
@@ -85,8 +88,8 @@ def _prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list
         elif delimiter is None:
             notes.append(note("the first line says that the delimiter is '{delimiter}', which stands nowhere below; "
                               "another was guessed", "warning", 1, delimiter=declaration[1]))  # fmt: skip
-    data = _without_rules(data, notes)
-    return _plainly_quoted(data, notes) if quote is None else data, delimiter
+    data, cuts = _without_rules(data, notes)
+    return _plainly_quoted(data, notes) if quote is None else data, delimiter, cuts
 
 
 def _dialect_notes(dialect: Dialect, odd: Sequence[int], delimiter: str | None, quote: str | None) -> list[Note]:
@@ -153,38 +156,60 @@ def with_one_delimiter(
 _STRETCH = 1 << 20
 
 
+_DASHES = rb"(?:[:=-]{3,}+|(?:\xe2[\x94\x95][\x80-\xbf])++)"
 _RULE = re.compile(
-    rb"^[ \t]*+[+|]?[ \t]*+[:=-]{3,}+(?:[ \t]*+[+|][ \t]*+[:=-]{3,}+)*+[ \t]*+[+|]?[ \t]*+$", re.MULTILINE
+    rb"^(?=[^+|\xe2\r\n]*+[+|\xe2])[ \t]*+[+|]?[ \t]*+"
+    + _DASHES
+    + rb"(?:[ \t]*+[+|][ \t]*+"
+    + _DASHES
+    + rb")*+[ \t]*+[+|]?[ \t]*+(?=\r?$)",
+    re.MULTILINE,
 )
 """A line drawn between rows, as SQL clients and Markdown write it."""
+_PLAIN_RULE = re.compile(
+    rb"^[ \t]*+(?:[-=_]{2,}+[ \t]++)*?(?:-{4,}+|={3,}+|_{4,}+)(?:[ \t]++(?:-++|=++|_++))*+[ \t]*+(?=\r?$)", re.MULTILINE
+)
+"""A line of dashes or equals signs alone, as reports and SQL clients write it."""
 
 
-def _without_rules(data: bytes, notes: list[Note]) -> bytes:
-    """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold."""
-    head = data[:SAMPLE]
-    if b"---" not in head and b"===" not in head:
-        return data
-    first, n, breaks = b"", 0, 0
-    line = 0
-    out = io.BytesIO()
+def _without_rules(data: bytes, notes: list[Note]) -> tuple[bytes, tuple[int, ...]]:
+    """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold, and
+    where the parts of the first begin and end. Lines of dashes or equals signs alone are drawn between rows of several
+    cells; a text of one column may have such rows."""
+    first = data[:SAMPLE]
+    if not any(mark in first for mark in (b"---", b"===", b"___", "─".encode(), "═".encode(), "━".encode())):
+        return data, ()
+    cuts: tuple[int, ...] = ()
+    without, drawn = _left_blank(data, _RULE)
+    if _PLAIN_RULE.search(first):
+        more, plain = _left_blank(without, _PLAIN_RULE)
+        parts = [match.start() for match in re.finditer(r"\S+", plain[0][1])] if plain else []
+        if len(parts) > 1:
+            cuts = (0, *parts[1:], len(plain[0][1]))
+        if plain and sniff(head(more), cuts=cuts).delimiter in ("|", " ", ALIGNED):  # else they are records
+            without, drawn = more, sorted(drawn + plain)
+        else:
+            cuts = ()
+    if drawn:
+        line, text = drawn[0]
+        notes.append(note("lines drawn with '{text}' that are left out: {n}", "info", line, n=len(drawn),
+                          text=text.strip()[:12]))  # fmt: skip
+    return without, cuts
 
-    def drawn(match: re.Match[bytes]) -> bytes:
-        nonlocal first, n, line
-        if not re.search(b"[+|]", match[0]):
-            return match[0]
-        if not n:
-            first, line = match[0], breaks + match.string.count(b"\n", 0, match.start()) + 1
-        n += 1
+
+def _left_blank(data: bytes, rule: re.Pattern[bytes]) -> tuple[bytes, list[tuple[int, str]]]:
+    """The text with the lines left blank that are this pattern, and these with their numbers."""
+    drawn = list[tuple[int, str]]()
+    breaks, out = 0, io.BytesIO()
+
+    def blank(match: re.Match[bytes]) -> bytes:
+        drawn.append((breaks + match.string.count(b"\n", 0, match.start()) + 1, match[0].decode()))
         return b""
 
     for stretch in stretches(data, _STRETCH):
-        out.write(_RULE.sub(drawn, stretch))
+        out.write(rule.sub(blank, stretch))
         breaks += stretch.count(b"\n")
-    if not n:
-        return data
-    notes.append(note("lines drawn with '{text}' that are left out: {n}", "info", line, n=n,
-                      text=first.decode().strip()[:12]))  # fmt: skip
-    return out.getvalue()
+    return (out.getvalue(), drawn) if drawn else (data, drawn)
 
 
 _TYPOGRAPHIC = ("“”", "„“", "„”", "«»", "‘’", "‚‘", "‹›")
@@ -280,8 +305,9 @@ def _all_regular(parsed: Sequence[tuple[int, list[str], bool]]) -> bool:
     return all(fine for _, _, fine in parsed)
 
 
-def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> Dialect:
-    r"""The dialect whose cells are most regular and most like values; `delimiter` and `quote` where they are told.
+def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cuts: tuple[int, ...] = ()) -> Dialect:
+    r"""The dialect whose cells are most regular and most like values; `delimiter` and `quote` where they are told, and
+    the `cuts` of columns that may be lined up.
 
     >>> sniff("size;city\n1,5;Oslo, NO\n2,5;Rome, IT\n").delimiter, sniff("label\nyes\nno\n").delimiter
     (';', '')
@@ -291,7 +317,7 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
         cut = max(sample.rfind("\n"), sample.rfind("\r"))
         sample = sample[: cut + 1] if cut > 0 else text[: 16 * SAMPLE]
     sample = re.sub(r"\A(?:[#%][^\r\n]*[\r\n]+)+(?=.)", "", sample, flags=re.DOTALL) or sample
-    lined_up = re.search(r"\S  +\S", sample) is not None
+    lined_up = bool(cuts) or re.search(r"\S  +\S", sample) is not None
     lines = [line for line in re.split(r"[\r\n]+", sample) if line.strip()]
     steady = any(len(counts) == 1 and counts != {0} for counts in ({c.count(d) for c in lines} for d in ";\t|,"))
     candidates = ("", *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)))
@@ -301,8 +327,8 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
         for q in (quote,) if quote is not None else ('"', "'") if single else ('"',):
             after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
             escaped = q and d != "\\" and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
-            dialect = Dialect(d, q, "\\" if escaped else "")
-            parsed = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
+            dialect = Dialect(d, q, "\\" if escaped else "", cuts=cuts if d == ALIGNED else ())
+            parsed = list(aligned(sample, cuts or aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
             if f"\\{q}" in sample and not (escaped or d in ("\\", ALIGNED) or _all_regular(parsed)):
                 with_escape = replace(dialect, escape="\\")  # \"" ends a cell that ends in a quote
                 if _all_regular(again := list(records(sample, with_escape))):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -26,12 +27,14 @@ _WIDE = 500
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text writes a table. `delimiter` is "" for one column and "aligned" for columns lined up with spaces."""
+    """How a text writes a table. `delimiter` is "" for one column and "aligned" for columns lined up with spaces, which
+    begin and end at the `cuts` where a line drawn below their names tells them."""
 
     delimiter: str = ","
     quote: str = '"'
     escape: str = ""
     skip_space: bool = False
+    cuts: tuple[int, ...] = ()
 
 
 def stretches(data: bytes, size: int) -> Iterator[bytes]:
@@ -155,36 +158,126 @@ def _filled(text: str) -> Iterator[re.Match[str]]:
     return (match for match in _LINE.finditer(text) if not _blank(match[0]))
 
 
+_EDGE, _TITLE = 30, 3
+"""Lines at the beginning and at the end of a text among which titles and remarks are looked for, and how many of these
+stand together at most."""
+_APART = re.compile(r"[ \t]{2,}+|\t")
+
+
 def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
-    """Where the columns of a text begin and end that are lined up with spaces: where all lines are blank; () where the
-    lines do not line up, but have as many words each."""
-    used = np.zeros(0, dtype=bool)
-    words = set[int]()
-    first = 0
+    """Where the columns of a text begin and end that are lined up with spaces: where all lines are blank but titles
+    above and remarks below; () where the lines do not line up, but have as many words each."""
+    top, bottom, between = list[tuple[str, bool]](), deque[tuple[str, bool]](), _LinedUp()
     for stretch in stretches:
+        before = 0
         for match in _filled(stretch):
-            line = match[0]
-            if len(line) > len(used):
-                used = np.append(used, np.zeros(2 * len(line) - len(used), dtype=bool))
-            used[: len(line)] |= np.frombuffer(line.encode("utf-32-le"), dtype=np.uint32) > 32
-            words.add(len(line.split()))
-            first = first or len(line.split())
-    cuts = (*np.flatnonzero(used & ~np.append(False, used[:-1])).tolist(), len(used))
-    return cuts if len(words) > 1 or len(cuts) > first else ()  # more cuts than words: a cell holds a blank
+            set_off = stretch.count("\n", before, match.start()) > 1 or stretch.count("\r", before, match.start()) > 1
+            set_off = set_off and (before > 0 or bool(top))
+            before = match.end()
+            if len(top) < _EDGE:
+                top.append((match[0], set_off))
+                continue
+            bottom.append((match[0], set_off))
+            if len(bottom) > _EDGE:
+                between.add(bottom.popleft()[0])
+    lines = [*top, *bottom]
+    above, below = _titles(lines, len(top)), _titles_below(lines, len(top))
+    if between.n + len(lines) - above - below < max(above + below, 2):
+        above = below = 0
+    every = between
+    for line, _ in lines[above : len(lines) - below]:
+        every.add(line)
+    near = [*reversed(lines[:above]), *lines[len(lines) - below :]]
+    for line, _ in near:
+        with_it = every.copy()
+        with_it.add(line)
+        if len(with_it.cuts()) == len(every.cuts()) and not with_it.joins(every):
+            every = with_it
+    cuts = every.cuts()
+    return cuts if len(every.words) > 1 or len(cuts) > every.first else ()  # more cuts than words: a cell with a blank
+
+
+class _LinedUp:
+    """Where any of some lines is not blank, and how many words they have."""
+
+    def __init__(self) -> None:
+        self.used, self.words, self.first, self.n = np.zeros(0, dtype=bool), set[int](), 0, 0
+
+    def add(self, line: str) -> None:
+        if len(line) > len(self.used):
+            self.used = np.append(self.used, np.zeros(2 * len(line) - len(self.used), dtype=bool))
+        self.used[: len(line)] |= np.frombuffer(line.encode("utf-32-le"), dtype=np.uint32) > 32
+        words = len(line.split())
+        self.words.add(words)
+        self.first = self.first or words
+        self.n += 1
+
+    def copy(self) -> _LinedUp:
+        other = _LinedUp()
+        other.used, other.words, other.first, other.n = self.used.copy(), set(self.words), self.first, self.n
+        return other
+
+    def joins(self, other: _LinedUp) -> bool:
+        """Whether nothing is blank where a column of the other ends and the next begins."""
+        begins = np.flatnonzero(other.used & ~np.append(False, other.used[:-1]))
+        ends = np.flatnonzero(other.used & ~np.append(other.used[1:], False)) + 1
+        return any(self.used[end:begin].all() for end, begin in zip(ends[:-1], begins[1:], strict=True))
+
+    def cuts(self) -> tuple[int, ...]:
+        """Where a column begins, and where the last ends."""
+        begins = np.flatnonzero(self.used & ~np.append(False, self.used[:-1]))
+        return (*begins.tolist(), len(self.used))
+
+
+def _titles(lines: Sequence[tuple[str, bool]], most: int) -> int:
+    """How many lines at the beginning may be none of a table's: a few that are set off from what follows by an empty
+    line, and then such as have not half of the parts that most lines have."""
+    n = 0
+    while (n_next := next((k for k in range(n + 1, most) if lines[k][1]), 0)) and n_next - n <= _TITLE:
+        n = n_next
+    return n + _of_few_parts([line for line, _ in lines[n:]])
+
+
+def _titles_below(lines: Sequence[tuple[str, bool]], most: int) -> int:
+    """The same at the end."""
+    end = len(lines)
+    while (n_next := next((k for k in range(end - 1, max(most // 2, 0), -1) if lines[k][1]), 0)) and (
+        end - n_next <= _TITLE
+    ):
+        end = n_next
+    return len(lines) - end + _of_few_parts([line for line, _ in reversed(lines[:end])])
+
+
+def _of_few_parts(lines: Sequence[str]) -> int:
+    parts = [len(_APART.split(line.strip())) for line in lines]
+    if not parts:
+        return 0
+    usual = sorted(parts)[len(parts) // 2]
+    return next((k for k, n in enumerate(parts[: _TITLE + 1]) if 2 * n > usual or k == _TITLE), 0)
 
 
 def aligned(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, list[str], bool]]:
-    """Records of columns lined up with spaces, cut there, or at every blank."""
+    """Records of columns lined up with spaces, cut there, or at every blank. A line that is not blank before one of
+    the columns is a title or a remark, and one cell."""
+    places = [*pairwise(cuts[:-1]), (cuts[-2], None)] if len(cuts) > 1 else []
+    before = [begin - 1 for begin, _ in places[1:]]
     for match in _filled(text):
         line = match[0]
-        yield match.start(), [line[a:b].strip() for a, b in pairwise(cuts)] if cuts else line.split(), True
+        if not cuts:
+            cells = line.split()
+        elif any(line[k : k + 1].strip() for k in before):
+            cells = [line.strip()]
+        else:
+            cells = [line[a:b].strip() for a, b in places]
+        yield match.start(), cells, True
 
 
 def tokenize(text: str, dialect: Dialect) -> Grid:
     """The whole text as a grid. Raises ReadError where it would be larger than any table."""
     if is_plain(dialect) and (grid := regular(text.encode(), dialect)) is not None:
         return grid._replace(cells=_in_one(grid.cells))
-    parsed = aligned(text, aligned_at([text])) if dialect.delimiter == ALIGNED else records(text, dialect)
+    lined_up = dialect.delimiter == ALIGNED
+    parsed = aligned(text, dialect.cuts or aligned_at([text])) if lined_up else records(text, dialect)
     starts: list[int] = []
     widths: list[int] = []
     odd: list[int] = []

@@ -284,7 +284,9 @@ def _skimmed(data: bytes, dialect: Dialect) -> _Records:
 def _cut_up(data: bytes, dialect: Dialect) -> Iterator[tuple[_Piece, Grid]]:
     """The pieces of a text that hold records, and these records."""
     lined_up = dialect.delimiter == ALIGNED
-    cuts = aligned_at(stretch.decode() for stretch in stretches(data, PIECE)) if lined_up else ()
+    cuts = dialect.cuts
+    if lined_up and not cuts:
+        cuts = aligned_at(stretch.decode() for stretch in stretches(data, PIECE))
     position = line = 0
     while position < len(data):
         tick(position, len(data))
