@@ -207,12 +207,12 @@ class _TermNB(SmoothingParameters, MatrixClassifier):
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
 
     def _largest(self, table: Table) -> NDArray[np.intp]:
-        screened = self.factor_.argmax_in_fixed_point(table)
-        if screened is None:
+        decided = self.factor_.argmax_in_fixed_point(table)
+        if decided is None:
             return super()._largest(table)
-        if screened.close.any():
-            screened.largest[screened.close] = super()._largest(table.take(screened.close))
-        return np.asarray(screened.largest)
+        if decided.close.any():
+            decided.largest[decided.close] = super()._largest(table.take(decided.close))
+        return np.asarray(decided.largest)
 
     def _vocabulary(self) -> tuple[str, ...]:
         known = getattr(self, "stats_", None)

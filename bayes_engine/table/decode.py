@@ -107,8 +107,8 @@ def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str
         with suppress(UnicodeError):
             text = undo_double_encoding(text)
     lines = list(enumerate(re.split(r"\r\n|\n|\r", text), 1))
-    telling = [(k, line) for k, line in lines[n:] if not line.isascii()]
-    return [*lines[:n], *telling[:n]]
+    not_ascii = [(k, line) for k, line in lines[n:] if not line.isascii()]
+    return [*lines[:n], *not_ascii[:n]]
 
 
 def _bytes_of(path: Path, max_bytes: int) -> bytes:

@@ -101,7 +101,7 @@ def _without_explained(findings: list[Finding]) -> list[Finding]:
     named = {f.columns[0] for f in findings if f.code in ("identifier", "constant", "nearly-constant")}
     misread = {f.columns[0] for f in findings if f.code in ("mixed-types", "date")}
     marked = {f.columns[0] for f in findings if f.code in ("sentinel", "outliers")}
-    telling = {f.columns[0] for f in findings if f.code == "missing-tells"}
+    informatively_missing = {f.columns[0] for f in findings if f.code == "missing-tells"}
     copied = {f.columns[0] for f in findings if f.code == "copy-of-target"}
     kept = []
     for f in findings:
@@ -114,7 +114,7 @@ def _without_explained(findings: list[Finding]) -> list[Finding]:
             continue
         if first in copied and f.code in ("tiny-variance", "codes", *SHAPES):
             continue
-        if first in telling and f.code in ("constant", "missing"):
+        if first in informatively_missing and f.code in ("constant", "missing"):
             continue
         kept.append(f)
     odd = {f.columns[0] for f in kept if f.code in SHAPES}

@@ -68,8 +68,8 @@ def outlying(x: Array) -> NDArray[np.bool_]:
             return np.zeros(len(x), dtype=bool)
         far[known] = out if scale is values else far[known] & out
     if 0 < far.sum() <= max(ISOLATED * len(values), 2):
-        strays, rest = x[far], x[known & ~far]
-        if float(np.abs(strays - np.clip(strays, rest.min(), rest.max())).min()) >= robust(values):
+        distant, rest = x[far], x[known & ~far]
+        if float(np.abs(distant - np.clip(distant, rest.min(), rest.max())).min()) >= robust(values):
             return far
     return np.zeros(len(x), dtype=bool)
 
