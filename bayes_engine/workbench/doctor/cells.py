@@ -13,6 +13,7 @@ from bayes_engine.language import Listing, Message
 from bayes_engine.progress import steps
 from bayes_engine.table.dates import DATE, EachDate, compact_days, read_each
 from bayes_engine.table.schema import Variable
+from bayes_engine.table.sentinels import FEW, robust, sentinel
 from bayes_engine.table.spellings import codes_beside, look, spelling
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, ExaminedTable, as_numbers, first_rows
 from bayes_engine.workbench.doctor.finding import (
@@ -25,7 +26,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetRole,
     Severity,
 )
-from bayes_engine.workbench.doctor.outliers import FAR, FEW, all_outlying, outlying, robust, sentinel
+from bayes_engine.workbench.doctor.outliers import FAR, all_outlying, outlying
 
 SLIP = 0.2
 """A spelling this frequent beside another is likelier meant than a slip."""

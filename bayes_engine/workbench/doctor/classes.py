@@ -19,6 +19,7 @@ from bayes_engine.stats.assumptions import BoxM, box_m
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.stats.scatter import scatter
+from bayes_engine.table.sentinels import sentinel
 from bayes_engine.workbench.doctor.cells import same_spelling
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import (
@@ -33,7 +34,6 @@ from bayes_engine.workbench.doctor.finding import (
     SetParameter,
     SetRole,
 )
-from bayes_engine.workbench.doctor.outliers import sentinel
 from bayes_engine.workbench.doctor.pairs import BY_CHANCE, ENDLESS, discriminable, inflation
 
 FOLDS = 5

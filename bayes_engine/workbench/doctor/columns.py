@@ -16,6 +16,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import information
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.sentinels import FEW, sentinel
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, ExaminedTable, as_numbers, contingency
 from bayes_engine.workbench.doctor.finding import (
     AddModel,
@@ -28,7 +29,6 @@ from bayes_engine.workbench.doctor.finding import (
     SetParameter,
     SetRole,
 )
-from bayes_engine.workbench.doctor.outliers import FEW, sentinel
 
 UNIQUE = 0.95
 """A share of different values from which on a column of text names rows: what comes back is an exception."""
