@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.progress import steps
 from bayes_engine.table.dataframes import as_strings
-from bayes_engine.table.dates import Dates, dates
+from bayes_engine.table.dates import Dates, dates, no_day
 from bayes_engine.table.notes import (
     Note,
     also_missing,
@@ -27,11 +27,12 @@ from bayes_engine.table.notes import (
     as_text,
     by_rule,
     code_notes,
-    compact_note,
     date_notes,
+    day_notes,
     invisible_note,
     listed,
     missing_notes,
+    mixed_note,
     no_dates_note,
     note,
     number_notes,
@@ -46,12 +47,16 @@ from bayes_engine.table.numbers import (
     FEW_VERSIONS,
     LONGEST,
     MISSING_AMONG_NUMBERS,
+    MISSING_AS_TEXT,
     MONTH_NUMBER,
     Mark,
     dressed_numbers,
     identifier_among,
+    is_number,
+    means_missing,
     numbers_among,
     plain_numbers,
+    pointed,
     telephone_among,
 )
 from bayes_engine.table.spellings import INVISIBLE
@@ -59,7 +64,7 @@ from bayes_engine.table.spellings import INVISIBLE
 ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
 """What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""
 
-_DOUBTFUL = ("NA", "N/A", "n/a", "None", "NULL", "null", "-", "--", "—")
+_DOUBTFUL = ("NA", "N/A", "n/a", "None", "null", "-", "--", "—")
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _LONG = 5000
 """Rows from which on a column is first looked at as a whole, by Arrow."""
@@ -121,7 +126,7 @@ def convert(
     types = types or {}
     for position, name in enumerate(steps(list(texts))):
         text = texts.pop(name)
-        columns[name] = convert_column(text, decimal, missing, types.get(position, "auto"), position)
+        columns[name] = convert_column(text, decimal, missing, types.get(position, "auto"), position, both=True)
         if columns[name].doubtful:
             waiting[name] = text
     marks = {column.mark for column in columns.values()}
@@ -145,24 +150,32 @@ def convert(
 
 def convert_column(
     column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
-    position: int = 0,
+    position: int = 0, *, both: bool = False,
 ) -> ConvertedColumn:  # fmt: skip
-    """One column of text, typed; the offers speak of its `position`. See `convert`."""
+    """One column of text, typed; the offers speak of its `position`; where `both` decimal marks may stand in it, each
+    number is read with its own. See `convert`."""
     name = str(column.name)
     if column.dtype.kind in "if":  # proved by `read_clean` to be nothing else
         empty = int(column.isna().sum())
         return ConvertedColumn(
-            column, tuple(compact_note(name, column.to_numpy(), position)), {"": empty} if empty else {}
+            column, tuple(day_notes(name, column.to_numpy(), position)), {"": empty} if empty else {}
         )
-    if read_as == "auto" and decimal != "," and len(column) >= _LONG and (fast := _fast_numbers(column)) is not None:
-        return fast._replace(notes=tuple(compact_note(name, fast.values.to_numpy(), position)))
+    wanted = missing is not None and any(map(is_number, missing))
+    if (
+        read_as == "auto"
+        and decimal != ","
+        and not wanted
+        and len(column) >= _LONG
+        and (fast := _fast_numbers(column)) is not None
+    ):
+        return fast._replace(notes=tuple(day_notes(name, fast.values.to_numpy(), position)))
     codes, levels = pd.factorize(column)
     spelled: list[str] = np.asarray(levels, dtype=object).tolist()
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
             np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
         )
-        converted = convert_column(plain, decimal, missing, read_as, position)
+        converted = convert_column(plain, decimal, missing, read_as, position, both=both)
         if converted.values.dtype.kind in "ifM":
             return converted._replace(notes=(*converted.notes, invisible_note(column, position)))
     bare = [s.strip() for s in spelled]
@@ -171,11 +184,14 @@ def convert_column(
         kept = _text(texts, (), position, plainly=True)
         return kept._replace(notes=(note("column '{column}' is kept as text, as chosen", column=name)
                                     .offering(by_rule(position)),))  # fmt: skip
-    tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
-    known = [b not in tokens for b in bare]
+    gone = means_missing if missing is None else ("", *missing).__contains__
+    known = [not gone(b) for b in bare]
+    if missing is None and read_as != "number" and any(map(no_day, bare)):
+        known = [k and not no_day(b) for b, k in zip(bare, known, strict=True)]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
-    absent = _absent(bare, tokens, codes)
-    if not rest and missing is None and len({b for b in bare if b not in ALWAYS_MISSING}) > 1:
+    absent = _absent(bare, known, codes)
+    words = {b for b in bare if b not in ALWAYS_MISSING} if missing is None and not rest else set()
+    if len(words) > 1 or not words <= MISSING_AMONG_NUMBERS:
         return _text(texts, missing, position)  # None and NA side by side are names of something
     if not rest:
         return _empty(column, bare, position)
@@ -186,7 +202,7 @@ def convert_column(
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
-        numbers = numbers or dressed_numbers(rest, decimal)
+        numbers = numbers or dressed_numbers(rest, decimal, both=both)
     if numbers is None:
         rows = _spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", rows)
@@ -200,15 +216,24 @@ def convert_column(
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
     values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
+    for token, n in _absent_by_value(values, missing or ()).items():
+        absent[token] = absent.get(token, 0) + n
     if numbers.whole and not absent:
         values = values.astype(np.int64)
     joined = "".join(rest)
     doubtful = numbers.mark is None and re.search("[.,]", joined) is not None
     extreme = "e" in joined or "E" in joined or max(map(len, rest)) > 15  # else it is a float64 to the last digit
+    if numbers.commas:
+        with_comma = np.zeros(len(rest), dtype=bool)
+        with_comma[list(numbers.commas)] = True
+        n = int(with_comma[_spread(codes, known)].sum())
+        own_notes = [mixed_note(name, rest, numbers.commas, n, position)]
+    else:
+        own_notes = number_notes(name, numbers, decimal, position)
     notes = (
-        *number_notes(name, numbers, decimal, position),
+        *own_notes,
         *code_notes(name, rest, position),
-        *compact_note(name, values, position),
+        *day_notes(name, values, position),
         *(altered(column, values, position) if extreme else ()),
     )
     return ConvertedColumn(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
@@ -278,13 +303,23 @@ def _spread(codes: NDArray[np.intp], known: list[bool]) -> NDArray[np.intp]:
     return np.asarray(place[codes[np.array(known)[codes]]])
 
 
-def _absent(bare: list[str], tokens: Sequence[str], codes: NDArray[np.intp]) -> dict[str, int]:
-    """How many cells hold each of the tokens that mean missing."""
-    matches = [(i, b) for i, b in enumerate(bare) if b in tokens]
+def _absent(bare: list[str], known: list[bool], codes: NDArray[np.intp]) -> dict[str, int]:
+    """How many cells hold each of the spellings that are not known, but mean missing."""
+    matches = [(i, b) for i, (b, there) in enumerate(zip(bare, known, strict=True)) if not there]
     counts = np.bincount(codes, minlength=len(bare)) if matches else ()
     absent: dict[str, int] = {}
     for i, token in matches:
         absent[token] = absent.get(token, 0) + int(counts[i])
+    return absent
+
+
+def _absent_by_value(values: NDArray[np.float64], tokens: Sequence[str]) -> dict[str, int]:
+    """How many numbers are equal to one of the tokens, however they are written; they are made missing."""
+    absent: dict[str, int] = {}
+    for token in tokens:
+        if is_number(token) and (same := values == pointed(token)).any():
+            absent[token] = int(same.sum())
+            values[same] = np.nan
     return absent
 
 
@@ -323,8 +358,9 @@ def _text(
     anywhere are taken out."""
     column, codes, spelled, bare = texts
     name = str(column.name)
-    tokens = ALWAYS_MISSING if missing is None else ("", *missing)
-    absent = _absent(bare, tokens, codes)
+    by_rule = MISSING_AS_TEXT if plainly else ALWAYS_MISSING
+    tokens = by_rule if missing is None else frozenset(("", *missing))
+    absent = _absent(bare, [b not in tokens for b in bare], codes)
     kept = sorted({b for b in bare if b not in tokens})
     notes: list[Note] = []
     if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):

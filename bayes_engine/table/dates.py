@@ -1,7 +1,7 @@
 """Dates as people write them → datetime64. pandas and dateutil guess cell by cell, so that one column may be read in
 two orders.
 
-Numbers, signs and the months of nine languages are read, by rules that do not depend on the machine's locale. Where
+Numbers, signs and the months of fifteen languages are read, by rules that do not depend on the machine's locale. Where
 day and month may be either, the whole column decides; where it cannot, the day stands first and that is in doubt.
 """
 
@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayes_engine.table.spellings import ascii_digits
+
 _MONTHS = tuple(months.split() for months in (
     "january february march april may june july august september october november december",
     "januar februar marz april mai juni juli august september oktober november dezember",
@@ -25,6 +27,12 @@ _MONTHS = tuple(months.split() for months in (
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "januari februari maart april mei juni juli augustus september oktober november december",
     "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januar februar marts april maj juni juli august september oktober november december",
+    "januari februari mars april maj juni juli augusti september oktober november december",
+    "ledna unora brezna dubna kvetna cervna cervence srpna zari rijna listopadu prosince",
+    "januar februar marcius aprilis majus junius julius augusztus szeptember oktober november december",
+    "ocak subat mart nisan mayıs haziran temmuz agustos eylul ekim kasım aralık",
+    "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie",
     "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
     "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
     "январь февраль март апрель маи июнь июль август сентябрь октябрь ноябрь декабрь",
@@ -32,22 +40,28 @@ _MONTHS = tuple(months.split() for months in (
 """The months, without accents, of each way to name them; a name may be cut to three letters and more."""
 _LETTERS = r"[A-Za-zÀ-žА-я\u0300-\u0308]{3,12}"
 _TIME = (
-    r"(?:[T ] ?(?P<noon>[上下]午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}:?\d{2}))?)?"
+    r"(?:(?:[T ] ?|:(?=\d\d:))(?P<noon>[上下]午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r"(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+    r"(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?))?)?"
 )
 _DAY_OF_WEEK = (
     r"(?:(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|mié|jue|vie|sáb|dom|gio|"
     r"ma|wo|vr|za|zo|seg|ter|qua|qui|sex)[A-Za-zÀ-ÿ]{0,9}\.?,? )?"
 )
-_YEAR_FIRST = re.compile(_DAY_OF_WEEK + r"(?P<y>\d{4})(?P<mark>[-/.年])(?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})日?" + _TIME)
+_YEAR_FIRST = re.compile(
+    _DAY_OF_WEEK + r"(?P<y>\d{4})(?P<mark>[-/年]|\. ?)(?P<m>\d{1,2})(?:[-/月]|\. ?)(?P<d>\d{1,2})(?:日|\.)?" + _TIME
+)
 _YEAR_LAST = re.compile(
     _DAY_OF_WEEK + r"(?P<a>\d{1,2})(?P<mark>[-/]|\. ?)(?P<b>\d{1,2})(?P=mark)"
-    r"(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})" + _TIME
+    r"(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})\.?" + _TIME
 )
 _NAMED = re.compile(
     _DAY_OF_WEEK + rf"(?:(?P<d>\d{{1,2}})(?:[- .]{{1,2}}|(?:st|nd|rd|th|er|º|°)? (?:de )?)(?P<name>{_LETTERS})"
     rf"(?:[- .,]{{1,2}}| de )(?P<y>\d{{4}}|\d{{2}})"
-    rf"|(?P<name2>{_LETTERS})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}}))" + _TIME
+    rf"|(?P<name2>{_LETTERS})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
+    r"|(?P<d3>\d{1,2})(?P<name3>[A-Za-z]{3})(?P<y3>\d{4}|\d{2})(?=:|$)"
+    rf"|(?P<y4>\d{{4}})(?:\. ?|[- ])(?P<name4>{_LETTERS})(?:\. ?|[- ])(?P<d4>\d{{1,2}})\.?)" + _TIME
 )
 _FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED)
 DATE = re.compile(
@@ -61,9 +75,16 @@ MONTH = re.compile(
     rf"|(?P<name>{_LETTERS})\.?[- ,]{{1,2}}(?P<y3>(?:19|20)?\d{{2}})"
 )
 """What looks like a month of a year: a date only where a person says so, the first of the month."""
+_DAY_OF_YEAR = re.compile(
+    rf"(?:0?[1-9]|[12]\d|3[01])(?:-|\. ?)(?P<name>{_LETTERS})|(?P<name2>{_LETTERS})-(?:0?[1-9]|[12]\d|3[01])"
+)
+_COUNTED = re.compile(r"\d{5,13}(?:\.\d{1,12})?")
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-]?)(\d{1,2})?:?(\d{2})?")
+"""A time zone by its distance from UTC."""
+_NO_DAY = re.compile(r"0{1,4}([-/.])0{1,2}\1 ?0{1,4}\.?(?:[T ]00:00(?::00(?:\.0{1,9})?)?)?")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
 
-_ELSEWHERE = re.compile(r":\d\d.*[+-](?!00:?00$)\d\d:?\d\d$")
+_ELSEWHERE = re.compile(r":\d\d.*[+-](?!0{1,2}(?::?00)?$)\d{1,2}(?::?\d\d)?$")
 """A time of a zone other than UTC."""
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 """A time below the microsecond, which is cut off."""
@@ -72,7 +93,7 @@ _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 class Dates(NamedTuple):
     """`values` in the order of the cells; `order` "day" or "month" where that stands first, "" where no order was to be
     found out, `doubtful` where nothing in the cells decides it; `example`, and what it `reads` as; whether times were
-    counted back to UTC from another `zone`."""
+    counted back to UTC from another `zone`; `other` a cell of another form than the example, if any."""
 
     values: NDArray[np.datetime64]
     order: Literal["day", "month", ""]
@@ -80,6 +101,7 @@ class Dates(NamedTuple):
     example: str
     reads: str
     zone: bool = False
+    other: str = ""
 
 
 def dates(
@@ -97,9 +119,13 @@ def dates(
     >>> dates(["30.02.2024"]), dates(["2024-02-03", "03/02/2024"]), dates(["Rome"])
     ('30.02.2024', '', None)
     """
-    plain = cells if all(map(str.isascii, cells)) else [_ascii_digits(cell) for cell in cells]
+    plain = cells if all(map(str.isascii, cells)) else [ascii_digits(cell) for cell in cells]
     if month_first is not None and plain and all(map(_COMPACT.fullmatch, plain)):
         return _made(cells, [_iso(m, False) for m in map(_COMPACT.fullmatch, plain) if m], "", False)
+    if month_first is not None and plain and all(map(_COUNTED.fullmatch, plain)):
+        times = counted_days(np.array(plain, dtype=float))
+        if times is not None:
+            return _made(cells, np.datetime_as_string(times).tolist(), "", False)
     if month_first is not None and (months := _months(plain)):
         return _made(cells, months, "", False)
     if not (plain and DATE.fullmatch(plain[0]) and all(map(DATE.fullmatch, plain))):
@@ -109,7 +135,9 @@ def dates(
     form = next(f for f in _FORMS if f.fullmatch(plain[0]))
     matches = [form.fullmatch(cell) for cell in plain]
     parts = [m for m in matches if m is not None]
-    if len(parts) < len(cells) or len({m["zone"] is None for m in parts}) > 1:
+    if len(parts) < len(cells):
+        return _in_several_forms(cells) if month_first is None else ""
+    if len({m["zone"] is None for m in parts}) > 1:
         return ""
     if form is _NAMED:
         named = {_name(m) for m in parts}
@@ -117,7 +145,7 @@ def dates(
         if spoken:
             return _made(cells, [_iso(m, False, spoken[0]) for m in parts], "", False)
         known = {name for name, first in named if any(_month(name, first, months) for months in _MONTHS)}
-        strange = (cell for cell, m in zip(cells, parts, strict=True) if (m["name"] or m["name2"]) not in known)
+        strange = (cell for cell, m in zip(cells, parts, strict=True) if _name(m)[0] not in known)
         return next(strange, "") if known else None
     if form is not _YEAR_LAST:
         return _made(cells, [_iso(m, False) for m in parts], "", False)
@@ -131,6 +159,19 @@ def dates(
         month = not _in_order(parts, rows, False) and _in_order(parts, rows, True)
     chosen = month if month_first is None else month_first
     return _made(cells, [_iso(m, chosen) for m in parts], "month" if chosen else "day", doubtful)
+
+
+def _in_several_forms(cells: Sequence[str]) -> Dates | str:
+    """Dates of several forms, each of which shows what is its day; "" where one does not."""
+    read = read_each(cells)
+    if (read.ways == "").any() or (read.ways == "either").any() or 0 < read.zoned < len(cells):
+        return ""
+    if {"day", "month"} <= set(read.ways.tolist()):
+        return ""
+    made = _made(cells, np.datetime_as_string(read.values).tolist(), "", False)
+    first = next(f for f in _FORMS if f.fullmatch(ascii_digits(cells[0])))
+    other = next(cell for cell in cells if not first.fullmatch(ascii_digits(cell)))
+    return made._replace(example=cells[0], reads=_shown(read.values[0]), other=other) if isinstance(made, Dates) else ""
 
 
 def are_months(cells: Sequence[str]) -> bool:
@@ -168,8 +209,59 @@ def _made(cells: Sequence[str], iso: list[str], order: Literal["day", "month", "
         return next(cell for cell, text in zip(cells, iso, strict=True) if not _valid(text))
     zones = [k for k, cell in enumerate(cells) if _ELSEWHERE.search(cell)]
     k = zones[0] if zones else next((k for k, cell in enumerate(cells) if _FINER.search(cell)), 0)
-    reads = str(values[k]).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
-    return Dates(values, order, doubtful, cells[k], reads, bool(zones))
+    return Dates(values, order, doubtful, cells[k], _shown(values[k]), bool(zones))
+
+
+def _shown(time: np.datetime64) -> str:
+    return str(time).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
+
+
+DAY_NAME = re.compile(
+    r"(?<![^\W_])(?:date|datum|dato|data|fecha|datetime|day|timestamp|time|tag|jour|tarih|dátum|päivä|päivämäärä|"
+    r"created|updated|дата|ημερομηνία|تاريخ)(?![^\W_])|日期|日付|年月日|时间|날짜", re.IGNORECASE,
+)  # fmt: skip
+"""What a column of days is called, among other words."""
+FIRST_COUNTED = 20_000.0
+"""The least number that is taken for a day so counted: a day of 1954."""
+
+
+def counted_days(values: NDArray[np.float64]) -> NDArray[np.datetime64] | None:
+    """Numbers as times: days since 1899-12-30, as spreadsheets count (of 1954 to 2119), or seconds or milliseconds
+    since 1970 (of 2001 to 2033), as Unix does; None where they are neither throughout.
+
+    >>> [str(counted_days(np.array([x]))[0]) for x in (45000.5, 1_700_000_000)]
+    ['2023-03-15T12:00:00.000000', '2023-11-14T22:13:20.000000']
+    """
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    for least, most, seconds, since in (
+        (FIRST_COUNTED, 80_000.0, 86_400.0, "1899-12-30"),
+        (1e9, 2e9, 1.0, "1970-01-01"),
+        (1e12, 2e12, 1e-3, "1970-01-01"),
+    ):
+        if least <= low and high <= most:
+            micros = np.round(values * seconds * 1e6).astype("timedelta64[us]")
+            return np.asarray(np.datetime64(since, "us") + micros)
+    return None
+
+
+def is_day_of_year(cell: str) -> bool:
+    """Whether a cell looks like a day of a month without its year: 1-Mar, Sep-02, 3. Mai.
+
+    >>> [is_day_of_year(cell) for cell in ("1-Mar", "Sep-02", "3. Mai", "MARCH1", "12-Nov-2024", "3-Oslo")]
+    [True, True, True, False, False, False]
+    """
+    match = _DAY_OF_YEAR.fullmatch(cell)
+    name = match and (match["name"] or match["name2"])
+    return bool(name) and any(_month(str(name), False, months) for months in _MONTHS)
+
+
+def no_day(cell: str) -> bool:
+    """Whether a cell has zeros for year, month and day, as programs write it for no date.
+
+    >>> no_day("00.00.0000"), no_day("0000-00-00 00:00:00"), no_day("2000-00-00")
+    (True, True, False)
+    """
+    return cell[:1] == "0" and _NO_DAY.fullmatch(cell) is not None
 
 
 class EachDate(NamedTuple):
@@ -194,7 +286,7 @@ def read_each(cells: Sequence[str], month_first: bool | None = None) -> EachDate
     >>> read_each(["13/02/2024", "03/02/2024"]).values.astype("datetime64[D]").tolist()[1]
     datetime.date(2024, 2, 3)
     """
-    plain = [_ascii_digits(cell) for cell in cells]
+    plain = [ascii_digits(cell) for cell in cells]
     matches = [next((m for f in (*_FORMS, _COMPACT) if (m := f.fullmatch(cell))), None) for cell in plain]
     named = {_name(m) for m in matches if m is not None and m.re is _NAMED}
     months = {name: [months for months in _MONTHS if _month(*name, months)] for name in named}
@@ -236,7 +328,7 @@ def _format(match: re.Match[str]) -> tuple[str, int]:
 
 def _name(match: re.Match[str]) -> tuple[str, bool]:
     """The name of the month, and whether it stands first."""
-    return match["name"] or match["name2"], match["name"] is None
+    return match["name"] or match["name2"] or match["name3"] or match["name4"], match["name2"] is not None
 
 
 def _as_times(iso: list[str]) -> NDArray[np.datetime64]:
@@ -261,10 +353,6 @@ def compact_days(x: NDArray[np.float64]) -> pd.Series | None:
     written = pd.Series(x).map(lambda v: "" if np.isnan(v) else f"{v:.0f}")
     days = pd.to_datetime(written, format="%Y%m%d", errors="coerce", utc=True)
     return days if int(days.notna().sum()) == len(known) else None
-
-
-def _ascii_digits(cell: str) -> str:
-    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in cell)
 
 
 def _valid(text: str) -> bool:
@@ -302,9 +390,9 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     elif "m" in part:
         month, day = part["m"], part["d"]
     else:
-        month = str(_month(part["name"] or part["name2"], part["name"] is None, months))
-        day = part["d"] or part["d2"]
-    year = _full_year(part["y"] or part["y2"])
+        month = str(_month(*_name(match), months))
+        day = part["d"] or part["d2"] or part["d3"] or part["d4"]
+    year = _full_year(next(filter(None, (part.get(y) for y in ("y", "y2", "y3", "y4"))), ""))
     text = f"{year}-{int(month):02}-{int(day):02}"
     if part["hour"] is None:
         return text
@@ -315,5 +403,6 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     zone = part["zone"] or "Z"
     if zone == "Z" or not _valid(text):
         return text
-    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-    return str(np.datetime64(text, "us") - np.timedelta64(minutes if zone[0] == "+" else -minutes, "m"))
+    sign, hours, digits = _OFFSET.fullmatch(zone).groups("")  # type: ignore[union-attr]
+    minutes = int(hours or 0) * 60 + int(digits or 0)
+    return str(np.datetime64(text, "us") - np.timedelta64(-minutes if sign == "-" else minutes, "m"))

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.grid import Records, at_once, row_at, rows_at
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number, pointed
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number, means_missing, pointed
 
 COMMENT = ("#", "%", "//")
 
@@ -146,7 +146,7 @@ def _names(row: Sequence[str]) -> bool:
 
 def is_typed(column: Sequence[str]) -> bool:
     """Whether nearly all cells of a column that are not missing are values."""
-    known = [cell for cell in column if cell.strip() not in MISSING_AMONG_NUMBERS]
+    known = [cell for cell in column if not means_missing(cell.strip())]
     return bool(known) and sum(map(is_value, known)) >= 0.8 * len(known)
 
 
@@ -212,7 +212,7 @@ def _votes_of_numbers(
     its column (written without the decimals that all cells there have, or far outside their range), or where they are
     steps of one size as no row below has them and hardly one of them occurs in its column; else they are data."""
     against = -float(len(numbers))
-    columns = [[cell for cell in column if cell not in MISSING_AMONG_NUMBERS] for _, column in numbers]
+    columns = [[cell for cell in column if not means_missing(cell)] for _, column in numbers]
     known = [cell for cell in cells if cell]
     read = [_read(cell) for cell, _ in numbers]
     if not numbers or len(set(known)) < len(known) or min(map(len, columns)) < 5 or None in read:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.guard import unguarded
-from bayes_engine.table.numbers import ALWAYS_MISSING, MISSING_AMONG_NUMBERS
+from bayes_engine.table.numbers import ALWAYS_MISSING, means_missing
 from bayes_engine.table.schema import Variable
 from bayes_engine.table.styles import Style, read_mixed
 
@@ -49,8 +49,8 @@ def match(column: pd.Series, variable: Variable, tokens: Sequence[str] | None, m
     known = {str(level): code for code, level in enumerate(variable.levels, start=1)}
     by_value = _by_value(texts, variable, mark)
     worded = any(isinstance(level, str) for level in variable.levels)
-    by_rule = ALWAYS_MISSING if worded else MISSING_AMONG_NUMBERS  # NA is Namibia, but no number
-    absent = by_rule if tokens is None else ("", *tokens)
+    by_rule = ALWAYS_MISSING.__contains__ if worded else means_missing  # NA is Namibia, but no number
+    gone = by_rule if tokens is None else ("", *tokens).__contains__
     strange: list[str] = []
     codes = np.zeros(len(texts), dtype=np.intp)
     padded, otherwise = list[int](), list[int]()
@@ -58,7 +58,7 @@ def match(column: pd.Series, variable: Variable, tokens: Sequence[str] | None, m
         code = known.get(text) or known.get(unguarded(text)) or by_value.get(text)
         if code is None and (code := known.get(text.strip())):
             padded.append(i)
-        if code is None and text.strip() in absent:
+        if code is None and gone(text.strip()):
             code = MISSING
         if code is None and (code := _otherwise(text.strip(), variable, known)):
             otherwise.append(i)

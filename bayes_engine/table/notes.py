@@ -18,7 +18,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.language import Listing, Message
-from bayes_engine.table.dates import DATE, Dates, are_months, compact_days
+from bayes_engine.table.dates import (
+    DATE,
+    DAY_NAME,
+    FIRST_COUNTED,
+    Dates,
+    are_months,
+    compact_days,
+    counted_days,
+    is_day_of_year,
+)
 from bayes_engine.table.numbers import (
     CODE,
     MONTH_NUMBER,
@@ -26,14 +35,18 @@ from bayes_engine.table.numbers import (
     PLAIN_CHARACTERS,
     Mark,
     ParsedNumbers,
+    is_limit,
     is_number,
+    mark_in_doubt,
     numbers_among,
     pointed,
     precision_loss,
     scaled,
+    units_of,
     usual_unit,
     version_among,
 )
+from bayes_engine.table.sentinels import sentinels, surely_unknown
 from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, MARKS, spelling
 
 Severity = Literal["info", "warning"]
@@ -186,20 +199,53 @@ def infinite_note(name: str, position: int) -> Note:
                 column=name).offering(as_text(position))  # fmt: skip
 
 
-def compact_note(name: str, values: NDArray[Any], position: int) -> list[Note]:
-    """That whole numbers may be days, YYYYMMDD: every one of three and more is a day of the calendar.
+def mixed_note(name: str, cells: Sequence[str], commas: Sequence[int], n: int, position: int) -> Note:
+    """That of a column's numbers some (those at `commas`, in `n` cells) have a decimal comma and others a point."""
+    comma = cells[commas[0]]
+    point = next(cell for i, cell in enumerate(cells) if i not in commas and "." in cell)
+    return note("column '{column}' writes its decimal mark in two ways ('{example}', '{other}'); each number is read "
+                "with its own, with a comma in {n} cells", "warning", column=name, example=point, other=comma, n=n
+                ).offering(as_text(position))  # fmt: skip
 
-    >>> len(compact_note("x", np.array([20240229, 20240301, 20231224]), 0))
+
+def day_notes(name: str, values: NDArray[Any], position: int) -> list[Note]:
+    """That numbers may be days: YYYYMMDD, where every one of three and more is a day of the calendar; or, in a column
+    named so, the days a spreadsheet counts or the seconds that programs do. And that the least or the greatest may
+    stand for no number.
+
+    >>> len(day_notes("x", np.array([20240229, 20240301, 20231224]), 0))
     1
-    >>> len(compact_note("x", np.array([20240229, 20240301, 20240230]), 0))
+    >>> len(day_notes("x", np.array([20240229, 20240301, 20240230]), 0))
     0
+    >>> [str(n.message) for n in day_notes("Start date", np.array([45000, 45117]), 0)]
+    ["column 'Start date': '45000' is read as a number; as a date it is 2023-03-15"]
     """
-    low = np.nanmin(values)
-    if not 1900_01_01 <= low <= 2100_12_31 or compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is None:
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    as_dates = offer("Read as dates", "types", ((position, "date"),))
+    if 1900_01_01 <= low <= 2100_12_31 and compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is not None:
+        return [note("column '{column}': '{example}' is read as a number; such numbers may be dates", "warning",
+                     column=name, example=f"{low:.0f}").offering(as_dates)]  # fmt: skip
+    if low >= FIRST_COUNTED and DAY_NAME.search(name) and (days := counted_days(np.array([low, high]))) is not None:
+        return [note("column '{column}': '{example}' is read as a number; as a date it is {value}", "warning",
+                     column=name, example=f"{low:.15g}", value=str(days[0])[:10]).offering(as_dates)]  # fmt: skip
+    return _sentinel_notes(name, values, (float(low), float(high)))
+
+
+def _sentinel_notes(name: str, values: NDArray[Any], ends: tuple[float, float]) -> list[Note]:
+    """That one of the `ends` of a column's numbers is one that people write for "not known", comes back, and stands
+    apart from all others."""
+    if not any(map(surely_unknown, ends)):
         return []
-    return [note("column '{column}': '{example}' is read as a number; such numbers may be dates", "warning",
-                 column=name, example=f"{low:.0f}")
-            .offering(offer("Read as dates", "types", ((position, "date"),)))]  # fmt: skip
+    found = sentinels(values.astype(float), surely=True)
+    if not found:
+        return []
+    among = np.isin(values, found)
+    rest = values[~among & ~np.isnan(values)]
+    words = [f"{value:.15g}" for value in found]
+    return [note("column '{column}': {n} cells hold {values}, apart from all others ({low} to {high}); if it means "
+                 "that the number is not known, take it as missing", "warning", column=name, values=listed(words),
+                 n=int(among.sum()), low=f"{rest.min():.6g}", high=f"{rest.max():.6g}")
+            .offering(offer("It means missing", "missing", tuple(words)))]  # fmt: skip
 
 
 def code_notes(name: str, rest: list[str], position: int) -> list[Note]:
@@ -280,6 +326,10 @@ def date_notes(name: str, when: Dates, position: int) -> list[Note]:
         order_note = note("column '{column}': dates, read as month, day, year ('{example}' is {value})", **params)
     else:
         order_note = note("column '{column}': dates ('{example}' is {value})", **params)
+    if when.other:
+        order_note = note("column '{column}' writes its dates in several ways ('{example}', '{other}'); each shows "
+                          "what is its day ('{example}' is {value})", "warning", other=when.other,
+                          **params)  # fmt: skip
     offers = [as_text(position)]
     if when.doubtful:
         order_note = replace(order_note, severity="warning")
@@ -323,12 +373,15 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: Mapping
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
                      "warning", column=name, n=len(kept), values=listed(list(kept)))
                 .offering(*_as_missing(words if few else []))]  # fmt: skip
-    half = _half_numbers(name, kept, position) or _half_dates(name, list(kept)) or _patterned(name, kept, position)
+    half = (_half_numbers(name, kept, position) or _half_dates(name, list(kept)) or _patterned(name, kept, position)
+            or _days_of_year(name, list(kept)))  # fmt: skip
     return [*half, *_alike(name, spelled, bare, kept)]
 
 
 def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
     """That a column of text may be numbers: with a unit or a suffix, but for a few cells, or written in two ways."""
+    if _parts_of_codes(list(kept)):
+        return []
     taken_apart = {k: own for k in kept if (own := scaled(k))[0] != k}
     multiplied = [k for k, (_bare, by) in taken_apart.items() if by != 1.0]
     inexact = [k for k in taken_apart if k not in multiplied]
@@ -357,16 +410,46 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
                     .offering(*_as_missing(strange), *offers)]  # fmt: skip
         return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
                      **parts).offering(*offers)]  # fmt: skip
+    others = units_of(strange)
+    if len({own for _, own in others.values()} | {unit} - {""}) > 1 and 2 * (len(bear) + len(others)) >= len(kept):
+        return [note("column '{column}' holds numbers with different units ('{example}', '{other}'), and stays text",
+                     "warning", column=name, example=(bear or [*others])[0],
+                     other=next(k for k, (_, own) in others.items() if own != unit))]  # fmt: skip
     strange += bear
     if not strange:
+        doubtful = [k for k in kept if mark_in_doubt(k)]
+        if doubtful:
+            return [note("column '{column}' writes its numbers in different ways ({values}), so it stays text; in {n} "
+                         "cells, such as '{example}', the mark may be the decimal mark or separate thousands",
+                         "warning", column=name, values=listed(list(kept)), example=doubtful[0],
+                         n=sum(map(kept.__getitem__, doubtful))).offering(*offers)]  # fmt: skip
         return [note("column '{column}' writes its numbers in different ways ({values}), so it stays text", "warning",
                      column=name, values=listed(list(kept))).offering(*offers)]  # fmt: skip
+    if limit := next(filter(is_limit, strange), None):
+        return [note("column '{column}' holds numbers and text ({values}), so it stays text; '{example}' is a limit: "
+                     "the number lies beyond it, and is not missing", "warning", column=name, values=listed(strange),
+                     example=limit).offering(*offers)]  # fmt: skip
     if _as_missing(strange):
         return [note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean missing, "
                      "add them to the missing tokens", "warning", column=name, values=listed(strange))
                 .offering(*_as_missing(strange), *offers)]  # fmt: skip
     return [note("column '{column}' holds numbers and text ({values}), so it stays text", "warning", column=name,
                  values=listed(strange)).offering(*offers)]  # fmt: skip
+
+
+def _parts_of_codes(cells: Sequence[str]) -> bool:
+    """Whether numbers of as many digits stand before different capital letters, as many too: 1234 AB, as a code has
+    it and no unit.
+
+    >>> _parts_of_codes(["1234 AB", "2511 CV"]), _parts_of_codes(["12 KG", "5 KG"]), _parts_of_codes(["5 kg", "7 lb"])
+    (True, False, False)
+    """
+    apart = list(units_of(cells).values())
+    if len(apart) < len(cells) or len({unit for _, unit in apart}) < 2:
+        return False
+    return len({(len(digits), len(unit)) for digits, unit in apart}) == 1 and all(
+        digits.isdecimal() and unit.isupper() and len(unit) > 1 for digits, unit in apart
+    )
 
 
 def _as_months(position: int) -> list[Offer]:
@@ -394,6 +477,16 @@ def _patterned(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
         return []
     return [note("column '{column}' holds several numbers a cell, or other signs beside one ('{example}'), and stays "
                  "text", column=name, example=own[0])]  # fmt: skip
+
+
+def _days_of_year(name: str, cells: Sequence[str]) -> list[Note]:
+    """That a few of a column's values look like days of a year, as a spreadsheet makes of MARCH1 or of 3-4."""
+    days = [cell for cell in cells if is_day_of_year(cell)]
+    if not days or 2 * len(days) > len(cells):
+        return []
+    return [note("column '{column}': {values} look like dates without a year among values that do not; a spreadsheet "
+                 "makes them of names such as MARCH1 and of ranges such as 3-4", "warning", column=name,
+                 values=listed(days))]  # fmt: skip
 
 
 _SHORT = 40

@@ -16,16 +16,36 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_engine.table.spellings import ascii_digits
+
 Mark = Literal[".", ","]
 
-ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
+MISSING_AS_TEXT = frozenset(("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N"))
 """Tokens that mean missing in a column of any kind: nobody calls a class or a place so."""
-MISSING_AMONG_NUMBERS = (
-    *ALWAYS_MISSING, "NA", "N/A", "n/a", "na", "None", "none", "NULL", "null", "-", "--", "—", ".", "*",
-    "#NA", "#NULL!", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "missing", "缺失", "n.a.", "N.A.", "–",
-    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "NaT",
-)  # fmt: skip
-"""Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
+ALWAYS_MISSING = MISSING_AS_TEXT | {"NULL", "<NULL>", "(null)", "[NULL]", "&nbsp;"}
+"""The same in a column that nobody said to be text: with what databases and web pages write for an empty cell."""
+MISSING_AMONG_NUMBERS = ALWAYS_MISSING | {
+    "NA", "N/A", "n/a", "na", "None", "none", "null", "-", "--", "—", ".", "*", "#NA", "missing", "缺失", "n.a.",
+    "N.A.", "–", "NaT",
+}  # fmt: skip
+"""The usual tokens that mean missing among numbers; in text they are values (NA is Namibia)."""
+_NOTHING = re.compile(
+    r"[(\[]?[-–—−‐‑―－.…‥⋯·•:：/／\\_*＊#]++[)\]]?"  # signs alone: a dash, …, /, *** of a number too long for its field
+    r"|\.[A-Za-z]"  # Stata and SAS number their reasons: .a, .b
+    r"|\#¡?[A-ZÄÖÜ]{1,8}(?:/[A-Z0]{1,5})?[!?]?|Err:\d{3}"  # an error of a spreadsheet in any language
+    r"|[-+]?nan(?:\([a-z]{1,5}\))?|-?1\.\#(?:IND|QNAN|SNAN)0*+"  # no number, as compilers write it
+    r"|&(?:[mn]dash|hellip|\#160|\#xa0);",
+    re.IGNORECASE,
+)
+"""What means missing among numbers and dates by its form: it says neither a number nor a word."""
+_SAID_MISSING = frozenset((
+    "na", "n/a", "n.a.", "n.a", "nan", "nanq", "nd", "n/d", "n.d.", "n.d", "k.a.", "k.a", "k/a", "o.a.", "s.d.", "s/d",
+    "n.b.", "b.d.", "b.d.l.", "bdl", "n.v.t.", "null", "nil", "none", "missing", "nodata", "notavailable", "n.disp.",
+    "keineangabe", "keineangaben", "н/д", "н.д.", "нд", "缺失", "缺失值", "无数据", "無資料", "データなし",
+))  # fmt: skip
+"""What says in a few letters that a number is missing, without case and blanks."""
+_LONGEST_MARK = 40
+"""Characters of such a cell at most."""
 
 PLAIN_CHARACTERS = frozenset("0123456789+-.eE")
 """All that a program needs to write a number."""
@@ -45,17 +65,20 @@ _STYLE: dict[Mark, re.Pattern[str]] = {
     ),
 }
 _MONEY = (
-    r"(?:R|US|A|C|HK|NT|S)?\$|[€£¥￥₹₽₩₺₫฿₴₪]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|BRL|CAD|AUD|PLN|CZK|"
-    r"TRY|KRW|HKD|TWD|SGD|NZD|MXN|ZAR|RUB|kr|zł|Kč"
+    r"(?:R|US|A|C|HK|NT|S)?\$|[€£¥￥₹₽₩₺₫฿₴₪₦₱₲₡₸₾]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|BRL|CAD|AUD|PLN|CZK|"
+    r"TRY|KRW|HKD|TWD|SGD|NZD|MXN|ZAR|RUB|HUF|RON|BGN|RSD|UAH|ILS|AED|SAR|EGP|THB|IDR|MYR|PHP|VND|COP|CLP|ARS|"
+    r"[kK]r\.?|zł|Kč|Ft|lei|S?Fr\.|R[sp]\.?|руб\.?|грн|лв\.?|円|원"
 )
 _DRESSED = re.compile(
     rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{_MONEY})?\s*+(?P<sign2>[+-])?\s*+(?P<open2>\()?\s*+"
     rf"(?P<body>[\d.,]++(?:[eE+'’ \u00a0\u202f\u2009-]++[\d.,]++)*+)\s*+(?P<sign3>-)?\s*+"
     rf"(?P<after>[%％元]|{_MONEY})?\s*+(?P<close>\))?"
 )
-_UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
+_UNIFORM = str.maketrans("−﹣－–‐‑．，٫٬٪", "------.,.,%")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _POWER = re.compile(r"([0-9]) ?[x×*·] ?10(?:\^([+-]?[0-9]{1,3})|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))\Z")
+_FORTRAN = re.compile(r"(\d\.\d*+|\.\d++)[dDqQ]([+-]?\d{1,3})\Z")
+"""A number of double precision as Fortran writes it: 1.5D+02."""
 _NO_CENTS = re.compile(r"(?<=[0-9][.,])-{1,2}(?![0-9.,])")
 CODE = re.compile(r"\d+[eE]\d{1,2}")
 """A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
@@ -70,9 +93,23 @@ _SUFFIXES = {
     **dict.fromkeys(("B", "bn", "Mrd", "mrd", "млрд", "billion"), 1e9), "lakh": 1e5, "crore": 1e7,
 }  # fmt: skip
 """What people write behind a number that it is to be multiplied by."""
+_LIMITS = frozenset("<>≤≥＜＞")
 _INEXACT = re.compile(r"(?:[~≈∼±]|\+/-|ca\.?|approx\.?|about) ?([^±~]++)|([^±+]++)(?:±|\+/-)[^±]++", re.IGNORECASE)
 """A number that is about so much, or that an error follows; or the error alone."""
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
+
+
+def means_missing(cell: str) -> bool:
+    """Whether a cell without blanks around it means missing where all others of its column are numbers or dates.
+
+    >>> [means_missing(c) for c in ("NA", "k. A.", "…", "/", ".b", "********", "#NV", "+", "<0.5", "unknown")]
+    [True, True, True, True, True, True, True, False, False, False]
+    """
+    return cell in MISSING_AMONG_NUMBERS or (
+        len(cell) <= _LONGEST_MARK
+        and not cell[0].isdecimal()
+        and (_NOTHING.fullmatch(cell) is not None or "".join(cell.casefold().split()) in _SAID_MISSING)
+    )
 
 
 class ParsedNumbers(NamedTuple):
@@ -86,6 +123,7 @@ class ParsedNumbers(NamedTuple):
     reads: float
     unit: str = ""
     behind: tuple[str, float] | None = None  # one with a dash behind it, or its minus as parentheses
+    commas: tuple[int, ...] = ()  # the cells with a decimal comma where the others have a point
 
 
 def is_number(cell: str) -> bool:
@@ -112,8 +150,11 @@ def _uniform(cell: str) -> str:
     """A cell with plain digits and signs, a power of ten as a program writes it (1.5×10⁻³ is 1.5e-3), and without the
     dash that stands for no cents (5,-)."""
     plain = cell.translate(_UNIFORM)
+    plain = plain if plain.isascii() else ascii_digits(plain)
     if ",-" in plain or ".-" in plain:
         plain = _NO_CENTS.sub("", plain)
+    if "." in plain and not plain[-1:].isspace() and (match := _FORTRAN.search(plain)):
+        return f"{plain[: match.start()]}{match[1]}e{match[2]}"
     return _POWER.sub(_as_power, plain) if "10" in plain else plain
 
 
@@ -140,13 +181,15 @@ def plain_numbers(cells: list[str]) -> ParsedNumbers | None:
     return ParsedNumbers(values, whole, None if doubtful else ".", cells[0], float(values[0]))
 
 
-def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | None:
+def dressed_numbers(cells: list[str], decimal: Mark | None, *, both: bool = False) -> ParsedNumbers | None:
     """Numbers as people write them: 1.234,56, 1,100,000, 12 %, $5, (3), −4, inf. None where not every cell is one, or
-    no one style fits them all.
+    no one style fits them all; where `both` marks may stand in a column, unless each cell shows which is its own.
 
     >>> read = dressed_numbers(["1.234,56 €", "(3 €)"], None)
     >>> read.values.tolist(), read.mark, read.unit, dressed_numbers(["1,5", "2.5.1"], None)
     ([1234.56, -3.0], ',', '€', None)
+    >>> dressed_numbers(["3,5", "3.7"], None, both=True).values.tolist(), dressed_numbers(["3,5", "3.7"], None)
+    ([3.5, 3.7], None)
     """
     matches = []
     for cell in cells:
@@ -161,11 +204,12 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | N
         return None
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
     fitting = [s for s in styles if all(_STYLE[s].fullmatch(m["body"]) for m in dressed)]
-    if not fitting:
+    marks = [fitting[0] for _ in matches] if fitting else [_mark_of(m) for m in matches] if both else []
+    if not all(marks) or not marks or (decimal and not fitting):
         return None
-    mark = fitting[0]
-    values = np.array([_value(m, mark) if m else -np.inf if cell[0] in "-−" else np.inf
-                       for m, cell in zip(matches, cells, strict=True)])  # fmt: skip
+    mark = marks[0] or "."
+    values = np.array([_value(m, own or ".") if m else -np.inf if cell[0] in "-−" else np.inf
+                       for m, cell, own in zip(matches, cells, marks, strict=True)])  # fmt: skip
     plain = not any(c in m["body"] for m in dressed for c in ".eE,")
     example = next((c for c in cells if "," in c), None)
     example = example or max(cells, key=lambda c: not PLAIN_CHARACTERS.issuperset(c))
@@ -174,7 +218,39 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | N
                    if m and (m["open"] or m["open2"] or m["sign3"] or len(m.string) < len(c))), None)  # fmt: skip
     finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
     return ParsedNumbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
-                   certain, example, float(values[cells.index(example)]), units.pop(), behind)  # fmt: skip
+                   certain, example, float(values[cells.index(example)]), units.pop(), behind,
+                         () if fitting else tuple(i for i, own in enumerate(marks) if own == ","))  # fmt: skip
+
+
+def _mark_of(match: re.Match[str] | None) -> Mark | None:
+    """The decimal mark that a number shows by itself, or a point where it has none; None where it may be either."""
+    fitting: list[Mark] = [s for s in (".", ",") if match is None or _STYLE[s].fullmatch(match["body"])]
+    if len(fitting) == 2 and match is not None and _value(match, ".") != _value(match, ","):
+        return None
+    return fitting[0] if fitting else None
+
+
+def mark_in_doubt(cell: str) -> bool:
+    """Whether the point or comma of a number may be its decimal mark or separate thousands.
+
+    >>> [mark_in_doubt(cell) for cell in ("1,234", "1.234", "12,5", "0.125", "7")]
+    [True, True, False, False, False]
+    """
+    match = _undressed(cell)
+    return (
+        match is not None
+        and all(style.fullmatch(match["body"]) for style in _STYLE.values())
+        and (_value(match, ".") != _value(match, ","))
+    )
+
+
+def is_limit(cell: str) -> bool:
+    """Whether a cell says of a number that it lies below or above another.
+
+    >>> [is_limit(cell) for cell in ("<0.5", "≥ 1,2", "> ", "5")]
+    [True, True, False, False]
+    """
+    return cell[:1] in _LIMITS and is_number(cell[1:].removeprefix("="))
 
 
 def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.float64], Mark, list[str]]:
@@ -287,6 +363,17 @@ def telephone_among(cells: list[str], times: NDArray[np.intp]) -> str | None:
         return None
     long = all(len(re.sub(r"\D", "", cell)) >= 7 and not re.search(r"[.,%eE]", cell) for cell in cells)
     return cells[int(is_phone.argmax())] if long or times[is_phone].sum() >= 0.9 * times.sum() else None
+
+
+def units_of(cells: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The cells that are a number with something behind it, taken apart.
+
+    >>> units_of(["12 cm", "13", "1.2 kg", "of 5 kg"])
+    {'12 cm': ('12', 'cm'), '1.2 kg': ('1.2', 'kg')}
+    """
+    apart = {cell: match[1] for cell in cells if (match := _WITH_UNIT.fullmatch(cell)) and not is_number(cell)}
+    bare = {cell: cell.removesuffix(unit).strip() for cell, unit in apart.items()}
+    return {cell: (bare[cell], unit) for cell, unit in apart.items() if is_number(bare[cell])}
 
 
 def usual_unit(cells: Sequence[str]) -> str:

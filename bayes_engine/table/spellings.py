@@ -23,6 +23,15 @@ def spelling(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def ascii_digits(text: str) -> str:
+    """A text with the digits 0 to 9 for those of every script.
+
+    >>> ascii_digits("٣ of ５"), ascii_digits("x²")
+    ('3 of 5', 'x²')
+    """
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
 def look(text: str) -> str:
     """A text as it looks: its spelling without invisible characters, with Latin letters for those of other scripts that
     look the same, one dash and one apostrophe for all, letters for the digits 0 and 1, and without the accents of Latin

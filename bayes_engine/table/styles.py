@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayes_engine.logspace import Array
 from bayes_engine.table.convert import ConvertedColumn, convert_column
 from bayes_engine.table.notes import Note, altered, suffix_notes
-from bayes_engine.table.numbers import INFINITE, MISSING_AMONG_NUMBERS, Mark, is_number, scaled
+from bayes_engine.table.numbers import INFINITE, Mark, is_number, means_missing, scaled
 from bayes_engine.table.spellings import INVISIBLE
 
 
@@ -162,7 +162,8 @@ class _Spelled(NamedTuple):
 def _spelled(column: pd.Series, tokens: Sequence[str] | None, *, suffixes: bool = True) -> _Spelled:
     codes, levels = pd.factorize(column)
     bare = [INVISIBLE.sub("", str(text)).strip() for text in levels]
-    absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
+    gone = means_missing if tokens is None else ("", *tokens).__contains__
+    absent = np.array([gone(b) for b in bare], dtype=bool)
     readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b in bare], dtype=bool) & ~absent
     suffixed = dict[int, tuple[str, float]]()
     for i in np.flatnonzero(~readable & ~absent).tolist() if suffixes else ():

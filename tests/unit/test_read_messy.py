@@ -263,7 +263,7 @@ def test_times_of_other_zones_and_finer_than_kept_are_told() -> None:
 
 
 def test_a_day_that_is_none_can_be_taken_as_missing() -> None:
-    data = b"x;y\n0000-00-00;u\n2024-01-05;v\n2024-01-06;u\n"
+    data = b"x;y\n2024-02-30;u\n2024-01-05;v\n2024-01-06;u\n"
     [absent] = offers(data, "missing")
     assert taken(data, absent).frame["x"].isna().tolist() == [True, False, False]
 
@@ -546,3 +546,129 @@ def test_levels_that_differ_in_a_mark_are_told(cells: tuple[str, ...], what: str
 def test_characters_that_were_lost_before_are_told() -> None:
     reading = read_table("ville,n\nOrl\ufffdans,1\nParis,2\n".encode())
     assert "1 characters are '\ufffd': what stood there was lost" in said(reading)
+
+
+# ---- what stands in cells, as offices, laboratories and programs write it --------------------------------------------
+
+MISSING = ["/", "...", "..", "…", ":", "---", "********", "#####", "nd", "n.d.", "n/d", "k.A.", "k. A.", "s.d.", "n.a.",
+           "b.d.l.", ".a", "NAN", "Nan", "MISSING", "&nbsp;", "#NV", "#¡DIV/0!", "-nan(ind)", "н/д",
+           "Err:502"]  # fmt: skip
+NUMBERS = [str(20 + 1.5 * i) for i in range(20)]
+
+
+@pytest.mark.parametrize("mark", MISSING)
+def test_a_mark_of_nothing_among_numbers_is_missing(mark: str) -> None:
+    quoted = f'"{mark}"'
+    reading = column([*NUMBERS, quoted, quoted])
+    assert reading.frame["x"].dtype == float
+    assert reading.frame["x"].isna().sum() == 2
+    assert f"cells read as missing: 2 ('{mark}')" in said(reading)
+    kept = column([*NUMBERS, quoted, quoted], types={"x": "text"})
+    assert kept.frame["x"].notna().all()
+    days = column([*(f"2024-01-{i:02}" for i in range(10, 20)), quoted])
+    assert days.frame["x"].dtype.kind == "M" and days.frame["x"].isna().sum() == 1
+
+
+@pytest.mark.parametrize("mark", ["nd", "...", "-", "/", "s.d.", "NA", "missing", "none"])
+def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
+    for words in (["ny", "sd", "ok"], ["yes", "no", "1"]):
+        reading = column([*words, mark] * 5)
+        assert reading.frame["x"].tolist() == [*words, mark] * 5
+    assert column([mark] * 5 + ["1 m"] * 5).frame["x"].notna().all()
+
+
+@pytest.mark.parametrize(("cells", "values", "what"), [
+    (["8.1129D+02", "1.5D-01"], [811.29, 0.15], "'8.1129D+02' is read as 811.29"),
+    (["٧٠٫٦", "١٬٢٣٤٫٥"], [70.6, 1234.5], "'٧٠٫٦' is read as 70.6"),
+    (["61,185円", "5円"], [61185, 5], "currency sign '円'"), (["1 234,50 kr.", "5,00 kr."], [1234.5, 5], "sign 'kr.'"),
+    (["3,5", "3.7", "4.1"], [3.5, 3.7, 4.1], "two ways ('3.7', '3,5'); each number is read with its own"),
+    (["1.234,5", "1,234.5", "7"], [1234.5, 1234.5, 7], "decimal mark in two ways"),
+    (["2024.03.01.", "2024.12.11."], ["2024-03-01", "2024-12-11"], "dates"),
+    (["2024. 03. 01.", "2024. 12. 11."], ["2024-03-01", "2024-12-11"], "dates"),
+    (["01.03.2024.", "11.12.2024."], ["2024-03-01", "2024-12-11"], "day, month, year"),
+    (["01MAR2024", "11DEC2024"], ["2024-03-01", "2024-12-11"], "dates"),
+    (["01MAR2024:10:20:30", "11DEC2024:00:00:00"], ["2024-03-01 10:20:30", "2024-12-11"], "dates"),
+    (["2024-Mar-01", "2024-Dec-11"], ["2024-03-01", "2024-12-11"], "dates"),
+    (["2024. március 1.", "2024. december 11."], ["2024-03-01", "2024-12-11"], "dates"),
+    (["2024/03/01 1:05:12 AM GMT+2", "2024/12/11 2:05:12 PM GMT+2"], ["2024-02-29 23:05:12", "2024-12-11 12:05:12"],
+     "counted back to UTC"),
+    (["2024-03-01 10:00 UTC", "2024-12-11 10:00 UTC"], ["2024-03-01 10:00", "2024-12-11 10:00"], "dates"),
+    (["2024-03-01", "11.12.2024", "1 Mar 2024"], ["2024-03-01", "2024-12-11", "2024-03-01"],
+     "in several ways ('2024-03-01', '11.12.2024')"),
+    (["00.00.0000", "11.12.2024"], [None, "2024-12-11"], "missing: 1 ('00.00.0000')"),
+    (["0000-00-00 00:00:00", "2024-12-11 10:00:00"], [None, "2024-12-11 10:00:00"], "missing: 1"),
+])  # fmt: skip
+def test_other_ways_to_write_numbers_and_days(cells: list[str], values: list[Any], what: str) -> None:
+    reading = column(cells)
+    read = reading.frame["x"]
+    expected = [float(v) if read.dtype.kind in "if" else pd.Timestamp(v) for v in values]
+    assert read.dtype.kind in "ifM"
+    assert [a == b or (pd.isna(a) and pd.isna(b)) for a, b in zip(read, expected, strict=True)] == [True] * len(cells)
+    assert what in said(reading)
+
+
+@pytest.mark.parametrize(("cells", "what"), [
+    (["3,5", "3.7", "1.234"], "in different ways ('1.234', '3,5', '3.7'), so it stays text; in 1 cells"),
+    (["2024-03-01", "11/12/2024"], "writes its dates in different ways"),
+    (["2024-03-01", "13/02/2024", "02/13/2024"], "writes its dates in different ways"),
+    ([*NUMBERS, "<0.5", "> 100"], "'<0.5' is a limit: the number lies beyond it, and is not missing"),
+    (["500 g", "1.2 kg", "750 g"], "different units ('500 g', '1.2 kg'), and stays text"),
+    (["SEPT9", "TP53", "2-Sep", "1-Mar", "BRCA1"], "'1-Mar', '2-Sep' look like dates without a year"),
+    (["0-9", "Oct-19", "20-29", "30-39"], "'Oct-19' look like dates without a year"),
+    ([*NUMBERS, "±"], "holds numbers and text ('±')"), ([*NUMBERS, "x10^3"], "holds numbers and text ('x10^3')"),
+    ([*NUMBERS, "~1"], "approximate or bear an error ('~1' may be 1)"),
+    ([*NUMBERS, "unknown"], "holds numbers and text ('unknown'), so it stays text; if these mean missing"),
+])  # fmt: skip
+def test_what_cells_leave_open_is_said_and_they_stay(cells: list[str], what: str) -> None:
+    reading = column(cells)
+    assert reading.frame["x"].tolist() == cells
+    assert what in said(reading)
+
+
+def test_numbers_before_different_letters_are_codes_and_offer_nothing() -> None:
+    cells = ["1234 AB", "2511 CV", "1017 CV"] * 4
+    reading = column(cells)
+    assert reading.frame["x"].tolist() == cells
+    assert said(reading) == ""
+
+
+@pytest.mark.parametrize("rows", [1, 600])
+@pytest.mark.parametrize(("marks", "told"), [
+    (["-99", "-99"], "2 cells hold '-99', apart from all others (20 to 48.5)"), (["-9999.0", "-9999"], "hold '-9999'"),
+    (["999"] * 3, "3 cells hold '999'"), (["-99", "-98", "-97"], "3 cells hold '-99', '-98', '-97', apart"),
+    (["-99"], ""), (["99", "99", "95", "91"], ""), ([str(x) for x in range(-99, 120, 9)] * 9, ""),
+])  # fmt: skip
+def test_a_number_that_stands_for_none_is_said_and_can_be_taken_as_missing(
+    marks: list[str], told: str, rows: int
+) -> None:
+    cells = [*NUMBERS, *marks] if rows == 1 or len(marks) == 1 else ([*NUMBERS] * 9 + marks) * (rows // 9)
+    data = ("x,y\n" + "".join(f"{cell},{'uv'[i % 2]}\n" for i, cell in enumerate(cells))).encode()
+    reading = read_table(data)
+    assert reading.frame["x"].tolist() == [float(c) for c in cells]
+    assert (told.rpartition(" cells ")[2] if rows > 1 else told) in said(reading)
+    assert bool(told) == ("apart from all others" in said(reading)) == bool(offers(data, "missing"))
+    for absent in offers(data, "missing"):
+        assert taken(data, absent).frame["x"].isna().sum() == len(cells) - sum(c in NUMBERS for c in cells)
+
+
+@pytest.mark.parametrize(("name", "number", "day"), [
+    ("Date", "45000", "2023-03-15"), ("start_date", "45000.5", "2023-03-15 12:00"),
+    ("created", "1700000000", "2023-11-14 22:13:20"), ("日期", "45000", "2023-03-15"),
+    ("update_count", "45000", ""), ("size", "45000", ""), ("Date", "450", ""),
+])  # fmt: skip
+def test_numbers_that_count_days_can_be_read_so(name: str, number: str, day: str) -> None:
+    data = (f"{name},y\n" + f"{number},u\n{float(number) + 2},v\n" * 9).encode()
+    reading = read_table(data)
+    assert reading.frame[name].dtype.kind in "if"
+    assert (f"as a date it is {day[:10]}" in said(reading)) == bool(day)
+    for as_dates in offers(data, "types") if day else ():
+        assert taken(data, as_dates).frame[name][0] == pd.Timestamp(day)
+
+
+def test_null_among_words_is_missing_unless_the_column_is_kept_as_text() -> None:
+    data = b"x;y\nred;u\nNULL;v\nblue;u\nred;v\n"
+    reading = read_table(data)
+    assert reading.frame["x"].isna().tolist() == [False, True, False, False]
+    assert "column 'x': cells read as missing: 1 ('NULL')" in said(reading)
+    assert read_table(data, types={"x": "text"}).frame["x"].tolist() == ["red", "NULL", "blue", "red"]
+    assert column(["null", "Null", "b"]).frame["x"].tolist() == ["null", "Null", "b"]
