@@ -191,3 +191,12 @@ def test_no_words_on_screen_outside_the_catalogue() -> None:
 )
 def test_the_rule_bites(path: str, code: str, caught: bool) -> None:
     assert bool(bare_words(path, ast.parse(code))) == caught
+
+
+def test_lambda_stands_for_losses_alone() -> None:
+    """A rate is μ, an eigenvalue J, a multiplier ν, pooling ρ."""
+    for message in sentences():
+        source = both_sides(message)[0][-1]
+        assert r"\lambda" not in source or "R(" in source, source
+        if "λ" in source:
+            assert re.search(r"loss|risk|decid|decision|the file names", source, re.IGNORECASE), source

@@ -141,7 +141,7 @@ def likelihood_help(name: str) -> str:
             "A small bump on every training value, rounded to the column's precision $p$, "
             "$h_c=\\max\\{(\\max-\\min)/\\sqrt{n_c},p/6\\}$ wide."
         ),
-        "poisson": _("Counts 0, 1, 2, … that come at a constant rate λ in each class."),
+        "poisson": _("Counts 0, 1, 2, … that come at a constant rate μ in each class."),
         "categorical": _("A probability for every level (eq. 7.17); of a number every value is a level."),
         "bernoulli": _("Present or absent, and absent counts too: a probability for each class."),
         "multinomial": _("Each term of the text as often as it stands there; absent terms do not count."),

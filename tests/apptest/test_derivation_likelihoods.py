@@ -28,7 +28,7 @@ def said(likelihood: str) -> dict[str, str]:
 
 def test_the_numbers_of_the_working_are_said() -> None:
     told = said("multinomial")
-    assert "λ^x e^−λ/x! at x = 3, with the rate λ = 1.33333. The 2 values of links in this class sum" in told["links"]
+    assert "μ^x e^−μ/x! at x = 3, with the rate μ = 1.33333. The 2 values of links in this class sum" in told["links"]
     assert "pseudo-observations (α = 1) with the mean of the whole column, 2." in told["links"]
     assert "stands on each of the 2 values of hour in this class" in told["hour"] and "at 2." in told["hour"]
     assert "rounded to multiples of " + f"{8.5 / 3:.6g}" in told["hour"]

@@ -101,7 +101,7 @@ def test_a_poisson_rate_its_variance_and_its_interval() -> None:
     mine = x[y == first]
     rate = (mine.sum() + x.mean()) / (len(mine) + 1)
     shown = by_class(app).iloc[0]
-    assert (shown["Σx"], shown["rate λ"]) == (f"{mine.sum():.0f}", f"{rate:.6g}")
+    assert (shown["Σx"], shown["rate μ"]) == (f"{mine.sum():.0f}", f"{rate:.6g}")
     assert shown["variance of the rows"] == f"{mine.var(ddof=0):.6g}"
     assert "Poisson columns: 2 rates" in said(app)
     three = estimated(app).iloc[0]

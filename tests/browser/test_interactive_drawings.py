@@ -57,7 +57,7 @@ def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
 @pytest.mark.slow
 def test_start_points_are_sliders_that_say_where_they_stand(page: Page, app) -> None:
     hand = showing(State(table="watermelon3a"), em_start="hand", em_points=((0.6, 0.05), (0.7, 0.4)))
-    page.goto(f"{app.url}/hidden?lang=en&s={encode(hand)}")
+    page.goto(f"{app.url}/hidden?s={encode(hand)}")
     start = page.get_by_role("slider", name="Start point 2")
 
     def said() -> list[float]:

@@ -44,7 +44,7 @@ DRAWN = {  # a page whose drawing is ours, and that drawing
 def test_labels_of_drawings_are_words(app: App, new_page: Callable[..., Page], name: str) -> None:
     drawing, state = DRAWN[name]
     page = new_page()
-    page.goto(f"{app.url}/{name}?lang=en&s={encode(state)}")
+    page.goto(f"{app.url}/{name}?s={encode(state)}")
     page.wait_for_selector(drawing)
     settled(page)
     labels = soon(page, lambda: page.evaluate(READ_OUT), lambda read: len(read) > 10)

@@ -166,7 +166,7 @@ def test_every_number_is_written_out(model: NaiveBayes, table: Any) -> None:
     rate, words = steps["links"].sources[0], steps["text"].sources[0]
     assert isinstance(rate, Rate) and isinstance(words, Words)
     n, total, mean = (y == "spam").sum(), X["links"][y == "spam"].sum(), X["links"].mean()
-    assert behind(working, steps["links"], 0) == [f"λ = ({total}+1×{mean:.6g})/({n}+1) = {rate.rate:.6g}"]
+    assert behind(working, steps["links"], 0) == [f"μ = ({total}+1×{mean:.6g})/({n}+1) = {rate.rate:.6g}"]
     lines = behind(working, steps["text"], 0)
     v = len(model.schema_["text"].levels)
     nats = -2 * np.log((n + 1) / (4 * n + v))
@@ -195,7 +195,7 @@ def test_a_long_text_is_written_out_in_part(table: Any) -> None:
 def test_hints_say_what_to_reckon(model: NaiveBayes, table: Any) -> None:
     working = derive(model, table[0][:1])
     said = {step.row.child: str(hint(working, i, 0, "0.5")) for i, step in enumerate(working.steps)}
-    assert "is the rate λ; then λ^x e^−λ/x! at x = 1" in said["links"]
+    assert "is the rate μ; then μ^x e^−μ/x! at x = 1" in said["links"]
     assert "the mean of the normal densities about each of them" in said["hour"]
     assert "over the words of text" in said["text"] and "count those with known = 0" in said["known"]
     assert all(0 <= p <= 1 for p in rounded(working).posterior)

@@ -110,7 +110,7 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
         case Rate() as source:
             return Message(
                 "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by "
-                "their number plus {added}, is the rate λ; then λ^x e^−λ/x! at x = {value}.",
+                "their number plus {added}, is the rate μ; then μ^x e^−μ/x! at x = {value}.",
                 asked.words | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
             )
         case Parametric() as source:

@@ -96,7 +96,7 @@ def latex_behind(working: Working, step: WorkingStep, k: int) -> list[str]:
         if source.added:
             added = pseudo_count(source.added)
             up, down = rf"{up}+{added}\times {power(moment_of(working, source.mean))}", f"{down}+{added}"
-        return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, source.rate))}"]
+        return [rf"\mu &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, source.rate))}"]
     if isinstance(source, Parametric):
         lines = []
         for q in source.estimated:

@@ -105,7 +105,7 @@ class Rates(CountConditionals):
     total: tuple[float, ...]
     added: tuple[float, ...]
     mean: float
-    mark: ClassVar[str] = "λ"
+    mark: ClassVar[str] = "μ"
 
     def mean_of(self, k: int) -> float:
         """The mean of the k-th class."""

@@ -197,7 +197,7 @@ def behind(working: Working, step: WorkingStep, k: int) -> list[str]:
     if isinstance(source, Density):
         return [moments(working, step, k)]
     if isinstance(source, Rate):
-        return [f"λ = {_rate(source)} = {moment_of(working, source.rate)}"]
+        return [f"μ = {_rate(source)} = {moment_of(working, source.rate)}"]
     if isinstance(source, Parametric):
         return [f"{q.symbol} = {quotient(q)} = {moment_of(working, q.value)}" for q in source.estimated]
     if isinstance(source, KernelEstimate):

@@ -195,7 +195,7 @@ def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
 
 
 def _origin_of_rate(column: str, source: Rate) -> str:
-    text = _("A Poisson distribution: λ^x e^−λ/x! at x = {x}, with the rate λ = {rate}. The {n} values of {column} in "
+    text = _("A Poisson distribution: μ^x e^−μ/x! at x = {x}, with the rate μ = {rate}. The {n} values of {column} in "
              "this class sum to {total}.").format(x=count(source.x), rate=plain(source.rate), n=count(source.n),
                                                   column=column, total=count(source.total))  # fmt: skip
     if source.added:

@@ -131,7 +131,7 @@ def draw_likelihood(table: active.FittableTable, estimates: Other) -> None:
     elif isinstance(estimates, Rates):
         chart(rate_bars(estimates, classes=classes, name=name, dark=dark()), key="conditionals",
               alt=_("P(x | class) by the Poisson rate, beside the shares of the rows"))  # fmt: skip
-        st.caption(_("Solid: λˣe^−λ/x! with the class's rate λ (the mark on the axis). Pale: the share of the class's "
+        st.caption(_("Solid: μˣe^−μ/x! with the class's rate μ (the mark on the axis). Pale: the share of the class's "
                      "rows. A Poisson distribution has one parameter, so its variance is its mean: where the pale "
                      "bars spread wider, the column is not Poisson."))  # fmt: skip
     elif isinstance(estimates, Distributions):
@@ -363,21 +363,21 @@ def _rate_table(table: active.FittableTable, rates: Rates, k: int) -> None:
         "n": [count(n) for n in rates.n],
         "Σx": [count(total) for total in rates.total],
         _("pseudo-observations α"): [count(added) for added in rates.added],
-        _("rate λ"): [f"{rate:.6g}" for rate in rates.rate],
+        _("rate μ"): [f"{rate:.6g}" for rate in rates.rate],
         _("variance of the rows"): [_variance(rates, j) for j in _span(rates)],
     }
     class_table(table, rates, k, columns)
     n, total, a = count(rates.n[k]), count(rates.total[k]), count(rates.added[k])
     if rates.added[k]:
-        st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x+\alpha\bar x}}{{n+\alpha}}"
+        st.markdown(rf"$\displaystyle\mu=\frac{{\sum x+\alpha\bar x}}{{n+\alpha}}"
                     rf"=\frac{{{total}+{a}\times {rates.mean:.6g}}}{{{n}+{a}}}={rates.rate[k]:.6g}$")  # fmt: skip
         st.caption(_("Smoothed by α pseudo-observations that have the mean of the whole column, x̄."))
     else:
-        st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={rates.rate[k]:.6g}$")
+        st.markdown(rf"$\displaystyle\mu=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={rates.rate[k]:.6g}$")
 
 
 def _variance(rates: Rates, k: int) -> str:
-    """The mean square deviation of the class's rows from their mean, to hold against λ."""
+    """The mean square deviation of the class's rows from their mean, to hold against μ."""
     mean = float(rates.x @ rates.observed[k])
     return f"{float((rates.x - mean) ** 2 @ rates.observed[k]):.6g}"
 

@@ -109,7 +109,7 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
     else:
         st.markdown(
             _(
-                "With ratio-trace **Fisher and LDA show the same plane**: both solve $S_b w = \\lambda S_w w$. PCA "
+                "With ratio-trace **Fisher and LDA show the same plane**: both solve $S_b w = J S_w w$. PCA "
                 "does not look at the classes."
             )
         )
