@@ -170,6 +170,7 @@ class DatasetInfo(_Words):
     columns: tuple[ColumnInfo, ...]
     cases: tuple[ExampleCase, ...]
     loss: LossStory
+    licence_zh: str = ""
     url: str = ""
     missing: tuple[str, ...] = ()
     parameters: Mapping[str, Level] = field(default_factory=dict)

@@ -195,7 +195,7 @@ def test_one_case_works_out_rates_kernels_and_words() -> None:
     label = app.button(key="factor_2_0").label
     assert label.startswith(f"Poisson(48; {rate:.6g})")
     assert float(label.split(" = ")[-1]) == pytest.approx(poisson.pmf(48, rate), rel=1e-3)
-    assert any(rf"\lambda &= \frac{{{mine.sum():.0f}+1\times" in e.value for e in [*app.markdown, *app.get("latex")])
+    assert any(rf"\mu &= \frac{{{mine.sum():.0f}+1\times" in e.value for e in [*app.markdown, *app.get("latex")])
 
 
 def test_a_typed_number_is_a_whole_count_and_levels_are_chosen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,12 @@ def test_source_and_licence_are_stated(dataset: Dataset) -> None:
     assert len(info.source) > 20
     assert any(known in info.licence for known in ("CC BY 4.0", "CC0 1.0", "facts"))
     assert info.url.startswith("https://doi.org/") or "CC BY" not in info.licence
+
+
+def test_a_licence_is_told_in_chinese_too_and_keeps_its_name(dataset: Dataset) -> None:
+    told = dataset.info.text("licence", "zh")
+    assert [*re.findall(r"CC[A-Z0-9. ]+\d", told)] == [*re.findall(r"CC[A-Z0-9. ]+\d", dataset.info.licence)]
+    assert re.fullmatch(r"CC0 1\.0", told) or re.search(r"[一-鿿]", told)
 
 
 def test_the_schema_and_the_frame_say_the_same(dataset: Dataset) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from bayes_engine.dataset_format import DatasetInfo
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import _, current_language
 from bayes_engine.table.read import MAX_BYTES, Reading
@@ -58,7 +59,12 @@ def _card(name: str) -> None:
     st.caption(md(info.text("question", current_language()), 120))
     size = _("{n} rows × {d} columns").format(n=f"{frame.shape[0]:,}", d=frame.shape[1])
     st.caption(f"{frame.shape[0]:,} × {frame.shape[1]}",
-               help=f"{size}\n\n{md(info.source, 400)}\n\n{md(info.licence, 300)}")  # fmt: skip
+               help="\n\n".join((size, md(info.source, 400), _licence(info))))  # fmt: skip
+
+
+def _licence(info: DatasetInfo) -> str:
+    """A data set's licence in the reader's language, in Markdown."""
+    return md(info.text("licence", current_language()), 300)
 
 
 def origin(table: active.TableInUse) -> None:
@@ -66,7 +72,7 @@ def origin(table: active.TableInUse) -> None:
     st.subheader(md(table.title), divider="gray")
     if table.info:
         st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"
-                   f"{md(table.info.source, 400)} · {md(table.info.licence, 300)}")  # fmt: skip
+                   f"{md(table.info.source, 400)} · {_licence(table.info)}")  # fmt: skip
     upload = files.in_use(TABLE, current())
     if upload is not None:
         reading.reading_notes(upload.reading.report, upload, _reread)
