@@ -5,6 +5,7 @@ const PAD = 9, ROW = 21, TRACK = 58, LONGER = [96, 76], SHORT = 36   // round th
 const RIM = 10                                        // corner radius of a node
 const BENDS = [0, 22, -22, 40, -40, 64, -64, 92, -92, 130, -130, 180, -180]   // px an edge may bow to pass nodes
 const TRIES = [[1, 180], [1, 128], [2, 150], [2, 104], [3, 104]]              // [lines a row is split into, widest text]
+const WHOLE = 260                                     // px, the widest name where its row has the room
 
 const groupBy = (list, keyOf) => {
   const groups = new Map()
@@ -223,11 +224,21 @@ function createGraph(host) {
         ...(list.length > 15 ? [[most, SHORT, 1, 104]] : []),
       ]
       for (const [limit, track, lines, room] of tries) {
-        const sizes = list.map(n => measure(n.data, fonts, room, track))
-        const boxesOf = sizes.map(s => [s.w, s.h]), places = list.map(n => ({ x: n.data.x, y: n.data.y }))
+        const sizes = list.map(n => measure(n.data, fonts, room, track)), places = list.map(n => ({ x: n.data.x, y: n.data.y }))
         const fill = Math.min(limit, width), side = track === SHORT ? 10 : GAP
-        let found = spread(places, boxesOf, fill, limit, lines, gap, side)
-        if (data.height && found.height > data.height) found = spread(places, boxesOf, fill, limit, lines, TIGHT, side)
+        const arranged = () => {
+          const boxesOf = sizes.map(s => [s.w, s.h]), found = spread(places, boxesOf, fill, limit, lines, gap, side)
+          return data.height && found.height > data.height ? spread(places, boxesOf, fill, limit, lines, TIGHT, side) : found
+        }
+        let found = arranged()
+        if (found.width <= limit) list.forEach((n, i) => {   // a name that was cut is whole where its row has the room
+          if (sizes[i].name === n.data.label) return
+          const before = sizes[i]
+          sizes[i] = measure(n.data, fonts, WHOLE, track)
+          const roomier = arranged()
+          if (roomier.width <= limit) found = roomier
+          else sizes[i] = before
+        })
         if (!plan.width || found.width < plan.width || found.width <= limit) plan = { ...found, sizes, zoom: lines > 1 ? 1 : data.zoom }
         if (found.width <= limit) break
       }

@@ -38,7 +38,7 @@ def frame(app: AppTest, key: str, columns: str) -> dict[str, dict[str, str]]:
 
 
 def numbers(app: AppTest) -> dict[str, dict[str, str]]:
-    return frame(app, "compare_numbers", "risk above verdict balanced mcb dsc")
+    return frame(app, "compare_numbers", "above verdict risk balanced mcb dsc")
 
 
 def said(app: AppTest) -> str:

@@ -53,6 +53,16 @@ def test_a_state_is_clicked_and_every_bar_moves(page: Page, app) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("across", [390, 1024, 1440])
+def test_a_name_is_whole_where_its_row_has_the_room(page: Page, app, across: int) -> None:
+    page.set_viewport_size({"width": across, "height": 900})
+    page.goto(f"{app.url}/network?s={encode(showing(State(language='en'), net='asia'))}")
+    settled(page)
+    name = page.locator("svg .node").filter(has_text="tuberculosis or").locator("text").first
+    becomes(page, name.text_content, "tuberculosis or cancer")
+
+
+@pytest.mark.slow
 def test_nodes_are_picked_in_the_drawing_and_the_trail_lights_up(page: Page, app) -> None:
     view = {"net": "watermelon", "net_part": "separation", "net_sep": True, "net_sep_a": 0, "net_sep_b": 1}
     page.goto(f"{app.url}/network?s={encode(showing(State(language='en'), **view))}")

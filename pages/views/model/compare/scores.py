@@ -233,8 +233,8 @@ def _table(evaluated: Evaluated, measure: str, scored: pd.DataFrame) -> None:
         rows.append(
             [
                 evaluated.title(name, clean),
-                f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
                 *_difference_and_verdict(measure, above.get(name)),
+                f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
                 share(float(table["balanced"][name])),
                 number(parts.miscalibration, 3),
                 number(parts.discrimination, 3),
@@ -249,9 +249,9 @@ def _table(evaluated: Evaluated, measure: str, scored: pd.DataFrame) -> None:
     word_table(
         [
             Head(_("model")),
-            Head(_("risk [95%]"), right=True),
             Head(_("Δ {measure}").format(measure=delta), _("Above the best, paired."), right=True),
             Head(_("worse?"), _("On samples of this size; Holm-corrected for all pairs.")),
+            Head(_("risk [95%]"), right=True),
             Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
             Head("Brier: MCB", sentence, right=True),
             Head("DSC", _("Discrimination: how far the model tells the classes apart."), right=True),
