@@ -84,7 +84,7 @@ def lay_out(
     reach = data.reach()
     if place.header is None and not reach.any():
         raise ReadError("every cell of the file is empty: there is no data in it")
-    names = [] if place.header is None else row_at(grid, place.header)
+    names = _uncommented(place.names(grid), bool(place.top) or delimiter not in (",", ";"), notes)
     if place.header is None and header is None:
         notes.append(note("no header was found: the first row is data, and the columns are called column_1, column_2, "
                           "…", "warning", int(data.lines[0]))
@@ -96,6 +96,9 @@ def lay_out(
         notes.append(note("the header has one name fewer than the rows have cells: the first column holds row names, "
                           "called 'row'", "warning"))  # fmt: skip
         names = ["row", *names]
+    elif len(names) > 1 and delimiter == ALIGNED and not names[0].strip() and _row_names(data.first):
+        notes.append(note("the first column has no name and holds row names: it is called 'row'"))
+        names = ["row", *names[1:]]
     names = _without_blanks(names, usual, int(data.widths.max()), notes)
     width = max(len(names), usual)
     extra = _fit(data.widths, reach, data.lines, len(names), width, notes)
@@ -108,6 +111,16 @@ def lay_out(
     joined = None if not extra else " " if delimiter in ("", ALIGNED) else delimiter
     layout = Layout(tuple(unique_names(names, notes, header=place.header is not None)), width, tuple(blank), joined)
     return layout, data, False if place.header is None else int(grid.lines[place.header])
+
+
+def _uncommented(names: list[str], told: bool, notes: list[Note]) -> list[str]:
+    """Names of columns without the sign of a comment before the first, where the lines above or the delimiter tell that
+    it is none of its name, or a blank follows it."""
+    match = re.match(r"\s*#(\s*)(?=[^\W\d])", names[0]) if len(names) > 1 else None
+    if match is None or any(name.lstrip().startswith("#") for name in names[1:]) or not (told or match[1]):
+        return names
+    notes.append(note("the sign '#' before the names of the columns is left out"))
+    return [names[0][match.end() :], *names[1:]]
 
 
 def _row_names(column: pd.Series) -> bool:
@@ -153,9 +166,7 @@ def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Ta
     if header is None or header is False:
         place = locate(grid)
         if header is None and trim and (beneath := second_table(grid)) is not None:
-            below = locate(grid.part(beneath))
-            place = TableLocation(None if below.header is None else beneath + below.header, beneath + below.first,
-                          tuple(beneath + i for i in below.units), doubtful=below.doubtful)  # fmt: skip
+            place = locate(grid.part(beneath)).below(beneath)
         if header is False:
             return TableLocation(None, place.first if place.header is None or place.lone else place.header)
         return place
@@ -166,11 +177,17 @@ def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Ta
 
 
 def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
-    top = place.first if place.header is None else place.header
+    top = place.top
     if top:
         line = int(grid.lines[0])
         notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'",
                           "info", line, n=top, line=line, text=shown(grid, 0))
+                     .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
+    if place.over and place.header is not None:
+        line, names = int(grid.lines[place.header]), place.names(grid)
+        joined = next((name for name, own in zip(names, row_at(grid, place.header), strict=True) if name != own), "")
+        notes.append(note("the names of the columns stand in lines {lines}, and are put together ('{name}')", "info",
+                          line, lines=lines_of(grid.lines[[*place.over, place.header]]), name=joined)
                      .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
     if place.lone:
         line = int(grid.lines[top])
@@ -273,7 +290,7 @@ def _filled_end(grid: Records, first: int, last: int) -> int:
     return next(filled, least - 1) + 1
 
 
-_REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
+_REMARK = re.compile(r"[#!†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
 """How a line begins that is no row of the table above it."""
 _LABEL = re.compile(r"[^\W\d][^:：]{0,30}(?:: |:$|：)")
 """How a line begins that tells of something: Source: …"""

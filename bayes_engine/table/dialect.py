@@ -54,8 +54,9 @@ def cut_by(
         if again.delimiter:
             data, dialect, records = inner, again, tokenizer(inner, again)
             notes.append(note("every line is quoted as a whole: these quotes are left out", "warning"))
-    if (mended := with_one_delimiter(data, dialect, records.widths, records.lines, notes)) is not data:
-        records = tokenizer(mended, dialect)
+    for mend in (with_one_delimiter, without_backslashes, with_sentences):
+        if (mended := mend(data, dialect, records.widths, records.lines, notes)) is not data:
+            data, records = mended, tokenizer(mended, dialect)
     notes += _dialect_notes(dialect, records.odd, given, quote)
     return records, dialect
 
@@ -88,6 +89,8 @@ def _prepared(
         elif delimiter is None:
             notes.append(note("the first line says that the delimiter is '{delimiter}', which stands nowhere below; "
                               "another was guessed", "warning", 1, delimiter=declaration[1]))  # fmt: skip
+    if delimiter is None and (tabular := _of_latex(data, notes)) is not None:
+        return tabular, "&", ()
     data, cuts = _without_rules(data, notes)
     return _plainly_quoted(data, notes) if quote is None else data, delimiter, cuts
 
@@ -153,6 +156,68 @@ def with_one_delimiter(
     return b"".join(rows) if cut_at else data
 
 
+def without_backslashes(
+    data: bytes, dialect: Dialect, widths: NDArray[np.intp], lines: NDArray[np.intp], notes: list[Note]
+) -> bytes:
+    r"""The text with quotes around the cells that hold the delimiter behind a backslash, where that explains every line
+    with too many cells; the same object where not.
+
+    >>> text = b"a,b\\n1,x\\, y\\n2,z\\n3,z\\n"
+    >>> without_backslashes(text, Dialect(","), np.array([2, 3, 2, 2]), np.arange(1, 5), [])
+    b'a,b\\n1,"x, y"\\n2,z\\n3,z\\n'
+    """
+    own, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    if len(own) != 1 or own == b"\\" or not quote or b"\\" + own not in data:
+        return data
+    width = int(np.bincount(widths).argmax())
+    here = lines[widths > width]
+    rows = data.splitlines(keepends=True)
+    if not len(here) or len(rows) < int(lines[-1]):
+        return data
+    between = re.compile(rb"(?<!\\)" + re.escape(own))
+    for line in here.tolist():
+        row = rows[line - 1].rstrip(b"\r\n")
+        cells = between.split(row)
+        if len(cells) != width or quote in row:
+            return data
+        quoted = [b"%b%b%b" % (quote, cell.replace(b"\\" + own, own), quote) if own in cell else cell for cell in cells]
+        rows[line - 1] = own.join(quoted) + rows[line - 1][len(row) :]
+    notes.append(note("a backslash before a delimiter means that it is part of the cell: {n} (line {lines}); the "
+                      "backslash is left out", "info", int(here[0]), n=len(here), lines=lines_of(here)))  # fmt: skip
+    return b"".join(rows)
+
+
+def with_sentences(
+    data: bytes, dialect: Dialect, widths: NDArray[np.intp], lines: NDArray[np.intp], notes: list[Note]
+) -> bytes:
+    r"""The text with quotes around the last cell of every line that has more cells than most, where all that are too
+    many begin with a blank, as a sentence goes on, and none does otherwise; the same object where not.
+
+    >>> text = b"a,b\n1,x, y\n2,z\n3,z\n"
+    >>> with_sentences(text, Dialect(","), np.array([2, 3, 2, 2]), np.arange(1, 5), [])
+    b'a,b\n1,"x, y"\n2,z\n3,z\n'
+    """
+    own, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    width = int(np.bincount(widths).argmax()) if len(widths) else 0
+    here = lines[widths > width]
+    if own not in (b",", b";") or width < 2 or not len(here) or dialect.skip_space or not quote:
+        return data
+    if len(here) > 0.5 * len(lines) or len(rows := data.splitlines(keepends=True)) < int(lines[-1]):
+        return data
+    for line in here.tolist():
+        row = rows[line - 1].rstrip(b"\r\n")
+        cells = row.split(own)
+        blank = [cell[:1] == b" " and cell.strip() != b"" for cell in cells]
+        if quote in row or any(blank[:width]) or not all(blank[width:]):
+            return data
+        last = own.join(cells[width - 1 :])
+        rows[line - 1] = own.join([*cells[: width - 1], quote + last + quote]) + rows[line - 1][len(row) :]
+    notes.append(note("rows with more fields than the others: {n} (line {lines}); what is beyond begins with a blank, "
+                      "and is taken for more of the last cell", "warning", int(here[0]), n=len(here),
+                      lines=lines_of(here)))  # fmt: skip
+    return b"".join(rows)
+
+
 _STRETCH = 1 << 20
 
 
@@ -210,6 +275,34 @@ def _left_blank(data: bytes, rule: re.Pattern[bytes]) -> tuple[bytes, list[tuple
         out.write(rule.sub(blank, stretch))
         breaks += stretch.count(b"\n")
     return (out.getvalue(), drawn) if drawn else (data, drawn)
+
+
+_LATEX = re.compile(rb"\\begin\{(?:tabular|longtable|tabularx|tabulary|array)\*?\}")
+_COMMAND_LINE = re.compile(
+    rb"[ \t]*+(?:\\(?:begin|end|hline|toprule|midrule|bottomrule|cmidrule|cline|caption|label|centering|small|endhead|"
+    rb"endfirsthead|endfoot|endlastfoot|footnotesize)\b[^\r\n&]*+)?+"
+)
+
+
+def _of_latex(data: bytes, notes: list[Note]) -> bytes | None:
+    """The rows of a tabular of LaTeX, between its commands, with quotes where a cell holds the sign between cells; None
+    where the text is none. The lines stay where they are, blank where they hold no row."""
+    if not _LATEX.search(data[:SAMPLE]):
+        return None
+    out = list[bytes]()
+    for line in data.splitlines(keepends=True):
+        row = line.rstrip(b"\r\n")
+        end = line[len(row) :]
+        row = re.sub(rb"\\(?:hline|toprule|midrule|bottomrule)\b", b"", row)
+        row = re.sub(rb"\\\\(?:\[[^\]\r\n]*+\])?[ \t]*+\Z", b"", row)
+        if _COMMAND_LINE.fullmatch(row) or row.lstrip().startswith(b"%"):
+            out.append(end)
+            continue
+        cells = [cell.strip() for cell in re.split(rb"(?<!\\)&", row)]
+        cells = [re.sub(rb"\\([&%$#_{}])", rb"\1", re.sub(rb"\A\$([^$]*+)\$\Z", rb"\1", cell)) for cell in cells]
+        out.append(b"&".join(b'"%b"' % cell.replace(b'"', b'""') if b"&" in cell else cell for cell in cells) + end)
+    notes.append(note("the file is LaTeX: the rows of its table are read, its commands are left out", "warning"))
+    return b"".join(out)
 
 
 _TYPOGRAPHIC = ("“”", "„“", "„”", "«»", "‘’", "‚‘", "‹›")

@@ -16,12 +16,13 @@ from bayes_engine.table.dates import DATE
 from bayes_engine.table.grid import Records, at_once, row_at, rows_at
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number, means_missing, pointed
 
-COMMENT = ("#", "%", "//")
+COMMENT = ("#", "%", "//", "!")
 
 
 class TableLocation(NamedTuple):
     """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
-    between names and data that hold no data; `lone` whether the header is one name beside blanks, perhaps a title;
+    between names and data that hold no data; `over` are rows whose names stand over several of the header's columns
+    each; `lone` whether the header is one name beside blanks, perhaps a title;
     `doubtful` whether it may be a row: numbers, or words above words that tell nothing."""
 
     header: int | None
@@ -29,6 +30,28 @@ class TableLocation(NamedTuple):
     units: tuple[int, ...] = ()
     lone: bool = False
     doubtful: bool = False
+    over: tuple[int, ...] = ()
+
+    @property
+    def top(self) -> int:
+        """Where it begins, with its names."""
+        return self.over[0] if self.over else self.first if self.header is None else self.header
+
+    def below(self, rows: int) -> TableLocation:
+        """The same under so many other records."""
+        return self._replace(
+            header=None if self.header is None else rows + self.header, first=rows + self.first,
+            units=tuple(rows + i for i in self.units), over=tuple(rows + i for i in self.over),
+        )  # fmt: skip
+
+    def names(self, grid: Records) -> list[str]:
+        """The names of the columns, with those that stand over several of them before."""
+        if self.header is None:
+            return []
+        names = row_at(grid, self.header)
+        for i in reversed(self.over):
+            names = _joined(row_at(grid, i), names)
+        return names
 
 
 def locate(grid: Records) -> TableLocation:
@@ -36,7 +59,7 @@ def locate(grid: Records) -> TableLocation:
 
     >>> from bayes_engine.table.tokenize import Dialect, tokenize
     >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
-    TableLocation(header=1, first=3, units=(2,), lone=False, doubtful=False)
+    TableLocation(header=1, first=3, units=(2,), lone=False, doubtful=False, over=())
     """
     widths = grid.widths
     uncommented = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
@@ -53,6 +76,8 @@ def locate(grid: Records) -> TableLocation:
     full = (i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i]))
     k = next((i for i in full if not title(i)), 0)
     below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
+    if _two_lines(head[k], head[k + 1 : k + 2], below[1:], usual):
+        return _with_names_above(TableLocation(k + 1, k + 2, over=(k,)), grid, head, usual)
     votes = _votes(head[k], below, usual)
     above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
     if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
@@ -64,16 +89,74 @@ def locate(grid: Records) -> TableLocation:
     if header is None:
         return TableLocation(None, k)
     names = [cell.strip() for cell in head[header][:usual]]
+    over: tuple[int, ...] = ()
     if (not all(names) or len(set(names)) < len(names)) and header + 2 < len(head):
         nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
         if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
+            over = (header,)
             header += 1
     first = header + 1
     while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
     names = [cell for cell in head[header][:usual] if cell.strip()]
     doubtful = header == k == first - 1 and (votes == 0 or (len(names) > 1 and all(map(is_number, names))))
-    return TableLocation(header, first, tuple(range(header + 1, first)), doubtful=doubtful)
+    place = TableLocation(header, first, tuple(range(header + 1, first)), doubtful=doubtful, over=over)
+    return _with_names_above(place, grid, head, usual)
+
+
+def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequence[str]], usual: int) -> TableLocation:
+    """The same with the rows right above the names whose names stand over several columns each, where the names are
+    not all there or not all different without them; with none where they are."""
+    assert place.header is not None
+    over = list[int]()
+    for i in range(place.header - 1, max(place.header - 4, -1), -1):
+        names = place._replace(over=tuple(over)).names(grid)[:usual]
+        upper = [cell.strip() for cell in head[i][:usual]]
+        filled = sum(map(bool, upper))
+        unlike = len(set(map(str.strip, names))) == len(names) and all(map(str.strip, names))
+        apart = grid.lines[i + 1] - grid.lines[i] > 1 or _comment(head[i])
+        if unlike or apart or filled < 2 or len(head[i]) < usual or not any(
+            a and not b for a, b in pairwise([*upper, ""])
+        ):  # fmt: skip
+            break
+        over.insert(0, i)
+    return place._replace(over=tuple(over))
+
+
+def _two_lines(
+    upper: Sequence[str], after: Sequence[Sequence[str]], below: Sequence[Sequence[str]], usual: int
+) -> bool:
+    """Whether the names stand in two lines: the second fills what the first leaves blank, and holds no cell as the
+    columns below do, but a word above numbers, or the one answer that a column has."""
+    if len(below) < 2 or not after or len(after[0]) < usual:
+        return False
+    top, low = ([cell.strip() for cell in row[:usual]] for row in (upper, after[0]))
+    top += [""] * (usual - len(top))
+    years = [cell for cell in low if re.fullmatch(r"(?:19|20)\d\d", cell)]
+    again = len(years) > len(set(years)) and len(years) >= len(low) - 2 and not any(map(is_value, top))
+    if sum(map(bool, top)) < 2 or not any(b and not a for a, b in zip(top, low, strict=True)):
+        return False
+    for_it = 0
+    for j, cell in enumerate(low):
+        values = {row[j].strip() for row in below} - {""}
+        if not cell:
+            if values and not top[j]:
+                return False
+        elif (is_value(cell) and not again) or cell in MISSING_AMONG_NUMBERS or (cell in values and len(values) > 1):
+            return False
+        else:
+            for_it += values == {cell} or is_typed([row[j] for row in below])
+    return for_it > 0 and 2 * for_it >= sum(map(bool, low)) - 1
+
+
+def _joined(upper: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names with those that stand over them, which stand over all up to the next."""
+    joined, over = list[str](), ""
+    for j, name in enumerate(names):
+        own = upper[j].strip() if j < len(upper) else ""
+        over = own or (over if name.strip() else "")
+        joined.append(name if not over or name.strip() == over else f"{over} {name.strip()}".strip())
+    return joined
 
 
 def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:

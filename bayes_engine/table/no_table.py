@@ -58,6 +58,9 @@ def refuse_binary(data: bytes) -> None:
         )
 
 
+_TABLE = re.compile(r"<tr\b[^<>]*>\s*+<t[hd]\b[^<>]*>[^<>]*<", re.IGNORECASE)
+
+
 def refuse_foreign_text(data: bytes) -> None:
     """Raises ReadError on text that is another kind of file: a web page, JSON, XML; and on no text at all."""
     head, end = data[: 4 * MOST].decode(errors="ignore"), data[-1200:].decode(errors="ignore")[-300:]
@@ -65,11 +68,19 @@ def refuse_foreign_text(data: bytes) -> None:
     if re.fullmatch(rb"(?:\xef\xbb\xbf|[ \t\r\n\x1a])*+", data):
         raise ReadError("the file is empty: there is no data in it")
     tabular = _tabular(head)
+    if re.match(r"<(?:!doctype html|html|head|body|table|meta|style)\b|mime-version: 1\.0\s", start) and _TABLE.search(
+        head
+    ):
+        raise ReadError("the file is a web page (HTML) with a table in it, whatever its name says (some programs save "
+                        "HTML as .xls); open it in a spreadsheet program and save it as xlsx or CSV")  # fmt: skip
     if re.match(r"<!doctype html|<html|<head|<body|mime-version: 1\.0\s", start) or (
         re.match(r"<(?:script|style|title|meta|link|h\d|p)\b|<!--", start) and not tabular
     ):
         raise ReadError("the file is a web page (HTML), perhaps a sign-in page; open the link in a browser, sign in, "
                         "and download the table itself")  # fmt: skip
+    if start.startswith("<?xml") and "urn:schemas-microsoft-com:office:spreadsheet" in head:
+        raise ReadError("the file is a spreadsheet in XML (Excel 2003), whatever its name says; open it in a "
+                        "spreadsheet program and save it as xlsx or CSV")  # fmt: skip
     if start.startswith("<?xml"):
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start) and not tabular:

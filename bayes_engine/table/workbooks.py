@@ -53,7 +53,11 @@ _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData\b[^<>]*+(?<!/)>")
 _NO_TAG = re.compile(rb"<!|<\?(?!xml\b)")
 """Where XML may hold what looks like a tag: in a comment, a CDATA section, a processing instruction."""
 _ERROR = re.compile(rb'<c\b[^<>]*?\bt="e"')
-_MERGED = re.compile(rb'<mergeCell\b[^<>]*?\bref="[A-Z]++(\d++):[A-Z]++(\d++)"')
+_MERGED = re.compile(rb'<mergeCell\b[^<>]*?\bref="([A-Z]++)(\d++):[A-Z]++(\d++)"')
+_HIDDEN_ROW = re.compile(rb"""<row\b[^<>]*?\shidden=["'](?:1|true)["'][^<>]*+(?<!/)>""")
+_HIDDEN_COLUMNS = re.compile(
+    rb"""<col\b(?=[^<>]*?\smin=["'](\d++))(?=[^<>]*?\smax=["'](\d++))[^<>]*?\shidden=["'](?:1|true)["']"""
+)
 _NO_RESULT = re.compile(rb"(?:</f>|<f\b[^<>]*+(?<=/)>)\s*+(?:<v\s*+/>|<v></v>)?\s*+</c>")
 _CALLED = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
 <row r="1"><c r="A1" t="inlineStr"><is><t>%s</t></is></c></row></sheetData></worksheet>"""
@@ -84,6 +88,11 @@ for name in names:
 for that, ends the whole process: so it is another one."""
 
 
+_Slice = tuple[int, int, list[list[Any]], int]
+"""Rows of a sheet: how many are above, how many columns before, their cells, and how many cells merged over several
+rows begin in them."""
+
+
 class SheetRows(NamedTuple):
     """Some rows of a sheet that hold anything: their cells as text, column by column; the lines they are in; and how
     many cells each has up to its last that is not empty."""
@@ -102,8 +111,9 @@ class Sheet:
     """The rows of a sheet that hold anything, block by block, to be gone through once. How many there are, from which
     column up to which they hold anything, and what is to be said of them is told of those that were read."""
 
-    def __init__(self, name: str, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> None:
+    def __init__(self, name: str, slices: Iterator[_Slice]) -> None:
         self.name, self.n, self.left, self.right = name, 0, sys.maxsize, 0
+        self._merged = 0
         self._long, self._first_long = 0, (0, 0, "")
         self._ahead: list[SheetRows] = []
         self._rest = self._blocks(slices)
@@ -125,12 +135,17 @@ class Sheet:
 
     def notes(self) -> list[Note]:
         """What is to be said of the rows."""
+        notes = []
+        if self._merged:
+            notes.append(note("cells merged over several rows: {n}; each of these rows has the value of its cell",
+                              "warning", n=self._merged))  # fmt: skip
         if not self._long:
-            return []
+            return notes
         line, _column, value = self._first_long
-        return [note("numbers of more digits than a spreadsheet keeps: {n}, the first in line {line} ('{value}'); "
-                     "their last digits may be lost: enter them there as text", "warning", line, n=self._long,
-                     line=line, value=value)]  # fmt: skip
+        long = note("numbers of more digits than a spreadsheet keeps: {n}, the first in line {line} ('{value}'); their "
+                    "last digits may be lost: enter them there as text", "warning", line, n=self._long, line=line,
+                    value=value)  # fmt: skip
+        return [*notes, long]
 
     def grid(self) -> Grid:
         """All the rows, from the first column that holds anything to the last."""
@@ -145,8 +160,9 @@ class Sheet:
         widths = np.full(self.n, len(columns), dtype=np.intp)
         return Grid(pd.DataFrame(dict(enumerate(columns))), widths, np.concatenate(lines))
 
-    def _blocks(self, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> Iterator[SheetRows]:
-        for top, before, values in slices:
+    def _blocks(self, slices: Iterator[_Slice]) -> Iterator[SheetRows]:
+        for top, before, values, merged in slices:
+            self._merged += merged
             check_size(top + len(values), before + len(values[0]))
             for start in range(0, len(values), ROWS):
                 if start:
@@ -191,16 +207,27 @@ def _text(value: Any) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
+class _Merged(NamedTuple):
+    """A cell merged over rows, counted from 0: where it begins, and its last row."""
+
+    row: int
+    column: int
+    last: int
+
+
 class _Marks(NamedTuple):
     """What the parts of an xlsx file tell without being read as sheets: how many cells there are up to the farthest one
-    that any of them names; how many cells are merged over several rows, hold an error, or a formula without a result;
-    and how the long sheets begin, up to their rows, that may be read in slices."""
+    that any of them names; how many hold an error, or a formula without a result; how many rows and columns are hidden;
+    which cells of each long sheet are merged over several rows; and how these sheets begin, up to their rows, that may
+    be read in slices."""
 
     spread: int = 0
-    merged: int = 0
+    hidden_rows: int = 0
+    hidden_columns: int = 0
     errors: int = 0
     formulas: int = 0
     heads: Mapping[str, bytes] = MappingProxyType({})
+    merged: Mapping[str, Sequence[_Merged]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -212,7 +239,7 @@ class Workbook:
     hidden: frozenset[str]
     _marks: _Marks
     _whole: Callable[[], Any]
-    _slices: Callable[[str], Iterator[Any] | None]
+    _slices: Callable[[str], tuple[Iterator[Any], Sequence[_Merged]] | None]
 
     def pick(self, sheet: str | None, notes: list[Note]) -> Sheet:
         """One sheet: the first of two rows and columns and more, unless told; else of two rows; else the first that
@@ -237,12 +264,13 @@ class Workbook:
         return best
 
     def notes(self) -> list[Note]:
-        """What its cells hold instead of values: errors, formulas of which no result was stored, and nothing where they
-        were merged with the one above."""
+        """What its cells hold instead of values: errors, and formulas of which no result was stored; and what a
+        spreadsheet program does not show of them."""
         notes, marks = [], self._marks
-        if marks.merged:
-            notes.append(note("the workbook holds cells merged over several rows: {n}; only the first row of each has "
-                              "the value, in the others it is missing", "warning", n=marks.merged))  # fmt: skip
+        if marks.hidden_rows or marks.hidden_columns:
+            notes.append(note("the workbook has hidden rows: {rows}, and hidden columns: {columns} (by hand or by a "
+                              "filter); they are read as the others are", "warning", rows=marks.hidden_rows,
+                              columns=marks.hidden_columns))  # fmt: skip
         if marks.errors:
             notes.append(note("the workbook holds cells with an error such as #DIV/0!, read as missing: {n}", "warning",
                               n=marks.errors))  # fmt: skip
@@ -251,13 +279,16 @@ class Workbook:
                               "in a spreadsheet program and save it again", "warning", n=marks.formulas))  # fmt: skip
         return notes
 
-    def _values(self, name: str) -> Iterator[tuple[int, int, list[list[Any]]]]:
-        """The rows of a sheet slice by slice: how many are above, how many columns before, and the cells."""
-        below = 0
+    def _values(self, name: str) -> Iterator[_Slice]:
+        """The rows of a sheet slice by slice; of cells merged over several rows each has the value."""
+        below, values_of = 0, dict[_Merged, Any]()
         try:
-            slices = self._slices(name)
-            for book in (self._whole(),) if slices is None else slices:
+            books, merged = self._slices(name) or ((self._whole(),), None)
+            for book in books:
                 sheet = book.get_sheet_by_name(name)
+                if merged is None:
+                    ranges = sheet.merged_cell_ranges or ()
+                    merged = [_Merged(a, b, c) for (a, b), (c, _) in ranges if c > a]
                 if sheet.start is None:
                     continue
                 top, before = sheet.start
@@ -267,12 +298,31 @@ class Workbook:
                 values = sheet.to_python(skip_empty_area=True)
                 below = top + len(values)
                 del sheet, book
-                yield top, before, values
+                yield top, before, values, _fill(values, top, before, merged, values_of)
         except ReadError:
             raise
         except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
             raise ReadError("sheet '{sheet}' is damaged ({reason}); save the spreadsheet again, or the sheet as CSV",
                             sheet=name, reason=str(error)[:200]) from None  # fmt: skip
+
+
+def _fill(
+    values: list[list[Any]], top: int, before: int, merged: Sequence[_Merged], values_of: dict[_Merged, Any]
+) -> int:
+    """Gives every row of merged cells the value of the first, which may be in a slice before; how many begin here."""
+    n = 0
+    for cell in merged:
+        j = cell.column - before
+        first, last = max(cell.row, top) - top, min(cell.last + 1 - top, len(values))
+        if first >= last or not 0 <= j < len(values[0]):
+            continue
+        if cell.row >= top and values[first][j] not in ("", None):
+            values_of[cell] = values[first][j]
+            n += 1
+        if cell in values_of:
+            for row in values[first:last]:
+                row[j] = values_of[cell]
+    return n
 
 
 def workbook(data: bytes, max_bytes: int) -> Workbook | None:
@@ -309,9 +359,9 @@ def workbook(data: bytes, max_bytes: int) -> Workbook | None:
             reason=str(error)[:200],
         ) from None
 
-    def slices(name: str) -> Iterator[Any] | None:
+    def slices(name: str) -> tuple[Iterator[Any], Sequence[_Merged]] | None:
         part = places.get(name)
-        return None if part is None else _sliced(data, frame, part, marks.heads[part])
+        return None if part is None else (_sliced(data, frame, part, marks.heads[part]), marks.merged.get(part, ()))
 
     hidden = frozenset(name for name, seen in sheets if "visible" not in seen.lower().split(".")[-1])
     return Workbook(tuple(name for name, _ in sheets), hidden, marks, whole, slices)
@@ -350,7 +400,8 @@ def _refuse_spread(data: bytes, spread: int) -> None:
 def _marked(data: bytes) -> _Marks:
     """What the parts tell; none of them is held whole."""
     columns: set[bytes] = set()
-    last = merged = errors = formulas = 0
+    last = errors = formulas = hidden = 0
+    hidden_columns, merged = set[tuple[str, int, int]](), dict[str, list[_Merged]]()
     heads: dict[str, bytes] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for part in archive.infolist():
@@ -362,7 +413,12 @@ def _marked(data: bytes) -> _Marks:
                     last = max(last, *(int(row) for _column, row in references), 0)
                     if is_sheet:
                         errors += len(_ERROR.findall(text, 0, end))
-                        merged += sum(int(to) > int(row) for row, to in _MERGED.findall(text, 0, end))
+                        cells = merged.setdefault(part.filename, [])
+                        cells += [_Merged(int(row) - 1, _number(column) - 1, int(to) - 1)
+                                  for column, row, to in _MERGED.findall(text, 0, end) if to != row]  # fmt: skip
+                        hidden += len(_HIDDEN_ROW.findall(text, 0, end))
+                        ranges = _HIDDEN_COLUMNS.findall(text, 0, end)
+                        hidden_columns.update((part.filename, int(a), int(b)) for a, b in ranges)
                         formulas += len(_NO_RESULT.findall(text, 0, end))
                         tags_alone = tags_alone and not _NO_TAG.search(text)
                 if is_sheet and tags_alone and part.file_size > SLICE and (head := _head(archive, part)):
@@ -370,7 +426,8 @@ def _marked(data: bytes) -> _Marks:
             except _DAMAGED:
                 continue  # said where it is opened, if it is
     widest = max((_number(column) for column in columns), default=0)
-    return _Marks(max(widest, 1) * last, merged, errors, formulas, heads)
+    aside = sum(max(min(b, widest) - a + 1, 0) for _part, a, b in hidden_columns)
+    return _Marks(max(widest, 1) * last, hidden, aside, errors, formulas, heads, merged)
 
 
 def _stretches(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[tuple[bytes, int]]:
