@@ -38,8 +38,9 @@ LEAST = 1_000_000
 """Bytes from which on a file is read so; the rules take little time for fewer."""
 _TOP, _BOTTOM = 300, 30
 """Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
-_BLOCK, _AHEAD = 1 << 18, 64
-"""Bytes that are looked at together, and how many of the next to see what they begin."""
+_BLOCK, _AHEAD = (1 << 18) - 128, 64
+"""Bytes that are looked at together (fewer than those that the app takes from the system each time: `launch.LARGE`),
+and how many of the next to see what they begin."""
 _MOST = 1e15
 """Whole numbers from here on have 16 digits, and may be no quantities."""
 _PLUS = re.compile(rb"(?<![0-9.][eE])\+|\+(?![0-9]{1,2}(?:[,;\t|\r\n\"]|\Z))")
@@ -88,7 +89,8 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
 def _form(data: bytes) -> _Form | None:
     """How the first and the last rows are written, by the rules, where these have nothing to tell."""
     end = next((match.end() for match in islice(re.finditer(rb"\n", data), _TOP, None)), len(data))
-    end, begin = line_end(data, max(end, 2 * SAMPLE)), len(data)
+    sample = SAMPLE + 1 if data[: 2 * SAMPLE].isascii() else 2 * SAMPLE  # no fewer characters than the rules look at
+    end, begin = line_end(data, max(end, sample)), len(data)
     for _ in range(_BOTTOM):
         begin = data.rfind(b"\n", 0, begin - 1) + 1 if begin else 0
     few = data if begin <= end else data[:end] + data[begin:]
@@ -106,7 +108,7 @@ def _form(data: bytes) -> _Form | None:
         return None
     if dialect not in map(Dialect, ",;\t|") or layout.left_out or layout.joined is not None or layout.width < 2:
         return None
-    if (grid.widths != layout.width).any() or _repeated(data):
+    if (grid.widths != layout.width).any():
         return None
     cells = rows.cells.head(_TOP)
     distinct = (cells[j].unique().tolist() for j in cells)
@@ -134,9 +136,9 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
     """How many rows and how many empty cells a file has; None where a byte speaks of what is not clean, or where the
     lines together have not the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
-    there = frozenset(c for c in b' "#%-/=\r' if data.find(c) >= 0)
+    there = frozenset(c for c in b' "-\r' if data.find(c) >= 0)
     quoted, letters = ord('"') in there, None if data.isascii() else _Letters()
-    ends = marks = returns = control = empty = 0
+    ends = marks = returns = plain = empty = 0
     within = False  # a quoted cell, where a block begins
     for start in range(0, len(array), _BLOCK):
         tick(start, 3 * len(array))
@@ -166,10 +168,9 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
             apart = stop | mark
             opening = np.append(False, quote[1:] & apart[:-1])
             begins, first = apart | opening, end | opening
-        strange = (block - np.uint8(ord("~"))) < 2
-        if strange[:here].any() or _in_doubt(block, begins, first, there):
+        if _in_doubt(block, begins, first, there):
             return None
-        control += int(np.count_nonzero(block[:here] < ord(" ")))
+        plain += int(np.count_nonzero(block[:here] - np.uint8(ord(" ")) < ord("~") - ord(" ")))
         ends += int(np.count_nonzero(end[:here]))
         marks += int(np.count_nonzero(mark[:here]))
         empty += int(np.count_nonzero(apart[:here] & apart[1 : here + 1]))
@@ -177,7 +178,10 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
     expected = (len(form.names) - 1) * lines
     if within or data.endswith(form.delimiter.encode()) or marks != expected or returns not in (0, ends):
         return None
-    if control != ends + returns + (marks if form.delimiter == "\t" else 0) or (letters and letters.in_doubt(data)):
+    beyond = letters.bytes if letters else 0
+    if plain + beyond + ends + returns + (marks if form.delimiter == "\t" else 0) != len(data):
+        return None  # other control characters, or what begins with a tilde
+    if letters and letters.in_doubt(data):
         return None
     return lines - 1, empty - returns
 
@@ -201,13 +205,17 @@ class _Letters:
     def __init__(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decode, self._decode_letters, self._known, self._n = decoder().decode, decoder().decode, set[str](), 0
+        self.bytes = 0
+        """How many bytes beyond ASCII there were."""
 
     def are_all(self, part: NDArray[np.uint8], *, last: bool) -> bool:
         try:
             self._decode(part.tobytes(), last)
         except UnicodeDecodeError:
             return False
-        letters = self._decode_letters(part[part > 127].tobytes())
+        beyond = part[part > 127]
+        self.bytes += len(beyond)
+        letters = self._decode_letters(beyond.tobytes())
         self._n += len(letters)
         new = set(letters) - self._known
         self._known |= new
@@ -224,19 +232,20 @@ def _in_doubt(
     """Whether a cell begins with a blank or a zero before digits, a line as a comment or as a drawn one, a number has
     a power that may be a code or beyond a float64, or dozens of digits. (What begins in the last bytes is seen in the
     next block; of the marks that are not `there` in the file none is looked for.)"""
-    digit, zero = block - np.uint8(ord("0")) < 10, block == ord("0")
-    begun = zero[1:-1] & digit[2:]
-    if (apart[:-2] & begun).any():
-        return True
-    if ord("-") in there and (apart[:-3] & (block[1:-2] == ord("-")) & begun[1:]).any():
+    digit = block - np.uint8(ord("0")) < 10
+    before = apart[:-2]
+    if ord("-") in there:
+        before = before.copy()
+        before[1:] |= (block[1:-2] == ord("-")) & apart[:-3]
+    if (before & (block[1:-1] == ord("0")) & digit[2:]).any():
         return True
     if ord(" ") in there and (apart[:-1] & (block[1:] == ord(" "))).any():
         return True
-    if any((end[:-1] & (block[1:] == c)).any() for c in there.intersection(b"#%/=")):
+    line = np.flatnonzero(end[:-2]) + 1
+    head = block[line]
+    if _LINE[head].any() or ((head == ord("-")) & (block[line + 1] == ord("-"))).any():
         return True
-    if ord("-") in there and (end[:-2] & (block[1:-1] == ord("-")) & (block[2:] == ord("-"))).any():
-        return True
-    number = digit | (block == ord("."))
+    number = block - np.uint8(ord(".")) < 12  # and a slash, which is no worse than a doubt
     power = np.flatnonzero(number[:-6] & ((block[1:-5] | 32) == ord("e"))) + 2
     small = (block[power] == ord("-")) & digit[power + 1] & digit[power + 2] & digit[power + 3]
     if digit[power].any() or small.any():
@@ -247,6 +256,8 @@ def _in_doubt(
     return bool(run.any())
 
 
+_LINE = np.isin(np.arange(256), list(b"#%/="))
+"""(256,) whether a line that begins with this byte is a comment or a drawn one."""
 _EIGHT = np.uint64(0x0101010101010101)
 """Eight bytes that are true."""
 
@@ -277,15 +288,17 @@ def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Se
         words = words | dict.fromkeys(others, "str")  # a word far below: once more, with all cells as they are written
         del frame
     numbers = {name: frame[name].to_numpy() for name in missing}
+    gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if np.isnan(x.min()))
     ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name, x in numbers.items()}
     if len(frame) != rows or any(low <= -_MOST or high >= _MOST for low, high in ends.values()):
         return None
     fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
-    gaps = sum(int(np.isnan(x).sum()) for x in fractions.values())
     if gaps + sum(int(frame[name].eq("").sum()) for name in words) != empty:
         return None
     if form.delimiter == ";" and not form.pointed and fractions:
         return None
+    if form.names[0] in words and _repeated(data):
+        return None  # where the first column holds numbers, its name is none of them
     if b'"' in data and any(frame[name].eq(name).any() for name in list(words)[:1]):
         return None  # the header stands there again, perhaps without its quotes
     zeros = {name for name, x in fractions.items() if ends[name][0] <= 0 <= ends[name][1] and (x == 0).any()}

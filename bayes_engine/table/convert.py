@@ -379,7 +379,7 @@ def _text(
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     values = column
     if absent or isinstance(column.dtype, pd.CategoricalDtype):
-        values = as_strings(pd.Series(lookup)).take(codes).set_axis(column.index)
+        values = pd.Series(as_strings(pd.Series(lookup)).array.take(codes), column.index)
     values = as_strings(values)
     doubtful = [t for t in kept if t in _DOUBTFUL]
     if len(doubtful) > 1 and missing is None:

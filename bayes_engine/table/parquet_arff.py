@@ -142,7 +142,7 @@ def _days(column: pd.Series) -> pd.Series | None:
 def is_arff(text: str) -> bool:
     """True where a text declares a relation and its data, as Weka writes them."""
     head = text[:1_000_000]
-    relation = _RELATION.search(head)
+    relation = _RELATION.search(head) if "@" in head else None
     return relation is not None and _DATA.search(head, relation.end()) is not None
 
 
