@@ -252,6 +252,10 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     if sum(name != "" for name in names) <= 1:
         return data
     again = data.like(names, data.first.eq(names[0]).to_numpy(dtype=bool))
+    if again.any():  # with the titles above it
+        for i in range(max(place.top - 5, 0), place.top):
+            title = row_at(grid, i)
+            again |= data.like(title, data.first.eq(title[0]).to_numpy(dtype=bool))
     if not again.any():
         return data
     lines = data.lines[again]
@@ -290,7 +294,7 @@ def _filled_end(grid: Records, first: int, last: int) -> int:
     return next(filled, least - 1) + 1
 
 
-_REMARK = re.compile(r"[#!†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
+_REMARK = re.compile(r"(?i:end|eof|trailer|end of \w.*)$|\d{1,2}\) |[¹²³⁴⁵⁶]\)? ?\w|[#!†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
 """How a line begins that is no row of the table above it."""
 _LABEL = re.compile(r"[^\W\d][^:：]{0,30}(?:: |:$|：)")
 """How a line begins that tells of something: Source: …"""

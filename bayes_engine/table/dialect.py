@@ -22,7 +22,7 @@ from bayes_engine.table.notes import Note, lines_of, note, offer
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 from bayes_engine.table.tokenize import ALIGNED, Dialect, aligned, aligned_at, records, stretches, tokenize
 
-DELIMITERS = (",", "\t", ";", "|", " ", ":", "::", "^", "~", "\x01", "\x1f", "，", "；", "、", "§", ALIGNED)
+DELIMITERS = (",", "\t", ";", "|", " ", ":", "::", "^", "~", "\x01", "\x1f", "，", "；", "、", "§", "│", ALIGNED)
 SAMPLE = 1 << 16
 """How much of a text its dialect is guessed from."""
 
@@ -198,17 +198,18 @@ def with_sentences(
     b'a,b\n1,"x, y"\n2,z\n3,z\n'
     """
     own, quote = dialect.delimiter.encode(), dialect.quote.encode()
-    width = int(np.bincount(widths).argmax()) if len(widths) else 0
-    here = lines[widths > width]
-    if own not in (b",", b";") or width < 2 or not len(here) or dialect.skip_space or not quote:
+    if own not in (b",", b";") or not len(widths) or dialect.skip_space or not quote:
         return data
-    if len(here) > 0.5 * len(lines) or len(rows := data.splitlines(keepends=True)) < int(lines[-1]):
+    width = int(np.bincount(widths).argmax()) if widths[0] > widths.min() else int(widths[0])
+    here = lines[widths > width]
+    if width < 2 or not len(here) or len(rows := data.splitlines(keepends=True)) < int(lines[-1]):
         return data
     for line in here.tolist():
         row = rows[line - 1].rstrip(b"\r\n")
         cells = row.split(own)
         blank = [cell[:1] == b" " and cell.strip() != b"" for cell in cells]
-        if quote in row or any(blank[:width]) or not all(blank[width:]):
+        number = all(is_number(cell.decode(errors="replace")) for cell in cells[width - 1 :])
+        if quote in row or any(blank[:width]) or not all(blank[width:]) or number:
             return data
         last = own.join(cells[width - 1 :])
         rows[line - 1] = own.join([*cells[: width - 1], quote + last + quote]) + rows[line - 1][len(row) :]

@@ -76,8 +76,10 @@ def locate(grid: Records) -> TableLocation:
     full = (i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i]))
     k = next((i for i in full if not title(i)), 0)
     below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
-    if _two_lines(head[k], head[k + 1 : k + 2], below[1:], usual):
-        return _with_names_above(TableLocation(k + 1, k + 2, over=(k,)), grid, head, usual)
+    if lines := _lines_of_names(head[k:], usual):
+        first = _below_units(head, k + lines, usual)
+        place = TableLocation(k + lines - 1, first, tuple(range(k + lines, first)), over=tuple(range(k, k + lines - 1)))
+        return _with_names_above(place, grid, head, usual)
     votes = _votes(head[k], below, usual)
     above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
     if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
@@ -95,21 +97,28 @@ def locate(grid: Records) -> TableLocation:
         if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
             over = (header,)
             header += 1
-    first = header + 1
-    while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
-        first += 1
+    first = _below_units(head, header + 1, usual)
     names = [cell for cell in head[header][:usual] if cell.strip()]
     doubtful = header == k == first - 1 and (votes == 0 or (len(names) > 1 and all(map(is_number, names))))
     place = TableLocation(header, first, tuple(range(header + 1, first)), doubtful=doubtful, over=over)
     return _with_names_above(place, grid, head, usual)
 
 
+def _below_units(head: Sequence[Sequence[str]], first: int, usual: int) -> int:
+    """Where the rows begin below those of units, of which there may be three, from this one on."""
+    most = first + 3
+    while first < most and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
+        first += 1
+    return first
+
+
 def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequence[str]], usual: int) -> TableLocation:
     """The same with the rows right above the names whose names stand over several columns each, where the names are
     not all there or not all different without them; with none where they are."""
     assert place.header is not None
-    over = list[int]()
-    for i in range(place.header - 1, max(place.header - 4, -1), -1):
+    over = list(place.over if len(place.over) > 1 else ())
+    begin = place.header - len(over)
+    for i in range(begin - 1, max(begin - 4, -1), -1):
         names = place._replace(over=tuple(over)).names(grid)[:usual]
         upper = [cell.strip() for cell in head[i][:usual]]
         filled = sum(map(bool, upper))
@@ -123,18 +132,40 @@ def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequen
     return place._replace(over=tuple(over))
 
 
-def _two_lines(
-    upper: Sequence[str], after: Sequence[Sequence[str]], below: Sequence[Sequence[str]], usual: int
-) -> bool:
-    """Whether the names stand in two lines: the second fills what the first leaves blank, and holds no cell as the
-    columns below do, but a word above numbers, or the one answer that a column has."""
-    if len(below) < 2 or not after or len(after[0]) < usual:
+def _lines_of_names(head: Sequence[Sequence[str]], usual: int) -> int:
+    """In how many lines, two or three, the names stand of which these are the first; 0 where it is one line or none."""
+    top, low = list[str](head[0]), 1
+    found = 0
+    while low <= 2 and low + 2 < len(head) and len(head[low]) >= usual and _spread(top[:usual]):
+        below = [row for row in head[low + 1 :] if len(row) == usual]
+        if _two_lines(top, head[low], below, usual):
+            found = low + 1
+        elif any(is_value(cell) and not _YEAR.fullmatch(cell.strip()) for cell in head[low]) or not _spread(head[low]):
+            break
+        top = _joined(top, head[low])
+        low += 1
+    return found
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _spread(names: Sequence[str]) -> bool:
+    """Whether names stand over several columns: there are two, and one is followed by a blank or by itself."""
+    cells = [cell.strip() for cell in names]
+    return sum(map(bool, cells)) >= 2 and (not all(cells) or any(a == b for a, b in pairwise(cells)))
+
+
+def _two_lines(upper: Sequence[str], lower: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
+    """Whether the names stand in two lines: the second tells apart what the first leaves blank or alike, and holds no
+    cell as the columns below do, but a word above numbers, or the one answer that a column has."""
+    if len(below) < 2:
         return False
-    top, low = ([cell.strip() for cell in row[:usual]] for row in (upper, after[0]))
+    top, low = ([cell.strip() for cell in row[:usual]] for row in (upper, lower))
     top += [""] * (usual - len(top))
-    years = [cell for cell in low if re.fullmatch(r"(?:19|20)\d\d", cell)]
+    years = list(filter(_YEAR.fullmatch, low))
     again = len(years) > len(set(years)) and len(years) >= len(low) - 2 and not any(map(is_value, top))
-    if sum(map(bool, top)) < 2 or not any(b and not a for a, b in zip(top, low, strict=True)):
+    if not any(b and (not a or (j and a == top[j - 1])) for j, (a, b) in enumerate(zip(top, low, strict=True))):
         return False
     for_it = 0
     for j, cell in enumerate(low):
