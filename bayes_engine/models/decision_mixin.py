@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import UndefinedPosterior
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.table.encode import Table
 
+if TYPE_CHECKING:
+    from bayes_engine.decision.loss import Decision, LossMatrix
+
 
 class DecisionMixin:
-    """A classifier that states `_joint` and `_status`: its posteriors, and risks and decisions under any losses."""
+    """A classifier that states `_joint` and `_status`: its posteriors, and risks and decisions under any losses, which
+    are imported where the first is asked for."""
 
     classes_: NDArray[Any]
 
@@ -50,6 +53,8 @@ class DecisionMixin:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
+        from bayes_engine.decision.loss import LossMatrix, decide
+
         decision = decide(self.predict_proba(X), LossMatrix.zero_one(tuple(self.classes_.tolist())))
         return np.asarray(self.classes_[decision.position])
 
@@ -80,10 +85,14 @@ class DecisionMixin:
         >>> model.decide([["crisp"]]).action.tolist(), model.decide([["crisp"]], dear).action.tolist()
         (['bad'], ['good'])
         """
+        from bayes_engine.decision.loss import decide
+
         posterior, status = self._posterior(X)
         return decide(posterior, self._loss(loss), status, amount=amount)
 
     def _loss(self, loss: Any) -> LossMatrix:
+        from bayes_engine.decision.loss import LossMatrix
+
         return LossMatrix.from_any(loss, self.classes_.tolist())
 
 

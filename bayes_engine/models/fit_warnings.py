@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from bayes_engine.em import Collapse, EMTrace
 from bayes_engine.errors import EstimationWarning, report
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.table.schema import Schema
+
+if TYPE_CHECKING:
+    from bayes_engine.em import Collapse, EMTrace
 
 
 def warn(template: str, **params: object) -> None:

@@ -46,9 +46,22 @@ def test_what_needs_no_arrays_loads_none() -> None:
 
 def test_a_model_loads_what_it_needs() -> None:
     loaded = after("import bayes_engine\nbayes_engine.NaiveBayes().fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])")
-    unneeded = {"bayes_engine.datasets", "bayes_engine.models.mixture", "bayes_engine.inference", "bayes_engine.store",
+    unneeded = {"bayes_engine.em", "bayes_engine.decision.loss", "bayes_engine.datasets", "bayes_engine.models.mixture", "bayes_engine.inference", "bayes_engine.store",
                 "bayes_engine.exchange", "bayes_engine.table.read", "sklearn.cluster", "plotly"}  # fmt: skip
     assert unneeded.isdisjoint(loaded)
+
+
+def test_a_name_is_loaded_without_collections_and_leaves_the_collector_as_it_was() -> None:
+    code = (
+        "import gc, sys; collected = []; gc.callbacks.append(lambda phase, info: collected.append(len(sys.modules)))\n"
+        "import bayes_engine; before = len(sys.modules); bayes_engine.NaiveBayes; after = len(sys.modules)\n"
+        "print(sum(before < n < after for n in collected), gc.isenabled()); gc.disable()\n"
+        "bayes_engine.AODE; print(gc.isenabled()); gc.enable()\n"
+        "try: bayes_engine.nothing_of_that_name\n"
+        "except AttributeError: print(gc.isenabled())"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["0", "True", "False", "True"]
 
 
 @pytest.mark.slow
