@@ -61,6 +61,7 @@ def _open() -> None:
         os.environ[CLASSROOM] = "1"
     one_heap()
     ask_nobody()
+    private.spare_the_first_run()
     put_in_front(address)
     sys.argv[:] = ["streamlit", "run", str(app_file()), *flags, *others]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

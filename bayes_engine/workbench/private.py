@@ -26,6 +26,32 @@ def wrap_application(wrap: Callable[[Any, Callable[[], tuple[str, int]]], Any]) 
     uvicorn.Config = Config  # type: ignore[misc]
 
 
+def spare_the_first_run() -> None:
+    """Leave out two things that Streamlit does in the first run of a process, and that say nothing here.
+
+    It looks through all modules for the source of each frame of the stack, to warn whoever draws without `streamlit
+    run`; and it compiles an expression of 4,000 emojis for the first label that is not ASCII, such as 中文.
+    """
+    delta_generator: Any = import_module("streamlit.delta_generator")
+    string_util: Any = import_module("streamlit.string_util")
+    delta_generator._use_warning_has_been_displayed = True
+    search = string_util.extract_leading_emoji
+
+    def extract_leading_emoji(text: str) -> tuple[str, str]:
+        return ("", text) if begins_with_letter(text) else search(text)
+
+    string_util.extract_leading_emoji = extract_leading_emoji
+
+
+def begins_with_letter(text: str) -> bool:
+    """Whether a text begins with a letter, and so with no emoji. Of all emojis one counts as a letter, U+2139.
+
+    >>> [begins_with_letter(text) for text in ("中文", "English", "", "1", "🚀", "\u2139")]
+    [True, True, False, False, False, False]
+    """
+    return text[:1].isalpha() and text[0] != "\u2139"
+
+
 def within(protocol: Any, seconds: float) -> Any:
     """The HTTP protocol, whose connections end where no request has begun after so many seconds, or one only in part:
     uvicorn waits for ever."""

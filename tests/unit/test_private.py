@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +12,8 @@ from typing import Any
 import pytest
 import streamlit
 import uvicorn
+from streamlit import delta_generator, env_util, string_util
+from streamlit.emojis import ALL_EMOJIS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -35,6 +39,28 @@ def test_the_sweeper_s_doors_are_open() -> None:
     assert callable(storage._cache.expire), CLOSED
     runtime = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=storage))
     assert private.expired_sessions(runtime)() == []
+
+
+def test_no_emoji_is_missed_at_the_beginning_of_a_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [one for one in ALL_EMOJIS if launcher.begins_with_letter(one)], CLOSED
+    for module, name in ((string_util, "extract_leading_emoji"), (delta_generator, "_use_warning_has_been_displayed")):
+        monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
+    texts = ["中文", "English", "", "ℹ️ more", "🚀 los", "1️⃣ eins", ":material/home: 家", "μ"]
+    before = [string_util.extract_leading_icon(text) for text in texts]
+    launcher.spare_the_first_run()
+    assert [string_util.extract_leading_icon(text) for text in texts] == before, CLOSED
+    monkeypatch.setattr(env_util, "is_repl", lambda: pytest.fail("the stack is gone through"))
+    delta_generator._maybe_print_use_warning()
+
+
+def test_a_label_of_letters_loads_no_emojis() -> None:
+    code = (
+        "import sys; from bayes_engine.workbench.private import spare_the_first_run; spare_the_first_run(); "
+        "from streamlit.string_util import extract_leading_icon as f; "
+        "f('中文'); print('streamlit.emojis' in sys.modules); f('🚀'); print('streamlit.emojis' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ran.stdout.split() == ["False", "True"], CLOSED
 
 
 def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
