@@ -3,30 +3,68 @@
 Every run comes with an address, but that is only the one which the browser had when it asked: a click, a look at a job,
 a connection that was lost during a long upload may ask before the browser has heard of what the session wrote last. So
 the address of a run says nothing. That a person went through the browser's history, the browser says itself
-(`private.at_each_step`); such a step is noted when its message comes, since the run that it asks for may be broken off
-by the next click, and it is taken before any edit that was sent after it. A link from elsewhere opens a session anew.
+(`private.at_each_ask`); such a step is noted when its message comes, since the run that it asks for may be broken off
+by the next click, and it is taken before any edit that was sent after it; one that was sent before it, and whose run
+was broken off for it, is left behind by it as if it had come through. A link from elsewhere opens a session anew.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 MOST = 1000
-"""Sessions for which a step is noted at most: one that has ended takes its own no longer."""
-_steps: dict[str, str] = {}  # by session, where a person went and it has not been there yet
+"""Sessions of which is noted at most what was asked: one that has ended asks no longer."""
+WIDGETS = 1000
+"""Widgets of a session of which is noted at most when they changed."""
 
 
-def note_step(session_id: str, query: str) -> None:
-    """A person went to the address with this query, in this session's browser."""
-    _steps[session_id] = parse_qs(query).get("s", [""])[0]
-    if len(_steps) > MOST:
-        _steps.pop(next(iter([*_steps])), None)
+@dataclass
+class _Asked:
+    """What a session's browser has asked for: the number of its last message, what each widget `said` then, the message
+    in which each `changed` last, the one in which a person `stepped` last, and where `to`, if the session has not been
+    there yet."""
+
+    number: int = 0
+    said: Mapping[str, bytes] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
+    stepped: int = 0
+    to: str | None = None
+
+
+_asked: dict[str, _Asked] = {}  # by session
+
+
+def note(session_id: str, said: Mapping[str, bytes], pressed: Mapping[str, bytes], step: str | None = None) -> None:
+    """The next message of this session's browser: what its widgets say, by their ids, which of the buttons among them
+    was pressed, and the query of the address that a person went to, if that is why it asks."""
+    asked = _asked.setdefault(session_id, _Asked())
+    asked.number += 1
+    asked.changed.update(dict.fromkeys((w for w in said if asked.said.get(w) != said[w]), asked.number))
+    asked.changed.update(dict.fromkeys(pressed, asked.number))
+    asked.said = said
+    if len(asked.changed) > WIDGETS:
+        asked.changed = {w: n for w, n in asked.changed.items() if w in said or w in pressed}
+    if step is not None:
+        asked.stepped, asked.to = asked.number, parse_qs(step).get("s", [""])[0]
+    if len(_asked) > MOST:
+        _asked.pop(next(iter([*_asked])), None)
 
 
 def take_step(session_id: str) -> str | None:
     """The address that a person went to since this was asked last."""
-    return _steps.pop(session_id, None)
+    asked = _asked.get(session_id)
+    if asked is None:
+        return None
+    address, asked.to = asked.to, None
+    return address
+
+
+def is_left_behind(session_id: str, widget: str) -> bool:
+    """Whether a person changed this widget before they last went Back or Forward: what it asks for is over."""
+    asked = _asked.get(session_id)
+    return asked is not None and asked.changed.get(widget, asked.number + 1) <= asked.stepped
 
 
 @dataclass

@@ -7,9 +7,11 @@ in `bayes_engine.workbench.private`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
+from hashlib import blake2b
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -136,17 +138,49 @@ def at_each_message(runtime: Runtime, noted: Callable[[], None]) -> None:
     runtime.handle_backmsg = asked  # type: ignore[method-assign]
 
 
-def at_each_step(runtime: Runtime, noted: Callable[[str, str], None]) -> None:
-    """Have `noted` called with the session and the query of the address whenever a person goes Back or Forward."""
+def at_each_ask(
+    runtime: Runtime, noted: Callable[[str, Mapping[str, bytes], Mapping[str, bytes], str | None], None]
+) -> None:
+    """Have `noted` called whenever a browser asks for a run: with the session, with digests of what the widgets say, by
+    their ids, those of the buttons that were pressed apart, and with the query of the address if a person went Back or
+    Forward."""
     answer = runtime.handle_backmsg
 
     @wraps(answer)
     def asked(session_id: str, msg: BackMsg, *, client: SessionClient | None = None) -> None:
-        if msg.rerun_script.is_history_navigation:
-            noted(session_id, msg.rerun_script.query_string)
+        if msg.WhichOneof("type") == "rerun_script":
+            run, said, pressed = msg.rerun_script, dict[str, bytes](), dict[str, bytes]()
+            for widget in run.widget_states.widgets:
+                kind = widget.WhichOneof("value") or ""
+                own = pressed if kind.endswith("trigger_value") or kind == "chat_input_value" else said
+                own[widget.id] = blake2b(widget.SerializeToString(deterministic=True), digest_size=8).digest()
+            noted(session_id, said, pressed, run.query_string if run.is_history_navigation else None)
         answer(session_id, msg, client=client)
 
     runtime.handle_backmsg = asked  # type: ignore[method-assign]
+
+
+_CALLER = ContextVar("caller", default="")
+
+
+def name_callers() -> None:
+    """Let a callback know of which widget it is: see `caller`. Streamlit calls it without a word of that."""
+    call = WStates.call_callback
+
+    @wraps(call)
+    def call_callback(self: WStates, widget_id: str) -> None:
+        token = _CALLER.set(widget_id)
+        try:
+            call(self, widget_id)
+        finally:
+            _CALLER.reset(token)
+
+    WStates.call_callback = call_callback  # type: ignore[method-assign]
+
+
+def caller() -> str:
+    """The id of the widget whose callback this is; "" outside of one, and in tests."""
+    return _CALLER.get()
 
 
 def on_event_loop(runtime: Any) -> Callable[[Callable[[], None]], object]:

@@ -20,7 +20,7 @@ from bayes_engine.table.kinds import Role
 from bayes_engine.workbench.doctor.finding import OTHER_KIND, Mended
 from bayes_engine.workbench.link_token import packed, unpacked
 from pages.runtime import private
-from pages.runtime.addresses import Addresses, take_step
+from pages.runtime.addresses import Addresses, is_left_behind, take_step
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
 T = TypeVar("T")
@@ -260,9 +260,11 @@ def current() -> State:
 
 
 def change(edit: Callable[[State], State]) -> None:
-    """Replace the session's state by `edit(state)`; for widget callbacks."""
+    """Replace the session's state by `edit(state)`; for widget callbacks. An edit that a person left behind by going
+    Back or Forward is none."""
     _follow_step()  # it came before the edit
-    st.session_state["state"] = edit(current())
+    if not is_left_behind(private.session_id(), private.caller()):
+        st.session_state["state"] = edit(current())
     use_session_language()
 
 

@@ -22,7 +22,8 @@ def _process_start() -> None:
         logs.install()
         sessions.start()
         private.share_widget_states()
-        private.at_each_step(runtime, addresses.note_step)
+        private.name_callers()
+        private.at_each_ask(runtime, addresses.note)
         jobs.share_the_machine()
     gc.freeze()
 

@@ -16,7 +16,7 @@ from pages.active import model_settings
 from pages.active.files import TABLE, File, Role, Upload
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
-from pages.runtime.addresses import note_step
+from pages.runtime.addresses import note
 from pages.runtime.state import START, Spec, State, encode
 from pages.runtime.view_keys import KEYS
 from tests.conftest import PATIENCE
@@ -30,7 +30,7 @@ APP = str(Path(__file__).parents[2] / "app.py")
 def step_to(app: AppTest, token: str) -> None:
     """A person goes Back or Forward to this address; the next run is the one that Streamlit's page asks for."""
     app.query_params["s"] = token
-    note_step(SESSION, f"s={token}")
+    note(SESSION, {}, {}, f"s={token}")
 
 
 def opened(page: str, state: State = START) -> AppTest:

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from pages.runtime import addresses
-from pages.runtime.addresses import Addresses, note_step, take_step
+from pages.runtime.addresses import Addresses, is_left_behind, note, take_step
 
 
 class Asked(NamedTuple):
@@ -34,7 +34,8 @@ class Tab:
         self.addresses, self.state, self.upload = Addresses(), "", ""
         self.asked: deque[Asked] = deque([Asked(address)])
         self.begun: Asked | None = None
-        self.edits: list[str] = []
+        self.edits: list[tuple[int, str]] = []  # each with the message that it came in
+        self.received = self.step_at = 0
         self.stepped = self.settles = False
         self.sent: deque[str] = deque()
 
@@ -49,9 +50,10 @@ class Tab:
     def receive(self) -> None:
         """The next message arrives; a run that has not begun is broken off for it."""
         asked = self.asked.popleft()
-        if asked.step:
-            note_step(self.name, f"s={asked.shown}")
-        self.edits += [asked.edit] if asked.edit else []
+        note(self.name, {}, {asked.edit: b""} if asked.edit else {}, f"s={asked.shown}" if asked.step else None)
+        self.received += 1
+        self.edits += [(self.received, asked.edit)] if asked.edit else []
+        self.step_at = self.received if asked.step else self.step_at
         self.settles = self.settles and self.begun is None
         self.begun = asked
 
@@ -59,17 +61,20 @@ class Tab:
         """The session's next run, as `state.py` has it: callbacks, the address, what a job came to, the address."""
         assert self.begun is not None
         shown, before, first = self.begun.shown, self.state, self.addresses.due is None
-        edits, wished = self.edits, addresses._steps.get(self.name)
+        edits, wished = self.edits, addresses._asked[self.name].to
         self.begun, self.edits = None, []
-        for edit in edits:
+        for _number, edit in edits:  # as `state.change` does
             self._step()
-            self.state = edit
+            if not is_left_behind(self.name, edit):
+                self.state = edit
         if (address := self.addresses.arrives(shown)) is not None:
             assert first
             self.state = address
         self._step()
         if not first:
-            assert self.state == (edits[-1] if edits else before if wished is None else wished), "undone by an address"
+            after = [edit for number, edit in edits if wished is None or number > self.step_at]
+            last = after[-1] if after else before if wished is None else wished
+            assert self.state == last, "undone by an address, or by an edit of before"
         if self.upload:  # the file is read
             self.state, self.upload = self.upload, ""
         self.settles = not broken_off
@@ -107,7 +112,7 @@ class Sessions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        addresses._steps.clear()
+        addresses._asked.clear()
         self.new = map("a{}".format, count(1))
         self.tabs = [Tab("one", "a0")]
         self.tab = self.tabs[0]
@@ -136,6 +141,15 @@ class Sessions(RuleBasedStateMachine):
     def back(self) -> None:
         self.tab.place -= 1
         self.tab.ask(step=True)
+
+    @precondition(lambda self: self.tab.place > 0)
+    @rule()
+    def edit_and_go_back(self) -> None:
+        """Back before the edit's run has begun."""
+        self.edit()
+        self.back()
+        while self.tab.asked:
+            self.tab.receive()
 
     @precondition(lambda self: self.tab.place < len(self.tab.history) - 1)
     @rule()
@@ -230,9 +244,48 @@ def test_back_whose_run_is_broken_off_by_a_click_is_heeded_and_an_edit_after_it_
     assert tab.state == tab.shown == "d"
 
 
-def test_steps_of_sessions_that_are_gone_are_few() -> None:
+def test_an_edit_whose_run_was_broken_off_for_back_is_left_behind() -> None:
+    tab = Tab("left", "a")
+    tab.settle()
+    tab.ask("b")
+    tab.settle()
+    tab.ask("c")
+    tab.place -= 1
+    tab.ask(step=True)
+    tab.receive()
+    tab.receive()  # the edit's run has not begun
+    tab.settle()
+    assert tab.state == tab.shown == "a"
+    tab.ask("d")
+    tab.place += 1
+    tab.ask(step=True)
+    tab.ask("e")
+    for _ in range(3):
+        tab.receive()
+    tab.settle()
+    assert tab.state == tab.shown == "e"
+
+
+def test_a_widget_is_left_behind_where_its_last_change_came_before_the_step() -> None:
+    addresses._asked.clear()
+    note("one", {"slider": b"1", "other": b"1"}, {})
+    note("one", {"slider": b"2", "other": b"1"}, {"button": b""})
+    assert not any(is_left_behind("one", widget) for widget in ("slider", "other", "button", ""))
+    note("one", {"slider": b"2", "other": b"1"}, {}, "s=x")
+    assert all(is_left_behind("one", widget) for widget in ("slider", "other", "button"))
+    assert not is_left_behind("one", "") and not is_left_behind("two", "slider")
+    note("one", {"slider": b"2", "other": b"2"}, {"button": b""})
+    assert [is_left_behind("one", widget) for widget in ("slider", "other", "button")] == [True, False, False]
+    assert take_step("one") == "x" and take_step("one") is None
+    assert is_left_behind("one", "slider")  # also after the session has been there
+    for number in range(addresses.WIDGETS + 5):
+        note("one", {"slider": b"2"}, {f"button {number}": b""})
+    assert len(addresses._asked["one"].changed) <= addresses.WIDGETS and is_left_behind("one", "slider")
+
+
+def test_sessions_that_are_gone_are_few() -> None:
     for number in range(addresses.MOST + 5):
-        note_step(f"gone {number}", "s=x")
-    assert len(addresses._steps) == addresses.MOST
+        note(f"gone {number}", {}, {}, "s=x")
+    assert len(addresses._asked) == addresses.MOST
     assert take_step(f"gone {addresses.MOST}") == "x" and take_step("gone 1") is None
-    addresses._steps.clear()
+    addresses._asked.clear()

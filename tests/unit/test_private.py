@@ -17,11 +17,12 @@ from streamlit.emojis import ALL_EMOJIS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext
-from streamlit.runtime.state.session_state import WStates
+from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_server
 
@@ -89,12 +90,27 @@ def test_a_step_back_or_forward_is_heard_before_it_begins() -> None:
     assert any("isHistoryNavigation" in script.read_text(encoding="utf-8") for script in scripts), CLOSED
     order: list[Any] = []
     runtime: Any = SimpleNamespace(handle_backmsg=lambda *a, **k: order.append((a, k)))
-    private.at_each_step(runtime, lambda *step: order.append(step))
-    click = BackMsg(rerun_script=ClientState(query_string="s=1.a"))
+    private.at_each_ask(runtime, lambda *asked: order.append(asked))
+    states = WidgetStates(
+        widgets=[WidgetState(id="slider", double_value=1.0), WidgetState(id="go", trigger_value=True)]
+    )
+    click = BackMsg(rerun_script=ClientState(query_string="s=1.a", widget_states=states))
     back = BackMsg(rerun_script=ClientState(query_string="s=1.b", is_history_navigation=True))
     runtime.handle_backmsg("one", click, client=None)
     runtime.handle_backmsg("one", back, client=None)
-    assert order == [(("one", click), {"client": None}), ("one", "s=1.b"), (("one", back), {"client": None})]
+    (session, said, pressed, step), *rest = order
+    assert (session, [*said], [*pressed], step) == ("one", ["slider"], ["go"], None)
+    assert rest == [(("one", click), {"client": None}), ("one", {}, {}, "s=1.b"), (("one", back), {"client": None})]
+
+
+def test_a_callback_knows_of_which_widget_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(inspect.signature(WStates.call_callback).parameters) == ["self", "widget_id"], CLOSED
+    assert "self._new_widget_state.call_callback" in inspect.getsource(SessionState._call_callbacks), CLOSED
+    heard: list[str] = []
+    monkeypatch.setattr(WStates, "call_callback", lambda _self, _widget: heard.append(private.caller()))
+    private.name_callers()
+    WStates().call_callback("one")
+    assert heard == ["one"] and private.caller() == ""
 
 
 def test_a_session_can_be_told_to_run_its_script_again() -> None:
