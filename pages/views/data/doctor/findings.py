@@ -20,8 +20,8 @@ from pages.active import units, words
 from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
-from pages.runtime.listed_buttons import listed
-from pages.runtime.state import KINDS, State, control, current, on_click
+from pages.runtime.listed_buttons import columns_of, listed, listed_choice
+from pages.runtime.state import KINDS, State, current, on_click
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused, why_refused
 from pages.views.data.doctor import edits, wording
@@ -254,15 +254,18 @@ def _rows_of(table: active.TableInUse, finding: Finding) -> None:
 def _role_and_kind(table: active.TableInUse, position: int) -> None:
     variable = table.schema.variables[position]
 
-    def edit(how: Callable[[State, int, str], State]) -> Callable[[State, str], State]:
-        return lambda state, value: edited_or_refused(state, lambda s: how(s, position, value), "mend")
+    def chosen(key: str, stands: str, how: Callable[[State, int, str], State]) -> dict[str, Any]:
+        def edit(state: State, value: str) -> State:
+            return edited_or_refused(state, lambda s: how(s, position, value), "mend")
+
+        return listed_choice(f"{key}_{position}", stands, edit, columns_of)
 
     kinds = list(dict.fromkeys([*KINDS, variable.kind]))
     with st.container(horizontal=True, gap="small"):
         st.selectbox(_("Role"), columns.ROLES, format_func=words.role, width=180,
-                     **control(f"role_{position}", variable.role, edit(columns.with_role)))  # fmt: skip
+                     **chosen("role", variable.role, columns.with_role))  # fmt: skip
         st.selectbox(_("Kind"), kinds, format_func=words.kind, width=180,
-                     **control(f"kind_{position}", variable.kind, edit(columns.with_kind)))  # fmt: skip
+                     **chosen("kind", variable.kind, columns.with_kind))  # fmt: skip
 
 
 def _findings_of_column(table: active.TableInUse, examination: Examined, name: str) -> None:
