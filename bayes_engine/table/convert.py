@@ -356,13 +356,19 @@ def _text(
 ) -> ConvertedColumn:
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
     anywhere are taken out."""
+    name, notes = str(texts.column.name), list[Note]()
+    if not plainly and (stripped := _without_spaces(texts)) is not None:
+        padded = np.array([s != b for s, b in zip(texts.spelled, texts.bare, strict=True)])
+        n, one = int(padded[texts.codes].sum()), texts.spelled[int(padded.argmax())]
+        notes.append(note("column '{column}': the spaces around {n} cells are left out: '{example}' is '{value}'",
+                          "warning", column=name, n=n, example=one[:40], value=one.strip()[:40])
+                     .offering(as_text(position)))  # fmt: skip
+        texts = stripped
     column, codes, spelled, bare = texts
-    name = str(column.name)
     by_rule = MISSING_AS_TEXT if plainly else ALWAYS_MISSING
     tokens = by_rule if missing is None else frozenset(("", *missing))
     absent = _absent(bare, [b not in tokens for b in bare], codes)
     kept = sorted({b for b in bare if b not in tokens})
-    notes: list[Note] = []
     if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):
         spelled = bare  # the cells are padded, as between the bars of a drawn table
         column = pd.Series(np.array(bare, dtype=object)[codes], index=column.index, name=column.name)
@@ -404,6 +410,20 @@ def _text(
         notes += spelling_notes(name, spelled, bare, times, position)
     distinct = list(dict.fromkeys(s for s, b in zip(spelled, bare, strict=True) if b not in tokens))
     return ConvertedColumn(values, tuple(notes), absent, distinct=distinct)
+
+
+def _without_spaces(texts: Spellings) -> Spellings | None:
+    """The same without the spaces around cells, where levels differ in nothing else; None where none do, or where
+    hardly a cell comes twice, as in texts."""
+    different = len(set(texts.bare))
+    if different == len(texts.spelled) or 2 * different > len(texts.codes):
+        return None
+    column = pd.Series(
+        np.array(texts.bare, dtype=object)[texts.codes], index=texts.column.index, name=texts.column.name
+    )
+    codes, levels = pd.factorize(column)
+    spelled = levels.tolist()
+    return Spellings(column, codes, spelled, spelled)
 
 
 def _empty(column: pd.Series, bare: list[str], position: int) -> ConvertedColumn:

@@ -40,8 +40,8 @@ _MONTHS = tuple(months.split() for months in (
 """The months, without accents, of each way to name them; a name may be cut to three letters and more."""
 _LETTERS = r"[A-Za-zÀ-žА-я\u0300-\u0308]{3,12}"
 _TIME = (
-    r"(?:(?:[T ] ?|:(?=\d\d:))(?P<noon>[上下]午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-    r"(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?:(?:[T ] ?|:(?=\d\d:)|-(?=\d\d\.\d\d\.))(?P<noon>[上下]午)?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})"
+    r"(?:[:.](?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
     r"(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?))?)?"
 )
@@ -63,7 +63,11 @@ _NAMED = re.compile(
     r"|(?P<d3>\d{1,2})(?P<name3>[A-Za-z]{3})(?P<y3>\d{4}|\d{2})(?=:|$)"
     rf"|(?P<y4>\d{{4}})(?:\. ?|[- ])(?P<name4>{_LETTERS})(?:\. ?|[- ])(?P<d4>\d{{1,2}})\.?)" + _TIME
 )
-_FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED)
+_BASIC = re.compile(
+    r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})T(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?"
+    r"(?P<zone>Z|[+-]\d{2}:?\d{2})?"
+)
+_FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED, _BASIC)
 DATE = re.compile(
     "|".join(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in _FORMS)
 )
@@ -397,9 +401,9 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     if part["hour"] is None:
         return text
     hour = int(part["hour"])
-    if half := part["noon"] or part["half"]:
+    if half := part.get("noon") or part.get("half"):
         hour = hour % 12 + 12 * (half in ("P", "p", "下午")) if 1 <= hour <= 12 else 99
-    text += f"T{hour:02}:{part['minute']}:{part['second'] or '00'}.{(part['part'] or '0')[:6]:<06}"
+    text += f"T{hour:02}:{part['minute']}:{part['second'] or '00'}.{(part.get('part') or '0')[:6]:<06}"
     zone = part["zone"] or "Z"
     if zone == "Z" or not _valid(text):
         return text

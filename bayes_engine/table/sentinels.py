@@ -50,15 +50,17 @@ def sentinels(x: Array, *, surely: bool = False) -> tuple[float, ...]:
         sure = surely_unknown(value)
         if not sure and (surely or not _perhaps(value, rest, len(known))):
             continue
-        found = [value]
-        while sure and len(rest) > FEW and len(found) < REASONS:
-            following = float(rest.max() if value > 0 else rest.min())
+        found, reasons = [value], tuple[float, ...]()
+        for _ in range(REASONS):
+            if len(known) - len(rest) >= 2 and len(rest) >= FEW and _apart(rest, found[-1]):
+                reasons = tuple(found)
+            following = float((rest.max() if value > 0 else rest.min()) if sure and len(rest) > FEW else np.nan)
             if not (surely_unknown(following) or _BESIDE.fullmatch(f"{following:.12g}")):
                 break
             found.append(following)
             rest = rest[rest != following]
-        if len(known) - len(rest) >= 2 and len(rest) >= FEW and _apart(rest, found[-1]):
-            return tuple(found)
+        if reasons:
+            return reasons
     return ()
 
 

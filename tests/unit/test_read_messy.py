@@ -579,6 +579,7 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
 
 @pytest.mark.parametrize(("cells", "values", "what"), [
     (["8.1129D+02", "1.5D-01"], [811.29, 0.15], "'8.1129D+02' is read as 811.29"),
+    (["1.5D0", "2.D3"], [1.5, 2000], "is read as"), (["1.5*^3", "2.25*^-2"], [1500, 0.0225], "'1.5*^3' is read as"),
     (["٧٠٫٦", "١٬٢٣٤٫٥"], [70.6, 1234.5], "'٧٠٫٦' is read as 70.6"),
     (["61,185円", "5円"], [61185, 5], "currency sign '円'"), (["1 234,50 kr.", "5,00 kr."], [1234.5, 5], "sign 'kr.'"),
     (["3,5", "3.7", "4.1"], [3.5, 3.7, 4.1], "two ways ('3.7', '3,5'); each number is read with its own"),
@@ -588,6 +589,9 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
     (["01.03.2024.", "11.12.2024."], ["2024-03-01", "2024-12-11"], "day, month, year"),
     (["01MAR2024", "11DEC2024"], ["2024-03-01", "2024-12-11"], "dates"),
     (["01MAR2024:10:20:30", "11DEC2024:00:00:00"], ["2024-03-01 10:20:30", "2024-12-11"], "dates"),
+    (["2024-03-01-10.20.30.500000", "2024-12-11-00.00.00.000000"], ["2024-03-01 10:20:30.5", "2024-12-11"], "dates"),
+    (["20240301T102030Z", "20241211T000000+0100"], ["2024-03-01 10:20:30", "2024-12-10 23:00"], "dates"),
+    (["1.3.2024 10.20", "11.12.2024 8.05"], ["2024-03-01 10:20", "2024-12-11 08:05"], "day, month, year"),
     (["2024-Mar-01", "2024-Dec-11"], ["2024-03-01", "2024-12-11"], "dates"),
     (["2024. március 1.", "2024. december 11."], ["2024-03-01", "2024-12-11"], "dates"),
     (["2024/03/01 1:05:12 AM GMT+2", "2024/12/11 2:05:12 PM GMT+2"], ["2024-02-29 23:05:12", "2024-12-11 12:05:12"],
@@ -636,6 +640,7 @@ def test_numbers_before_different_letters_are_codes_and_offer_nothing() -> None:
 @pytest.mark.parametrize(("marks", "told"), [
     (["-99", "-99"], "2 cells hold '-99', apart from all others (20 to 48.5)"), (["-9999.0", "-9999"], "hold '-9999'"),
     (["999"] * 3, "3 cells hold '999'"), (["-99", "-98", "-97"], "3 cells hold '-99', '-98', '-97', apart"),
+    (["66", "777", "999", "888"], "3 cells hold '999', '888', '777', apart"),
     (["-99"], ""), (["99", "99", "95", "91"], ""), ([str(x) for x in range(-99, 120, 9)] * 9, ""),
 ])  # fmt: skip
 def test_a_number_that_stands_for_none_is_said_and_can_be_taken_as_missing(
@@ -648,7 +653,7 @@ def test_a_number_that_stands_for_none_is_said_and_can_be_taken_as_missing(
     assert (told.rpartition(" cells ")[2] if rows > 1 else told) in said(reading)
     assert bool(told) == ("apart from all others" in said(reading)) == bool(offers(data, "missing"))
     for absent in offers(data, "missing"):
-        assert taken(data, absent).frame["x"].isna().sum() == len(cells) - sum(c in NUMBERS for c in cells)
+        assert taken(data, absent).frame["x"].isna().sum() == len(cells) - sum(c in (*NUMBERS, "66") for c in cells)
 
 
 @pytest.mark.parametrize(("name", "number", "day"), [
@@ -672,3 +677,15 @@ def test_null_among_words_is_missing_unless_the_column_is_kept_as_text() -> None
     assert "column 'x': cells read as missing: 1 ('NULL')" in said(reading)
     assert read_table(data, types={"x": "text"}).frame["x"].tolist() == ["red", "NULL", "blue", "red"]
     assert column(["null", "Null", "b"]).frame["x"].tolist() == ["null", "Null", "b"]
+
+
+def test_levels_that_differ_in_spaces_around_them_are_one() -> None:
+    cells = ["male ", "male", "female", " female"] * 4
+    reading = column(cells)
+    assert reading.frame["x"].tolist() == ["male", "male", "female", "female"] * 4
+    assert reading.schema["x"].levels == ("female", "male")
+    assert "column 'x': the spaces around 8 cells are left out: 'male ' is 'male'" in said(reading)
+    assert "differ only" not in said(reading)
+    assert column(cells, types={"x": "text"}).frame["x"].tolist() == cells
+    texts = [f"remark {i}" for i in range(9)] + ["remark 1 "]
+    assert column(texts).frame["x"].tolist() == texts  # no levels
