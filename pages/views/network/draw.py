@@ -147,6 +147,7 @@ def choose_node(
     *,
     among: Sequence[str] = (),
     about: str | None = None,
+    width: int | Literal["stretch"] = "stretch",
 ) -> None:
     """The choice of a node, of all or `among` some."""
     names = source.network.names
@@ -155,5 +156,6 @@ def choose_node(
         [source.place(name) for name in among or names],
         format_func=lambda j: clean(source.name(names[j]), 40),
         help=about,
+        width=width,
         **bound_to(key, source.place(node)),
     )

@@ -23,7 +23,7 @@ from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, current, sets
 from pages.views.network import source as sources
 from pages.views.network.beliefs import target_of
-from pages.views.network.draw import Marks, beside_drawing, draw
+from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 from pages.views.network.source import Source
 
 FOLLOWED = 100
@@ -59,19 +59,12 @@ def elimination(source: Source) -> None:
 
 def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
     """The node asked for: no node that is observed."""
-    names = source.network.names
     target = target_of(source)
-    free = [n for n in names if n not in evidence]
+    free = [n for n in source.network.names if n not in evidence]
     if target in evidence and free:
         target = free[0]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.selectbox(
-            _("Query node"),
-            [source.place(n) for n in (free or names)],
-            format_func=lambda j: clean(source.name(names[j]), 40),
-            width=260,
-            **bound_to(keys.NET_TARGET, source.place(target)),
-        )
+        choose_node(_("Query node"), source, keys.NET_TARGET, target, among=free, width=260)
         findings = _(", ").join(source.finding(n, v) for n, v in evidence.items())
         st.markdown(
             _("given {findings}").format(findings=findings)
