@@ -338,14 +338,6 @@ def _row_losses(log_p: Array, truth: NDArray[np.intp], measure: str, loss: LossM
             return _brier(p, truth)
 
 
-def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
-    """How often a model is right where it is so sure: for each bin of the largest posterior that holds a row its mean
-    `confidence`, the share that is `right`, and its own `share` of the weight."""
-    judged = _judged({"": held}, prior_of_use)
-    p = exp(judged.log_posteriors[""])
-    return _bins(p.max(axis=1), _likeliest(p, held.classes) == judged.truth, judged.weight)
-
-
 def _likeliest(posterior: Array, classes: tuple[Any, ...]) -> NDArray[np.intp]:
     """(n,) the position of the likeliest class; −1 where there is no posterior."""
     return decide(posterior, LossMatrix.zero_one(classes), _status(posterior)).position
@@ -355,10 +347,15 @@ def _status(posterior: Array) -> NDArray[np.int8]:
     return np.where(posterior.any(axis=1), Status.OK, Status.IMPOSSIBLE).astype(np.int8)
 
 
+def of_equal_width(p: Array, bins: int) -> NDArray[np.intp]:
+    """(n,) the bin of each probability, of so many of equal width: one on an edge, whatever its last bit, belongs
+    above it."""
+    return np.minimum((p * bins + 1e-9).astype(np.intp), bins - 1)
+
+
 def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.DataFrame:
     bins = bins_for(len(weight))
-    # a confidence on an edge belongs above it, whatever its last bit
-    bin_of = np.minimum((confidence * bins + 1e-9).astype(int), bins - 1)
+    bin_of = of_equal_width(confidence, bins)
     share = np.bincount(bin_of, weight, minlength=bins)
     there = share > 0
     sums = {"confidence": confidence, "right": right.astype(float)}

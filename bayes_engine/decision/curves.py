@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
-from bayes_engine.decision.compare import bins_for
+from bayes_engine.decision.compare import bins_for, of_equal_width
 from bayes_engine.decision.evaluate import finite_amounts, weights_in_use
 from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import TIE, LossMatrix, decide
@@ -353,14 +353,20 @@ def cost_curve(swept: ThresholdSweep, points: int = 201) -> CostCurve:
 
 
 def calibration(
-    held: HeldOut, positive: Any = None, *, bins: int | None = None, prior_of_use: Mapping[Any, float] | None = None
+    held: HeldOut,
+    positive: Any = None,
+    *,
+    bins: int | None = None,
+    equal: Literal["weight", "width"] = "weight",
+    prior_of_use: Mapping[Any, float] | None = None,
 ) -> pd.DataFrame:
-    """The reliability diagram in bins of equal weight, ten of them, five below 200 rows: a frame with a row a bin.
+    """The reliability diagram in bins of equal weight, or of equal width as the ECE of `compare` has them; ten of them,
+    five below 200 rows: a frame with a row for each bin that holds a row.
 
     Columns: `said`, the mean P(positive|x); `true`, the share that is of the class, with its 95 % Wilson interval
     `low` and `high` (on the effective number of rows (Σw)²/Σw²); `rows`, how many; `share` of the weight; `least`,
     `most`, the ends of what was said. Without a class it is the largest posterior, and the share that is right. Rows
-    with the same probability are in one bin, so there may be fewer.
+    with the same probability are in one bin of equal weight, so there may be fewer.
     """
     if positive is None:
         joint, rows = held.answered(prior_of_use)
@@ -371,7 +377,9 @@ def calibration(
         seen = one_against_rest(held, positive, prior_of_use=prior_of_use)
         weight, p, true = seen.weight, seen.p, seen.positive
     weight, p, true = weight[weight > 0], p[weight > 0], true[weight > 0]
-    bin_of = _equal_mass(p, weight, bins_for(len(p)) if bins is None else bins)
+    bins = bins_for(len(p)) if bins is None else bins
+    bin_of = _of_equal_weight(p, weight, bins) if equal == "weight" else of_equal_width(p, bins)
+    bin_of = np.unique(bin_of, return_inverse=True)[1]  # without a gap
     n = int(bin_of.max()) + 1
     total = np.bincount(bin_of, weight, minlength=n)
     share = np.bincount(bin_of, weight * true, minlength=n) / total
@@ -390,13 +398,12 @@ def calibration(
     })  # fmt: skip
 
 
-def _equal_mass(p: Array, weight: Array, bins: int) -> NDArray[np.intp]:
-    """(n,) the bin of each row, numbered without a gap: where the middle of its value's weight falls."""
+def _of_equal_weight(p: Array, weight: Array, bins: int) -> NDArray[np.intp]:
+    """(n,) the bin of each row: where the middle of its value's weight falls."""
     values, value_of = np.unique(p, return_inverse=True)
     mass = np.bincount(value_of, weight, minlength=len(values))
     middle = (np.cumsum(mass) - mass / 2.0) / mass.sum()
-    bin_of = np.minimum((middle * bins).astype(np.intp), bins - 1)
-    return np.asarray(np.unique(bin_of, return_inverse=True)[1][value_of], dtype=np.intp)
+    return np.asarray(np.minimum((middle * bins).astype(np.intp), bins - 1)[value_of], dtype=np.intp)
 
 
 Z95 = 1.959963984540054

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import pandas as pd
+
 from bayes_engine.decision.compare import FEWEST
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
@@ -50,6 +52,19 @@ def extremes() -> str:
         "In simulations alike procedures were called different in 3 to 6% of samples; it is more where a few extreme "
         "rows, or a choice among columns, decide what a model learns."
     )
+
+
+def without_posterior(scores: pd.DataFrame) -> list[str]:
+    """How rows count for which a model has no posterior, where `scores` (a row a model) say that there are any."""
+    n = int(scores["undecided"].max())
+    if not n:
+        return []
+    return [
+        _(
+            "{n} rows have no posterior: each counts as wrong and costs what the dearest action costs under its "
+            "true class. Log-loss, Brier score and ECE leave them out."
+        ).format(n=n)
+    ]
 
 
 def why_no_verdict(table: active.FittableTable, fault: Message | None) -> str:

@@ -12,7 +12,8 @@ import pytest
 from sklearn.base import clone
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.compare import compare, compare_risk, reliability, score
+from bayes_engine.decision.compare import compare, compare_risk, score
+from bayes_engine.decision.curves import calibration
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.description_length import DescriptionLength, mdl
 from bayes_engine.decision.evaluate import estimated_risk
@@ -57,9 +58,10 @@ def test_the_scores_are_the_sums_written_by_hand() -> None:
     assert found["brier"] == pytest.approx(sum(2 * (1 - v) ** 2 for v in of_truth) / 4)
     # five bins below 200 rows: [0.6, 0.8) holds 0.7 and 0.6, both right; [0.8, 1] holds 0.9 right and 0.8 wrong
     assert found["ece"] == pytest.approx(0.5 * abs(1.0 - 0.65) + 0.5 * abs(0.5 - 0.85))
-    bins = reliability(judged(p, truth))
-    assert bins["share"].tolist() == [0.5, 0.5]
-    assert bins["confidence"].tolist() == pytest.approx([0.65, 0.85])
+    bins = calibration(judged(p, truth), equal="width")
+    assert bins["share"].tolist() == [0.5, 0.5] and bins["true"].tolist() == [1.0, 0.5]
+    assert bins["said"].tolist() == pytest.approx([0.65, 0.85])
+    assert found["ece"] == pytest.approx((bins["share"] * (bins["true"] - bins["said"]).abs()).sum())
 
 
 def test_a_prior_of_use_shifts_posteriors_and_reweighs_rows() -> None:

@@ -108,15 +108,15 @@ def measure_panels(
 
 def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = False) -> Figure:
     """For each model the share that is right against the confidence, a point a bin, as large as the bin's share;
-    on the diagonal a confidence means what it says. `curves`: escaped names, and frames of `compare.reliability`."""
+    on the diagonal a confidence means what it says. `curves`: escaped names, and frames of `curves.calibration`."""
     figure = Figure()
-    low = min([0.5, *(float(f["confidence"].min()) for _name, f in curves)])
+    low = min([0.5, *(float(f["said"].min()) for _name, f in curves)])
     straight(figure, low, INK[dark], 1.5)
     for i, (name, frame) in enumerate(curves):
         colour = EXTRA_COLOURS[0][dark] if i == 0 else CLASS_COLOURS[0][dark]
         figure.add_scatter(
-            x=frame["confidence"].tolist(),
-            y=frame["right"].tolist(),
+            x=frame["said"].tolist(),
+            y=frame["true"].tolist(),
             mode="lines+markers",
             name=name,
             line={"width": 1.5, "color": colour},

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import LEVEL, bins_for, compare, compare_risk, differences, reliability
+from bayes_engine.decision.compare import LEVEL, bins_for, compare, compare_risk, differences
+from bayes_engine.decision.curves import calibration
 from bayes_engine.decision.description_length import DescriptionLength, mdl
 from bayes_engine.decision.held_out import KEPT, HeldOut
 from bayes_engine.decision.loss import LossMatrix
@@ -21,7 +22,7 @@ from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import reliability as reliability_figure
 from pages import active
 from pages.active import shelf, units, words
-from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval
+from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval, without_posterior
 from pages.components.chart import chart
 from pages.components.readings import readings as draw_readings
 from pages.components.tables import column, grid
@@ -338,14 +339,7 @@ def _words(
         parts += [corrected.format(level=f"{LEVEL:g}", n=len(readings.held) - 1), extremes()]
     if active.prior_of_use(table):
         parts.append(_("Rows weighted to the prior of use."))
-    left_out = int(scores["undecided"].max())
-    if left_out:
-        parts.append(
-            _(
-                "{n} rows have no posterior: each counts as wrong and costs what the dearest action costs under its "
-                "true class. Log-loss, Brier score and ECE leave them out."
-            ).format(n=left_out)
-        )
+    parts += without_posterior(scores)
     st.caption(" ".join(parts))
 
 
@@ -445,7 +439,8 @@ def _trust(readings: _Readings, here: str | None, scores: pd.DataFrame, use: Map
     other = here if here in others.index else str(others.idxmin()) if len(others) else None
     shown = ["naive-bayes", *([other] if other else [])]
     st.markdown("**" + _("Is a confidence of 0.9 right nine times in ten?") + "**")
-    figure = reliability_figure([(readings.name_of(p), reliability(readings.held[p], use)) for p in shown], dark=dark())
+    bins = {p: calibration(readings.held[p], equal="width", prior_of_use=use) for p in shown}
+    figure = reliability_figure([(readings.name_of(p), frame) for p, frame in bins.items()], dark=dark())
     chart(figure, key="dial_reliability", alt=_("share that is right against confidence"))
 
 

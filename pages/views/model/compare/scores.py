@@ -15,7 +15,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from pages import active
-from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval
+from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval, without_posterior
 from pages.active.units import as_probability, loss_measure, loss_shown, loss_text
 from pages.active.words import held_out_scheme, share
 from pages.components.readings import readings
@@ -213,14 +213,7 @@ def _caption(evaluated: Evaluated) -> None:
         )
     if evaluated.use:
         parts.append(_("Rows weighted to the prior of use."))
-    left_out = int(scores(evaluated)["undecided"].max())
-    if left_out:
-        parts.append(
-            _(
-                "{n} rows have no posterior: each counts as wrong and costs what the dearest action costs under its "
-                "true class. Log-loss, Brier score and ECE leave them out."
-            ).format(n=left_out)
-        )
+    parts += without_posterior(scores(evaluated))
     st.caption(" ".join(parts))
 
 
