@@ -191,7 +191,7 @@ def convert_column(
     rest = [b for b, k in zip(bare, known, strict=True) if k]
     absent = _absent(bare, known, codes)
     words = {b for b in bare if b not in ALWAYS_MISSING} if missing is None and not rest else set()
-    if len(words) > 1 or not words <= MISSING_AMONG_NUMBERS:
+    if len(words) > 1 or any(re.search(r"[^\W_]", word) for word in words - MISSING_AMONG_NUMBERS):
         return _text(texts, missing, position)  # None and NA side by side are names of something
     if not rest:
         return _empty(column, bare, position)

@@ -220,11 +220,12 @@ def _shown(time: np.datetime64) -> str:
     return str(time).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
 
 
-DAY_NAME = re.compile(
-    r"(?<![^\W_])(?:date|datum|dato|data|fecha|datetime|day|timestamp|time|tag|jour|tarih|dátum|päivä|päivämäärä|"
-    r"created|updated|дата|ημερομηνία|تاريخ)(?![^\W_])|日期|日付|年月日|时间|날짜", re.IGNORECASE,
-)  # fmt: skip
-"""What a column of days is called, among other words."""
+_DAYS = r"date|datum|dato|data|fecha|datetime|tag|jour|tarih|dátum|päivä|päivämäärä|дата|ημερομηνία|تاريخ"
+DAY_NAME = re.compile(rf"(?<![^\W_])(?:{_DAYS})(?![^\W_])|日期|日付|年月日|날짜", re.IGNORECASE)
+MOMENT_NAME = re.compile(
+    rf"(?<![^\W_])(?:{_DAYS}|timestamp|time|ts|created|updated)(?![^\W_])|日期|时间|時間", re.IGNORECASE
+)
+"""What a column of days, or one of points in time, is called, among other words."""
 FIRST_COUNTED = 20_000.0
 """The least number that is taken for a day so counted: a day of 1954."""
 

@@ -22,6 +22,7 @@ from bayes_engine.table.dates import (
     DATE,
     DAY_NAME,
     FIRST_COUNTED,
+    MOMENT_NAME,
     Dates,
     are_months,
     compact_days,
@@ -225,7 +226,8 @@ def day_notes(name: str, values: NDArray[Any], position: int) -> list[Note]:
     if 1900_01_01 <= low <= 2100_12_31 and compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is not None:
         return [note("column '{column}': '{example}' is read as a number; such numbers may be dates", "warning",
                      column=name, example=f"{low:.0f}").offering(as_dates)]  # fmt: skip
-    if low >= FIRST_COUNTED and DAY_NAME.search(name) and (days := counted_days(np.array([low, high]))) is not None:
+    named = DAY_NAME if high < 1e9 else MOMENT_NAME  # times run from 20,000 too, but days counted are days
+    if low >= FIRST_COUNTED and named.search(name) and (days := counted_days(np.array([low, high]))) is not None:
         return [note("column '{column}': '{example}' is read as a number; as a date it is {value}", "warning",
                      column=name, example=f"{low:.15g}", value=str(days[0])[:10]).offering(as_dates)]  # fmt: skip
     return _sentinel_notes(name, values, (float(low), float(high)))
@@ -373,8 +375,9 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: Mapping
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
                      "warning", column=name, n=len(kept), values=listed(list(kept)))
                 .offering(*_as_missing(words if few else []))]  # fmt: skip
-    half = (_half_numbers(name, kept, position) or _half_dates(name, list(kept)) or _patterned(name, kept, position)
-            or _days_of_year(name, list(kept)))  # fmt: skip
+    cells = list(kept)
+    half = (_days_of_year(name, cells) or _half_numbers(name, kept, position) or _half_dates(name, cells)
+            or _patterned(name, kept, position))  # fmt: skip
     return [*half, *_alike(name, spelled, bare, kept)]
 
 
@@ -480,8 +483,11 @@ def _patterned(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
 
 
 def _days_of_year(name: str, cells: Sequence[str]) -> list[Note]:
-    """That a few of a column's values look like days of a year, as a spreadsheet makes of MARCH1 or of 3-4."""
+    """That a column's values are days of a year, or that a few look so, as a spreadsheet makes of MARCH1 or of 3-4."""
     days = [cell for cell in cells if is_day_of_year(cell)]
+    if len(days) == len(cells) > 1 and not are_months(cells):
+        return [note("column '{column}' holds days without a year ('{example}'), and stays text", "warning",
+                     column=name, example=cells[0])]  # fmt: skip
     if not days or 2 * len(days) > len(cells):
         return []
     return [note("column '{column}': {values} look like dates without a year among values that do not; a spreadsheet "

@@ -202,7 +202,7 @@ def dressed_numbers(cells: list[str], decimal: Mark | None, *, both: bool = Fals
         matches.append(match)
     dressed = [m for m in matches if m is not None]
     units = {((m["before"] or "") + (m["after"] or "")).replace("％", "%").replace("￥", "¥") for m in dressed}
-    if not dressed or len(units) > 1:
+    if not dressed or len({unit.rstrip(".").casefold() for unit in units}) > 1:  # Kr. and kr are one
         return None
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
     fitting = [s for s in styles if all(_STYLE[s].fullmatch(m["body"]) for m in dressed)]
@@ -220,7 +220,7 @@ def dressed_numbers(cells: list[str], decimal: Mark | None, *, both: bool = Fals
                    if m and (m["open"] or m["open2"] or m["sign3"] or len(m.string) < len(c))), None)  # fmt: skip
     finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
     return ParsedNumbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
-                   certain, example, float(values[cells.index(example)]), units.pop(), behind,
+                   certain, example, float(values[cells.index(example)]), max(units), behind,
                          () if fitting else tuple(i for i, own in enumerate(marks) if own == ","))  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayes_engine.logspace import Array
 from bayes_engine.table.convert import ConvertedColumn, convert_column
 from bayes_engine.table.notes import Note, altered, suffix_notes
-from bayes_engine.table.numbers import INFINITE, Mark, is_number, means_missing, scaled
+from bayes_engine.table.numbers import INFINITE, Mark, is_number, means_missing, pointed, scaled
 from bayes_engine.table.spellings import INVISIBLE
 
 
@@ -198,6 +198,9 @@ def read_mixed(
         values[spelled.index] = converted.values
         read = [i for i in suffixed if not np.isnan(values[i])]
         values[read] *= [suffixed[i][1] for i in read]
+        numbers = [pointed(token) or 0.0 for token in tokens or () if is_number(token)]
+        same = np.isin(values, numbers)
+        values[same], absent = np.nan, absent | same  # -99 means missing, however it is written
         notes = (*(n for n in converted.notes if "row" not in n.message.params),
                  *suffix_notes(str(column.name), [suffixed[i][0] for i in read], values[read]))  # fmt: skip
     return values[codes], (np.isnan(values) & ~absent)[codes], (*notes, *altered(column, values[codes]))

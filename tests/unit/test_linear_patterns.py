@@ -70,7 +70,7 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "numbers with units": (numbers.units_of, lambda n: ["1" * n + "," * n + "x"]),
     "no day at all": (dates._NO_DAY.fullmatch, lambda n: "0000-00-00 00:00:00." + "0" * n),
     "a day of a year": (dates._DAY_OF_YEAR.fullmatch, lambda n: "1. " + "a" * n),
-    "a name of days": (every(dates.DAY_NAME), lambda n: "date" * n + "_" * n),
+    "a name of days": (every(dates.MOMENT_NAME), lambda n: "date" * n + "_" * n),
     "about a number": (numbers.scaled, lambda n: "~" * n + "1" + "±" * n),
     "numbers in a pattern": (notes._PATTERN.fullmatch, lambda n: "0" + "-ab-0" * (n // 5) + "abcd"),
     "a month": (dates.are_months, lambda n: ["Mo" + "n" * n]),

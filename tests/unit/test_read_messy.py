@@ -21,7 +21,7 @@ from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.numbers import is_number
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.styles import Style, read_mixed
+from bayes_engine.table.styles import Style, read_mixed, read_numbers
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from bayes_engine.workbench.incoming.file_tally import FileTally
@@ -581,7 +581,7 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
     (["8.1129D+02", "1.5D-01"], [811.29, 0.15], "'8.1129D+02' is read as 811.29"),
     (["1.5D0", "2.D3"], [1.5, 2000], "is read as"), (["1.5*^3", "2.25*^-2"], [1500, 0.0225], "'1.5*^3' is read as"),
     (["٧٠٫٦", "١٬٢٣٤٫٥"], [70.6, 1234.5], "'٧٠٫٦' is read as 70.6"),
-    (["61,185円", "5円"], [61185, 5], "currency sign '円'"), (["1 234,50 kr.", "5,00 kr."], [1234.5, 5], "sign 'kr.'"),
+    (["61,185円", "5円"], [61185, 5], "currency sign '円'"), (["1 234,50 kr.", "5,00 kr"], [1234.5, 5], "sign 'kr.'"),
     (["3,5", "3.7", "4.1"], [3.5, 3.7, 4.1], "two ways ('3.7', '3,5'); each number is read with its own"),
     (["1.234,5", "1,234.5", "7"], [1234.5, 1234.5, 7], "decimal mark in two ways"),
     (["2024.03.01.", "2024.12.11."], ["2024-03-01", "2024-12-11"], "dates"),
@@ -619,6 +619,7 @@ def test_other_ways_to_write_numbers_and_days(cells: list[str], values: list[Any
     (["500 g", "1.2 kg", "750 g"], "different units ('500 g', '1.2 kg'), and stays text"),
     (["SEPT9", "TP53", "2-Sep", "1-Mar", "BRCA1"], "'1-Mar', '2-Sep' look like dates without a year"),
     (["0-9", "Oct-19", "20-29", "30-39"], "'Oct-19' look like dates without a year"),
+    (["3. Mai", "4. Mai"], "holds days without a year ('3. Mai'), and stays text"),
     ([*NUMBERS, "±"], "holds numbers and text ('±')"), ([*NUMBERS, "x10^3"], "holds numbers and text ('x10^3')"),
     ([*NUMBERS, "~1"], "approximate or bear an error ('~1' may be 1)"),
     ([*NUMBERS, "unknown"], "holds numbers and text ('unknown'), so it stays text; if these mean missing"),
@@ -658,7 +659,7 @@ def test_a_number_that_stands_for_none_is_said_and_can_be_taken_as_missing(
 
 @pytest.mark.parametrize(("name", "number", "day"), [
     ("Date", "45000", "2023-03-15"), ("start_date", "45000.5", "2023-03-15 12:00"),
-    ("created", "1700000000", "2023-11-14 22:13:20"), ("日期", "45000", "2023-03-15"),
+    ("time", "45000", ""), ("created", "1700000000", "2023-11-14 22:13:20"), ("日期", "45000", "2023-03-15"),
     ("update_count", "45000", ""), ("size", "45000", ""), ("Date", "450", ""),
 ])  # fmt: skip
 def test_numbers_that_count_days_can_be_read_so(name: str, number: str, day: str) -> None:
@@ -689,3 +690,10 @@ def test_levels_that_differ_in_spaces_around_them_are_one() -> None:
     assert column(cells, types={"x": "text"}).frame["x"].tolist() == cells
     texts = [f"remark {i}" for i in range(9)] + ["remark 1 "]
     assert column(texts).frame["x"].tolist() == texts  # no levels
+
+
+def test_a_number_chosen_as_missing_is_so_in_a_second_file() -> None:
+    for cells in (["-99.0", "5", "big"], ["-99.00", "5", "4"]):
+        values, unreadable, _notes = read_numbers(pd.Series(cells), Style(), ("-99",))
+        assert np.isnan(values[0]) and values[1] == 5
+        assert unreadable.tolist() == [False, False, cells[2] == "big"]
