@@ -50,6 +50,7 @@ def estimated_risk(
     prior_of_use: Mapping[Any, float] | None = None,
     amount: Any = None,
     decide_by: LossMatrix | None = None,
+    decision: Decision | None = None,
     seed: int = 0,
 ) -> RiskReport:
     """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i. A row without a posterior costs
@@ -57,7 +58,7 @@ def estimated_risk(
 
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
     multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes
-    the decisions while `loss` prices them.
+    the decisions while `loss` prices them; `decision` are these decisions where they are known (`held_out_decision`).
 
     Raises LossError where the losses speak of other classes, ParameterError where they do not price an action of
     `decide_by`, TableError where no row, or none of a class in use, has a posterior.
@@ -77,11 +78,10 @@ def estimated_risk(
     (0.0, 1.6667)
     """
     loss = loss.for_classes(held.classes)
-    posterior, status = held.posterior(prior_of_use)
     rule = loss if decide_by is None else decide_by.for_classes(held.classes)
     size = None if amount is None else finite_amounts(amount)
-    # where an amount multiplies every cell it changes no decision, and one of 0 must not tie all
-    decision = decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
+    if decision is None:
+        decision = held_out_decision(held, rule, prior_of_use=prior_of_use, amount=amount)
     tick()
     ok = decision.position >= 0
     w = weights_in_use(held, np.ones(len(ok), dtype=bool), prior_of_use)
@@ -106,6 +106,23 @@ def estimated_risk(
         decision=decision,
         undecided_cost=float(lost[~ok].sum() / total),
     )
+
+
+def held_out_decision(
+    held: HeldOut, loss: LossMatrix, *, prior_of_use: Mapping[Any, float] | None = None, amount: Any = None
+) -> Decision:
+    """The decisions of least risk on held-out rows; the arguments as in `estimated_risk`.
+
+    Raises LossError where the losses speak of other classes.
+
+    >>> held = HeldOut(("ill", "well"), np.log([[0.3, 0.7]]), np.full((1, 2), 0.5), np.zeros(1, int), np.ones(1), None)
+    >>> held_out_decision(held, LossMatrix.zero_one(("ill", "well"))).action.tolist()
+    ['well']
+    """
+    rule = loss.for_classes(held.classes)
+    posterior, status = held.posterior(prior_of_use)
+    # where an amount multiplies every cell it changes no decision, and one of 0 must not tie all
+    return decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
 
 
 def finite_amounts(amount: Any) -> Array:
@@ -148,6 +165,9 @@ def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping
 
 DRAWS = 999
 """Bootstrap replicates of an interval."""
+MOST_DRAWN, ALONE, GATHERED = 2048, 64, 128
+"""How many different rows are drawn one by one; and of more, how many of the least and of the greatest still are, and
+into how many strata the others are gathered."""
 
 
 def resampled_means(
@@ -156,6 +176,10 @@ def resampled_means(
     """(draws, M) Σ_i t_im / Σ_i w_i when the rows are drawn again, the same draws for all M columns of `totals` (n, M);
     rows of one of the `groups` (n,) are drawn together. Alike rows are counted as one, and no more than two million
     draws are held at once; a draw of no weight is left out.
+
+    Where more than `MOST_DRAWN` rows differ, neighbours are gathered into strata. How many rows of each are drawn is
+    multinomial as before; how the rows of one differ adds a normal deviate of the covariance that they have, so that
+    mean and covariance of the sums are those of the bootstrap.
 
     >>> resampled_means(np.ones(4), np.array([[2.0], [2.0], [0.0], [0.0]]), groups=np.array([0, 1, 0, 1]), draws=2)
     array([[1.],
@@ -166,12 +190,36 @@ def resampled_means(
         group_of = np.unique(groups, return_inverse=True)[1]
         each = np.stack([np.bincount(group_of, column) for column in each.T], axis=1)
     alike, n = _alike(each)
+    root = None
+    if len(n) > MOST_DRAWN:
+        alike, n, root = _strata(alike, n)
     rng, share = np.random.default_rng(seed), n / n.sum()
     at_once = max(1, 2_000_000 // len(n))
-    sizes = [min(at_once, draws - done) for done in range(0, draws, at_once)]
-    sums = np.concatenate([rng.multinomial(n.sum(), share, size=size) @ alike for size in steps(sizes)])
-    counted = sums[sums[:, 0] > 0]
+    sums = []
+    for size in steps([min(at_once, draws - done) for done in range(0, draws, at_once)]):
+        sums.append(rng.multinomial(n.sum(), share, size=size) @ alike)
+        if root is not None:
+            sums[-1] += rng.standard_normal((size, len(root))) @ root
+    summed = np.concatenate(sums)
+    counted = summed[summed[:, 0] > 0]
     return np.asarray(counted[:, 1:] / counted[:, :1])
+
+
+def _strata(rows: Array, n: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp], Array]:
+    """The means (S, M) and sizes (S,) of strata of `rows` (m, M), of which there are `n` each, weight first, and R
+    (M, M): R'R is the covariance of the sum of all rows drawn, given how many are of each stratum. Neighbours are rows
+    that pull the mean alike; those that pull it most are alone."""
+    tick()
+    weight, total = n @ rows[:, :2]
+    order = np.argsort(rows[:, 1] - (total / weight if weight else 0.0) * rows[:, 0], kind="stable")
+    rows, n, m = rows[order], n[order], len(order)
+    between = np.linspace(ALONE, m - ALONE, GATHERED, endpoint=False).astype(np.intp)
+    begin = np.concatenate([np.arange(ALONE), between, np.arange(m - ALONE, m)])
+    sizes = np.add.reduceat(n, begin)
+    means = np.add.reduceat(rows * n[:, None], begin) / sizes[:, None]
+    apart = (rows - np.repeat(means, np.diff(np.append(begin, m)), axis=0)) * np.sqrt(n)[:, None]
+    variances, axes = np.linalg.eigh(apart.T @ apart)
+    return means, sizes, np.sqrt(np.maximum(variances, 0.0))[:, None] * axes.T
 
 
 def _alike(rows: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from bayes_engine import LossMatrix, MinimumRiskClassifier, NaiveBayes, Status, load_dataset, risk_scorer
+from bayes_engine.decision import evaluate
 from bayes_engine.decision.compare import compare, compare_risk, differences
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.evaluate import _alike, estimated_risk
@@ -23,6 +24,7 @@ from bayes_engine.decision.held_out import Folds, HeldOut, held_out
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, ParameterError, TableError, listen
 from bayes_engine.language import Message
+from bayes_engine.logspace import Array
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
@@ -501,3 +503,46 @@ def test_a_text_without_a_term_in_the_other_rows_says_nothing_of_the_row_left_ou
     np.testing.assert_allclose(
         held.posterior()[0][0], NaiveBayes().fit(without[1:], y[1:]).predict_proba(without[:1])[0], atol=1e-12
     )
+
+
+def test_gathered_rows_are_drawn_with_the_mean_and_the_covariance_of_the_bootstrap() -> None:
+    rng = np.random.default_rng(0)
+    rows, n = rng.lognormal(size=(5000, 3)), rng.integers(1, 4, 5000)
+    means, sizes, root = evaluate._strata(rows, n)
+
+    def covariance_of_drawn(values: Array, count: Array) -> Array:
+        """That of Σ_i t_i where as many are drawn as there are, n Cov(t)."""
+        return np.asarray(count.sum() * np.cov(values.T, ddof=0, fweights=count))
+
+    assert len(means) < 300
+    assert sizes.sum() == n.sum()
+    np.testing.assert_allclose(sizes @ means, n @ rows)
+    np.testing.assert_allclose(covariance_of_drawn(means, sizes) + root.T @ root, covariance_of_drawn(rows, n))
+
+
+def test_of_many_rows_that_differ_the_interval_is_that_of_rows_drawn_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    weight, total = rng.choice([0.5, 1.3], 3000), rng.gamma(0.5, 100, 3000)
+    gathered = evaluate.resampled_means(weight, total[:, None], draws=9999)[:, 0]
+    monkeypatch.setattr(evaluate, "MOST_DRAWN", 3000)
+    alone = evaluate.resampled_means(weight, total[:, None], draws=9999)[:, 0]
+    ends = [0.025, 0.5, 0.975]
+    assert np.quantile(gathered, ends) == pytest.approx(np.quantile(alone, ends), abs=0.1 * float(alone.std()))
+    assert not np.array_equal(gathered, alone)
+
+
+def test_decisions_that_are_known_are_not_made_again() -> None:
+    held = HeldOut(
+        classes=("ill", "well"), log_posterior=np.log([[0.3, 0.7], [0.6, 0.4], [0.1, 0.9]]), prior=np.full((3, 2), 0.5),
+        truth=np.array([0, 0, 1]), weight=np.ones(3), scheme=Message("three patients"),
+    )  # fmt: skip
+    loss, plain = LossMatrix(held.classes, held.classes, [[0, 1], [5, 0]]), LossMatrix.zero_one(held.classes)
+    use = {"ill": 0.2, "well": 0.8}
+    known = evaluate.held_out_decision(held, plain, prior_of_use=use)
+    anew = estimated_risk(held, loss, prior_of_use=use, decide_by=plain)
+    kept = estimated_risk(held, loss, prior_of_use=use, decide_by=plain, decision=known)
+    assert kept.decision is known
+    assert (kept.risk, kept.interval, kept.accuracy) == (anew.risk, anew.interval, anew.accuracy)
+    assert kept.confusion.tolist() == anew.confusion.tolist()

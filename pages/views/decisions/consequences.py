@@ -13,9 +13,9 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.evaluate import RiskReport, estimated_risk
+from bayes_engine.decision.evaluate import RiskReport, estimated_risk, held_out_decision
 from bayes_engine.decision.held_out import HeldOut
-from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.workbench.figures.decisions import packed_rows
@@ -62,17 +62,26 @@ def consequences(
 
 def reports(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> tuple[RiskReport, RiskReport]:
     """What the rows `held` out cost under the losses in use, by decisions under these and by 0-1 decisions."""
-    return _reports(fitted, active.losses(table), active.prior_of_use(table), held, table.parts.amount)
+    use = active.prior_of_use(table)
+    probable = _most_probable(fitted, use, held)
+    return _reports(fitted, active.losses(table), use, held, table.parts.amount, probable)
+
+
+@cached(max_entries=2, activity=Message("judging the model on rows held out"))
+def _most_probable(fitted: active.Fitted, use: Mapping[Any, float] | None, _held: HeldOut) -> Decision:
+    """The 0-1 decisions, which no loss changes."""
+    return held_out_decision(_held, LossMatrix.zero_one(_held.classes), prior_of_use=use)
 
 
 @cached(max_entries=16, activity=Message("judging the model on rows held out"))
 def _reports(
-    fitted: active.Fitted, loss: LossMatrix, use: Mapping[Any, float] | None, _held: HeldOut, _amount: Any
-) -> tuple[RiskReport, RiskReport]:
+    fitted: active.Fitted, loss: LossMatrix, use: Mapping[Any, float] | None, _held: HeldOut, _amount: Any,
+    _probable: Decision,
+) -> tuple[RiskReport, RiskReport]:  # fmt: skip
     plain = LossMatrix.zero_one(_held.classes)
     return (
         estimated_risk(_held, loss, prior_of_use=use, amount=_amount),
-        estimated_risk(_held, loss, prior_of_use=use, amount=_amount, decide_by=plain),
+        estimated_risk(_held, loss, prior_of_use=use, amount=_amount, decide_by=plain, decision=_probable),
     )
 
 
