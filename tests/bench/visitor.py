@@ -57,6 +57,8 @@ class Visitor:
     states: dict[str, WidgetState] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # the alerts on the page
     parts: dict[str, float] = field(default_factory=dict)  # the fragments that are asked for again, and each how soon
+    longest: float = 0.0  # seconds of the longest run of the script, in which nobody can cancel anything
+    began: float = 0.0  # when the run under way began
 
     async def open(self, page: str = "", **query: str) -> Answer:
         """Connect and have a page drawn."""
@@ -189,6 +191,7 @@ class Visitor:
             kind = said.WhichOneof("type")
             if kind == "new_session":
                 self.session = said.new_session.initialize.session_id
+                self.began = time.perf_counter()
                 if not part:
                     self.widgets, self.told, self.parts = {}, [], {}
                 part, begun = False, True  # what begins after it is the page
@@ -201,7 +204,9 @@ class Visitor:
                 self.query = said.page_info_changed.query_string
             elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
                 errors += self._drawn(said.delta.new_element)
-            elif begun and kind == "script_finished" and said.script_finished in (
+            if kind == "script_finished":
+                self.longest = max(self.longest, time.perf_counter() - self.began)
+            if begun and kind == "script_finished" and said.script_finished in (
                 ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
                 ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
             ):  # fmt: skip
