@@ -237,6 +237,8 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.widths)
     end = _above_footer(grid, first, last, usual)
+    if end < last:
+        end = _filled_end(grid, first, end)
     first, end = without_totals(grid, first, end, usual, notes)
     if end < last:
         line = int(grid.lines[end])
