@@ -3,7 +3,7 @@ scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,10 +185,10 @@ def resampled_means(
     array([[1.],
            [1.]])
     """
-    each = np.column_stack([weight, totals])
+    each = [weight, *totals.T]
     if groups is not None:
         group_of = np.unique(groups, return_inverse=True)[1]
-        each = np.stack([np.bincount(group_of, column) for column in each.T], axis=1)
+        each = [np.bincount(group_of, column) for column in each]
     alike, n = _alike(each)
     root = None
     if len(n) > MOST_DRAWN:
@@ -222,17 +222,45 @@ def _strata(rows: Array, n: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp], 
     return means, sizes, np.sqrt(np.maximum(variances, 0.0))[:, None] * axes.T
 
 
-def _alike(rows: Array) -> tuple[Array, NDArray[np.intp]]:
-    """The different rows (m, M), in order, and how often each is there: `np.unique` along axis 0, several times as fast
-    and with a tick for each column."""
-    order = np.arange(len(rows))
-    for column in reversed(rows.T):  # the first counts most, so it comes last
+def _alike(columns: Sequence[Array]) -> tuple[Array, NDArray[np.intp]]:
+    """The different rows (m, M) of M columns (n,), in order, and how often each is there: `np.unique` along axis 0,
+    several times as fast, more so where few values differ, and with a tick for each column."""
+    if all(len(np.unique(column[:SEEN])) <= FEW for column in columns):
+        values, codes = zip(*map(_levels, columns), strict=True)
+        sizes = [len(of) for of in values]
+        if np.prod(sizes, dtype=float) <= FEW * FEW:
+            code = codes[0]
+            for size, further in zip(sizes[1:], codes[1:], strict=True):
+                code = further if sizes[0] == len(code) == 1 else code * size + further
+            n = np.bincount(np.broadcast_to(code, len(columns[0])))
+            there = np.flatnonzero(n)
+            places = np.unravel_index(there, sizes)
+            return np.column_stack([of[at] for of, at in zip(values, places, strict=True)]), n[there]
+    order = np.arange(len(columns[0]))
+    for column in reversed(columns):  # the first counts most, so it comes last
         tick()
         if (column != column[0]).any():
             order = order[np.argsort(column[order], kind="stable")]
-    columns = rows.T[:, order]
-    first = np.flatnonzero(np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0)))
-    return rows[order[first]], np.diff(np.append(first, len(rows)))
+    rows = np.stack([column[order] for column in columns])
+    first = np.flatnonzero(np.append(True, (rows[:, 1:] != rows[:, :-1]).any(axis=0)))
+    return np.ascontiguousarray(rows[:, first].T), np.diff(np.append(first, len(order)))
+
+
+SEEN, FEW = 2048, 256
+"""Where so many rows have so few different values, it is looked whether all have few."""
+
+
+def _levels(column: Array) -> tuple[Array, NDArray[np.intp]]:
+    """The different values of a column (n,) in order, and (n,) the place of each row's among them; (1,) where it has
+    one."""
+    tick()
+    if not (column != column[0]).any():
+        return column[:1], np.zeros(1, dtype=np.intp)
+    codes, values = pd.factorize(column)
+    order = np.argsort(values)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return values[order], place[codes]
 
 
 def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any, Any, Any], float]:

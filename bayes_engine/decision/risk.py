@@ -21,6 +21,8 @@ from bayes_engine.table.levels import sort_levels
 
 TIE = 1e-12
 """Two risks R_i and R_k closer than this times Σ_j (|λ_ij| + |λ_kj|) P(c_j|x) are tied."""
+BLOCK = 1 << 14
+"""Rows that are decided together: few enough for their risks to stay near the processor."""
 
 
 @dataclass(frozen=True)
@@ -213,24 +215,26 @@ def decide(
     n = len(posterior)
     status = np.zeros(n, dtype=np.int8) if status is None else status
     defined = status == Status.OK
-    risks = loss.risk(posterior, amount)
-    order = loss.by_name
-    near = near_least(risks.T[order].T, loss.magnitude(posterior, amount).T[order].T)
-    index = order[near.argmax(axis=1)]
-    others = risks.copy(order="F")
-    others[np.arange(n), index] = np.inf
-    gap = np.maximum(others.min(axis=1) - risks.min(axis=1), 0.0)
+    sizes = None if amount is None else _amounts(amount, n)
+    order, index = loss.by_name, np.empty(n, dtype=np.intp)
+    least, gap, tied = np.empty(n), np.empty(n), np.empty(n, dtype=bool)
+    for start in range(0, max(n, 1), BLOCK):
+        rows = slice(start, start + BLOCK)
+        few, own = posterior[rows], None if sizes is None else sizes[rows]
+        risks = loss.risk(few, own)
+        near = near_least(risks.T[order].T, loss.magnitude(few, own).T[order].T)
+        chosen = order[near.argmax(axis=1)]
+        each = np.arange(len(few))
+        others = risks.copy(order="F")
+        others[each, chosen] = np.inf
+        index[rows], least[rows] = chosen, risks[each, chosen]
+        gap[rows] = np.maximum(others.min(axis=1) - risks.min(axis=1), 0.0)
+        tied[rows] = near.sum(axis=1) > 1
+    for of, without in ((index, -1), (least, np.inf), (gap, np.inf), (tied, False)):
+        of[~defined] = without
     actions = np.empty(len(loss.actions) + 1, dtype=object)
     actions[:-1] = loss.actions
-    index = np.where(defined, index, -1)
-    return Decision(
-        action=actions[index],
-        risk=np.where(defined, risks[np.arange(n), index], np.inf),
-        gap=np.where(defined, gap, np.inf),
-        tied=defined & (near.sum(axis=1) > 1),
-        position=index,
-        status=status,
-    )
+    return Decision(actions[index], least, gap, tied, index, status)
 
 
 def near_least(risk: Array, magnitude: Array, tie: float = TIE) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from bayes_engine import LossMatrix, MinimumRiskClassifier, NaiveBayes, Status, load_dataset, risk_scorer
-from bayes_engine.decision import evaluate
+from bayes_engine.decision import evaluate, risk
 from bayes_engine.decision.compare import compare, compare_risk, differences
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.evaluate import _alike, estimated_risk
@@ -372,12 +372,30 @@ def test_NF04_a_row_far_out_is_held_out_as_its_model_would_predict_it() -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
-def test_alike_rows_are_counted_as_numpy_does(columns: int) -> None:
+@pytest.mark.parametrize("others", [0, 5, 3000])
+def test_alike_rows_are_counted_as_numpy_does(columns: int, others: int) -> None:
     rng = np.random.default_rng(columns)
-    rows = rng.choice([-1.5, -0.0, 0.0, 2.0, np.inf], (500, columns))
-    for found, expected in zip(_alike(rows), np.unique(rows, axis=0, return_counts=True), strict=True):
+    rows = rng.choice([-1.5, -0.0, 0.0, 2.0, np.inf], (3000 + others, columns))
+    rows[3000:] = rng.normal(size=(others, columns))
+    rows[:, :1] = rows[0, 0] if columns == 3 else rows[:, :1]
+    for found, expected in zip(_alike(list(rows.T)), np.unique(rows, axis=0, return_counts=True), strict=True):
         np.testing.assert_array_equal(found, expected)
-    assert [part.tolist() for part in _alike(rows[:1])] == [rows[:1].tolist(), [1]]
+    assert [part.tolist() for part in _alike(list(rows[:1].T))] == [rows[:1].tolist(), [1]]
+
+
+def test_rows_decided_in_blocks_are_decided_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    posterior, amount = rng.dirichlet(np.ones(3), 50), rng.gamma(1, 5, 50)
+    posterior[7], status = 1 / 3, np.where(np.arange(50) % 9, Status.OK, Status.IMPOSSIBLE).astype(np.int8)
+    loss = LossMatrix.zero_one(("a", "b", "c")).with_amount([("a", "b")])
+    monkeypatch.setattr(risk, "BLOCK", 7)
+    blocks = decide(posterior, loss, status, amount=amount)
+    for i in range(50):
+        one = decide(posterior[i : i + 1], loss, status[i : i + 1], amount=amount[i : i + 1])
+        assert [field[0] for field in one[:1]] == [blocks.action[i]]
+        assert (one.tied[0], one.position[0], one.status[0]) == (blocks.tied[i], blocks.position[i], blocks.status[i])
+        assert (one.risk[0], one.gap[0]) == pytest.approx((blocks.risk[i], blocks.gap[i]))
+    assert decide(posterior[:0], loss, amount=amount[:0]).risk.shape == (0,)
 
 
 @pytest.fixture
