@@ -16,6 +16,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 from typing import Any, NoReturn
 
 from bayes_engine.language import _, preferred, set_language
@@ -31,6 +32,8 @@ _ARENA_MAX, _MMAP_THRESHOLD = -8, -3
 """How glibc's `mallopt` calls the number of heaps, and the size from which an array has memory of its own."""
 LARGE = 2**18
 """Bytes from which an array is large."""
+FIRST_PAGE = 2.0
+"""Seconds from the loading of the engine in which the first page is drawn."""
 
 
 def app_file() -> Path:
@@ -214,11 +217,13 @@ def announcement(url: str, other: Sequence[str] = ()) -> str:
 
 def put_in_front(address: str | None) -> None:
     """Have every request go through a `Front`. Once it is open the engine is loaded, which takes as long as a browser
-    needs for Streamlit's scripts, after it the worker processes are started, and a classroom's `address` is
-    announced."""
+    needs for Streamlit's scripts, and a classroom's `address` is announced. The worker processes are started once a
+    first page may have been drawn, with which they would compete."""
 
     def opened(where: Callable[[], tuple[str, int]]) -> None:
-        loading.imported(loading.PAGES).add_done_callback(lambda _engine: pool.start())
+        later = Timer(FIRST_PAGE, pool.start)
+        later.daemon = True
+        loading.imported(loading.PAGES).add_done_callback(lambda _engine: later.start())
         if address is None:
             return
         scheme, port = where()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 HEAD_WITHIN = 30.0
@@ -27,11 +28,22 @@ def wrap_application(wrap: Callable[[Any, Callable[[], tuple[str, int]]], Any]) 
 
 
 def spare_the_first_run() -> None:
-    """Leave out two things that Streamlit does in the first run of a process, and that say nothing here.
+    """Leave out what Streamlit does in the first run of a process, and what comes to nothing here.
 
     It looks through all modules for the source of each frame of the stack, to warn whoever draws without `streamlit
-    run`; and it compiles an expression of 4,000 emojis for the first label that is not ASCII, such as 中文.
+    run`; it compiles an expression of 4,000 emojis for the first label that is not ASCII, such as 中文; and it imports
+    NumPy and Pillow to decode the page's icon, which it sends as it is.
     """
+    runtime: Any = import_module("streamlit.runtime")
+    page_config: Any = import_module("streamlit.commands.page_config")
+    icon_of = page_config._get_favicon_string
+
+    def _get_favicon_string(icon: Any) -> str:
+        if not isinstance(icon, Path) or icon.suffix != ".png" or not runtime.exists():
+            return str(icon_of(icon))
+        return str(runtime.get_instance().media_file_mgr.add(str(icon), "image/png", "favicon"))
+
+    page_config._get_favicon_string = _get_favicon_string
     delta_generator: Any = import_module("streamlit.delta_generator")
     string_util: Any = import_module("streamlit.string_util")
     delta_generator._use_warning_has_been_displayed = True

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import streamlit
 import uvicorn
-from streamlit import delta_generator, env_util, string_util
+from streamlit import delta_generator, env_util, runtime, string_util
+from streamlit.commands import page_config
 from streamlit.emojis import ALL_EMOJIS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -20,6 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state.session_state import SessionState, WStates
@@ -42,16 +44,40 @@ def test_the_sweeper_s_doors_are_open() -> None:
     assert private.expired_sessions(runtime)() == []
 
 
+def put_back_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in (
+        (string_util, "extract_leading_emoji"),
+        (delta_generator, "_use_warning_has_been_displayed"),
+        (page_config, "_get_favicon_string"),
+    ):
+        monkeypatch.setattr(module, name, getattr(module, name))
+
+
 def test_no_emoji_is_missed_at_the_beginning_of_a_label(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [one for one in ALL_EMOJIS if launcher.begins_with_letter(one)], CLOSED
-    for module, name in ((string_util, "extract_leading_emoji"), (delta_generator, "_use_warning_has_been_displayed")):
-        monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
+    put_back_afterwards(monkeypatch)
     texts = ["中文", "English", "", "ℹ️ more", "🚀 los", "1️⃣ eins", ":material/home: 家", "μ"]
     before = [string_util.extract_leading_icon(text) for text in texts]
     launcher.spare_the_first_run()
     assert [string_util.extract_leading_icon(text) for text in texts] == before, CLOSED
     monkeypatch.setattr(env_util, "is_repl", lambda: pytest.fail("the stack is gone through"))
     delta_generator._maybe_print_use_warning()
+
+
+def test_the_page_s_icon_is_sent_without_decoding_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (icon := tmp_path / "icon.png").write_bytes(b"not even a picture")
+    added: list[Any] = []
+    files = SimpleNamespace(add=lambda *asked: added.append(asked) or "/media/icon.png")
+    put_back_afterwards(monkeypatch)
+    launcher.spare_the_first_run()
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(media_file_mgr=files))
+    assert page_config._get_favicon_string(icon) == "/media/icon.png", CLOSED
+    assert added == [(str(icon), "image/png", "favicon")]
+    assert page_config._get_favicon_string(":material/home:") == ":material/home:", CLOSED
+    assert list(inspect.signature(MediaFileManager.add).parameters)[:4] == [
+        "self", "path_or_data", "mimetype", "coordinates"
+    ], CLOSED  # fmt: skip
 
 
 def test_a_label_of_letters_loads_no_emojis() -> None:
