@@ -176,6 +176,10 @@ def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Ta
     return TableLocation(int(positions[0]), int(positions[0]) + 1)
 
 
+_UNITS = 3
+"""More lines of units than these are told together."""
+
+
 def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
     top = place.top
     if top:
@@ -185,7 +189,10 @@ def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
                      .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
     if place.over and place.header is not None:
         line, names = int(grid.lines[place.header]), place.names(grid)
-        joined = next((name for name, own in zip(names, row_at(grid, place.header), strict=True) if name != own), "")
+        joined = next(
+            (name for name, own in zip(names, row_at(grid, place.header), strict=True) if own.strip() and name != own),
+            "",
+        )
         notes.append(note("the names of the columns stand in lines {lines}, and are put together ('{name}')", "info",
                           line, lines=lines_of(grid.lines[[*place.over, place.header]]), name=joined)
                      .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
@@ -200,7 +207,13 @@ def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
                           "warning" if any(map(is_number, row_at(grid, top))) else "info", line, line=line,
                           text=shown(grid, top))
                      .offering(offer("It is a row", "header", False)))  # fmt: skip
-    for i in place.units:
+    if len(place.units) > _UNITS:
+        line = int(grid.lines[place.units[0]])
+        notes.append(note("lines below the names that are left out of the rows, as they tell of the columns: {n}, from "
+                          "line {line}: '{text}'", "warning", line, n=len(place.units), line=line,
+                          text=shown(grid, place.units[0]))
+                     .offering(offer("They are rows", "header", int(grid.lines[place.header or 0]))))  # fmt: skip
+    for i in place.units if len(place.units) <= _UNITS else ():
         line = int(grid.lines[i])
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
                           "if it is data, choose header={header}", "warning", line, line=line, text=shown(grid, i),

@@ -107,9 +107,34 @@ def locate(grid: Records) -> TableLocation:
 def _below_units(head: Sequence[Sequence[str]], first: int, usual: int) -> int:
     """Where the rows begin below those of units, of which there may be three, from this one on."""
     most = first + 3
+    begin = _below_labels(head, first, usual)
     while first < most and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
-    return first
+    return max(first, begin)
+
+
+_LABELS = 20
+"""So many lines of labels stand below names at most."""
+
+
+def _below_labels(head: Sequence[Sequence[str]], first: int, usual: int) -> int:
+    """Where the rows begin below lines that tell of the columns (Unit, Source, Next release), from this one on: each
+    begins with words of its own and holds no number, and from there on the first column has values alone, in far more
+    rows, and another has too."""
+    begin = next((i for i, row in enumerate(head[first:], first) if is_value(row[0])), len(head))
+    labels, rows = head[first:begin], [row for row in head[begin:] if len(row) == usual]
+    if not 0 < len(labels) <= min(_LABELS, len(rows) // 3):
+        return first
+    words = {row[0].strip() for row in labels}
+    values = [[row[j] for row in rows] for j in range(usual)]
+    if len(words) < len(labels) or any(means_missing(word) or len(word) < 2 for word in words if word) or "" in words:
+        return first
+    if not all(map(is_value, values[0])) or not any(map(is_typed, values[1:])):
+        return first
+    numbers = (is_number(cell.strip()) for row in labels for cell in row[:usual] if cell.strip())
+    filled = [j for j in range(1, usual) if is_typed(values[j])]
+    none_missing = all(not means_missing(row[j].strip()) or not row[j].strip() for row in labels for j in filled)
+    return first if any(numbers) or not none_missing else begin
 
 
 def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequence[str]], usual: int) -> TableLocation:
@@ -163,8 +188,10 @@ def _two_lines(upper: Sequence[str], lower: Sequence[str], below: Sequence[Seque
         return False
     top, low = ([cell.strip() for cell in row[:usual]] for row in (upper, lower))
     top += [""] * (usual - len(top))
+    below_alike = _stands_below_alike(top, low)
     years = list(filter(_YEAR.fullmatch, low))
     again = len(years) > len(set(years)) and len(years) >= len(low) - 2 and not any(map(is_value, top))
+    again = again or below_alike
     if not any(b and (not a or (j and a == top[j - 1])) for j, (a, b) in enumerate(zip(top, low, strict=True))):
         return False
     for_it = 0
@@ -178,6 +205,15 @@ def _two_lines(upper: Sequence[str], lower: Sequence[str], below: Sequence[Seque
         else:
             for_it += values == {cell} or is_typed([row[j] for row in below])
     return for_it > 0 and 2 * for_it >= sum(map(bool, low)) - 1
+
+
+def _stands_below_alike(top: Sequence[str], low: Sequence[str]) -> bool:
+    """Whether a second line has something under each of the names that are alike and nowhere else, as numbers in it
+    that tell these apart have: drogi, drogi over 2019, 2020."""
+    alike = [j for j, a in enumerate(top) if a and a in (*top[max(j - 1, 0) : j], *top[j + 1 : j + 2])]
+    apart = {(top[j], low[j]) for j in alike}
+    return (0 < len(alike) < sum(map(bool, top)) and not any(map(is_value, top)) and len(apart) == len(alike)
+            and [j for j, b in enumerate(low) if b] == alike)  # fmt: skip
 
 
 def _joined(upper: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -203,7 +239,8 @@ def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:
 
 def second_table(grid: Records) -> int | None:
     """The position of the record with which another table begins: one that repeats most of the first one's names in a
-    row of another width, or names that follow an empty line, above columns of values that agree with them in width.
+    row of another width, or names that follow an empty line, or a title behind one below a longer table, above columns
+    of values that agree with them in width.
 
     >>> from bayes_engine.table.tokenize import Dialect, tokenize
     >>> second_table(tokenize("a,b\\n1,2\\n3,4\\n\\nsize,city,n\\n1,Oslo,2\\n3,Rome,4\\n5,Bonn,6\\n", Dialect()))
@@ -217,7 +254,9 @@ def second_table(grid: Records) -> int | None:
     width = int(grid.widths[start])
     again = np.flatnonzero(grid.first.eq(names[0]).to_numpy(dtype=bool) & (grid.widths != width))
     after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
-    candidates = np.union1d(again, after_gap[:100])
+    titles = [i for i, row in rows_at(grid, after_gap[:100]) if sum(map(bool, map(str.strip, row))) == 1]
+    under_title = [i + 1 for i in titles if n < 4 * i and i + 1 < n and grid.lines[i + 1] - grid.lines[i] == 1]
+    candidates = np.union1d(again, [*after_gap[:100], *under_title]).astype(np.intp)
     for i, row in rows_at(
         grid, candidates[(candidates >= start + 2) & (candidates <= n - 2) & (grid.widths[candidates] > 1)]
     ):
@@ -235,7 +274,7 @@ def second_table(grid: Records) -> int | None:
             continue
         below_it = grid.part(i + 1, i + 200)
         fits = below_it.reach() <= len(row) if padded else below_it.widths == len(row)
-        if grid.lines[i] - grid.lines[i - 1] > 1 and fits.all():
+        if (grid.lines[i] - grid.lines[i - 1] > 1 or i in under_title) and fits.all():
             below = [r[: len(row)] for r in grid.rows(i + 1, i + 200)]
             votes = _votes(row, below, len(row))
             if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
@@ -393,9 +432,29 @@ def _numbered(cells: Sequence[str]) -> bool:
     return n >= 3 and n >= len(counted) - 2 and counted[:n] in steps and not any(map(is_value, counted[n:]))
 
 
+def _of_no_row(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
+    """Whether a line below the names is none of the rows by what it leaves out: the first column and one of values,
+    where every row has something, while it has words over two others that no row there has, and one of these columns
+    has few."""
+    cells = [cell.strip() for cell in row[:usual]]
+    columns = [[r[j].strip() if j < len(r) else "" for r in below[:_ROWS]] for j in range(len(cells))]
+    filled = [(cell, column) for cell, column in zip(cells, columns, strict=True) if cell]
+    if len(below) < 6 or len(filled) < 2 or cells[0] or not all(columns[0]):
+        return False
+    never_empty = any(all(column) and is_typed(column) for cell, column in zip(cells, columns, strict=True) if not cell)
+    unseen = all(cell not in column and not is_value(cell) and not means_missing(cell) for cell, column in filled)
+    return never_empty and unseen and any(2 * len({*column}) <= len(column) for _, column in filled)
+
+
+_ROWS = 100
+
+
 def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
     """True for a row of units or of further names: text over every numeric column, or a short one over some, nothing
-    known over the others. Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
+    known over the others. Over one numeric column alone, the others must be empty: it could be a slip of the pen.
+    So too for one that is no row by what it leaves out."""
+    if _of_no_row(row, below, usual):
+        return True
     over: list[str] = []
     beside: list[str] = []
     for j, cell in enumerate(row[:usual]):
