@@ -86,22 +86,25 @@ def estimated_risk(
     ok = decision.position >= 0
     w = weights_in_use(held, np.ones(len(ok), dtype=bool), prior_of_use)
     refuse_without_posterior(w[ok] > 0)
-    paid = _priced(loss, rule).cost(np.maximum(decision.position, 0), held.truth, size)
+    every = slice(None) if ok.all() else ok  # no copies where all rows have a posterior
+    position = decision.position if ok.all() else np.maximum(decision.position, 0)
+    paid = _priced(loss, rule).cost(position, held.truth, size)
     if not ok.all():
         paid = np.where(ok, paid, loss.cost(decision.position, held.truth, size))
     shape = (len(rule.actions), len(rule.classes))
     tick()
-    cell = decision.position[ok] * shape[1] + held.truth[ok]
+    cell = decision.position[every] * shape[1]
+    cell += held.truth[every]
     total, lost = w.sum(), w * paid
-    cost = np.bincount(cell, lost[ok], minlength=rule.table.size) / total
+    cost = np.bincount(cell, lost[every], minlength=rule.table.size) / total
     low, high = np.quantile(resampled_means(w, lost[:, None], seed, held.groups), [0.025, 0.975]).tolist()
     right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
     return RiskReport(
         risk=float(lost.sum() / total),
         interval=(low, high),
-        confusion=np.bincount(cell, w[ok], minlength=rule.table.size).reshape(shape).astype(float),
+        confusion=np.bincount(cell, w[every], minlength=rule.table.size).reshape(shape).astype(float),
         cost=cost.reshape(shape),
-        accuracy=float(w[ok][right].sum() / total),
+        accuracy=float(w[every][right].sum() / total),
         undecided=int((~ok).sum()),
         decision=decision,
         undecided_cost=float(lost[~ok].sum() / total),
@@ -149,7 +152,7 @@ def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping
 
     Raises TableError where no row of a class in use is among them.
     """
-    truth, weight = held.truth[rows], held.weight[rows]
+    truth, weight = (held.truth, held.weight) if rows.all() else (held.truth[rows], held.weight[rows])
     if prior_of_use is None:
         return weight
     use = given_prior(prior_of_use, held.classes)
