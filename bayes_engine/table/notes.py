@@ -47,7 +47,7 @@ from bayes_engine.table.numbers import (
     usual_unit,
     version_among,
 )
-from bayes_engine.table.sentinels import sentinels, surely_unknown
+from bayes_engine.table.sentinels import among_others, sentinels, surely_unknown
 from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, MARKS, spelling
 
 Severity = Literal["info", "warning"]
@@ -236,7 +236,7 @@ def day_notes(name: str, values: NDArray[Any], position: int) -> list[Note]:
 def _sentinel_notes(name: str, values: NDArray[Any], ends: tuple[float, float]) -> list[Note]:
     """That one of the `ends` of a column's numbers is one that people write for "not known", comes back, and stands
     apart from all others."""
-    if not any(map(surely_unknown, ends)):
+    if not any(surely_unknown(end) and not among_others(values, end) for end in ends):
         return []
     found = sentinels(values.astype(float), surely=True)
     if not found:
@@ -447,8 +447,8 @@ def _parts_of_codes(cells: Sequence[str]) -> bool:
     >>> _parts_of_codes(["1234 AB", "2511 CV"]), _parts_of_codes(["12 KG", "5 KG"]), _parts_of_codes(["5 kg", "7 lb"])
     (True, False, False)
     """
-    apart = list(units_of(cells).values())
-    if len(apart) < len(cells) or len({unit for _, unit in apart}) < 2:
+    apart = list(units_of(cells).values()) if units_of(cells[:1]) else []
+    if not 0 < len(apart) == len(cells) or len({unit for _, unit in apart}) < 2:
         return False
     return len({(len(digits), len(unit)) for digits, unit in apart}) == 1 and all(
         digits.isdecimal() and unit.isupper() and len(unit) > 1 for digits, unit in apart

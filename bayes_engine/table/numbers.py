@@ -33,17 +33,19 @@ _NOTHING = re.compile(
     r"[(\[]?[-–—−‐‑―－.…‥⋯·•:：/／\\_*＊#]++[)\]]?"  # signs alone: a dash, …, /, *** of a number too long for its field
     r"|\.[A-Za-z]"  # Stata and SAS number their reasons: .a, .b
     r"|\#¡?[A-ZÄÖÜ]{1,8}(?:/[A-Z0]{1,5})?[!?]?|Err:\d{3}"  # an error of a spreadsheet in any language
-    r"|[-+]?nan(?:\([a-z]{1,5}\))?|-?1\.\#(?:IND|QNAN|SNAN)0*+"  # no number, as compilers write it
+    r"|[-+]nan(?:\([a-z]{1,5}\))?|-?1\.\#(?:IND|QNAN|SNAN)0*+"  # no number, as compilers write it
     r"|&(?:[mn]dash|hellip|\#160|\#xa0);",
     re.IGNORECASE,
 )
 """What means missing among numbers and dates by its form: it says neither a number nor a word."""
 _SAID_MISSING = frozenset((
-    "na", "n/a", "n.a.", "n.a", "nan", "nanq", "nd", "n/d", "n.d.", "n.d", "k.a.", "k.a", "k/a", "o.a.", "s.d.", "s/d",
+    "na", "n/a", "n.a.", "n.a", "nan", "nan(ind)", "nan(snan)", "nanq",
+    "nd", "n/d", "n.d.", "n.d", "k.a.", "k.a", "k/a", "o.a.", "s.d.", "s/d",
     "n.b.", "b.d.", "b.d.l.", "bdl", "n.v.t.", "null", "nil", "none", "missing", "nodata", "notavailable", "n.disp.",
     "keineangabe", "keineangaben", "н/д", "н.д.", "нд", "缺失", "缺失值", "无数据", "無資料", "データなし",
 ))  # fmt: skip
 """What says in a few letters that a number is missing, without case and blanks."""
+_MACHINES = ("1.#", "Err:")
 _LONGEST_MARK = 40
 """Characters of such a cell at most."""
 
@@ -105,11 +107,13 @@ def means_missing(cell: str) -> bool:
     >>> [means_missing(c) for c in ("NA", "k. A.", "…", "/", ".b", "********", "#NV", "+", "<0.5", "unknown")]
     [True, True, True, True, True, True, True, False, False, False]
     """
-    return cell in MISSING_AMONG_NUMBERS or (
-        len(cell) <= _LONGEST_MARK
-        and not cell[0].isdecimal()
-        and (_NOTHING.fullmatch(cell) is not None or "".join(cell.casefold().split()) in _SAID_MISSING)
-    )
+    if cell in MISSING_AMONG_NUMBERS:
+        return True
+    if len(cell) > _LONGEST_MARK or cell[0].isdecimal() or (cell[0].isalpha() and cell[-1].isdecimal()):
+        return cell.startswith(_MACHINES) and _NOTHING.fullmatch(cell) is not None
+    if not cell[0].isalpha() and _NOTHING.fullmatch(cell):
+        return True
+    return "".join(cell.casefold().split()) in _SAID_MISSING
 
 
 class ParsedNumbers(NamedTuple):

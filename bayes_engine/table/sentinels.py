@@ -16,8 +16,12 @@ NINE, CODED = 9.0, 5.0
 """The code of no answer in questionnaires, where the answers are whole numbers from 0 to at most so much."""
 NEVER_MEANT = frozenset([998.0, 2.0**31 - 1, -(2.0**31), 2.0**32 - 1, 2.0**16 - 1, 2.0**15 - 1, -(2.0**15)])
 """Numbers that mean nothing but "not known", or what a machine has at most; so do those of nines and the like."""
+FILLS = (3.40282e38, 1.79769e308, 9.96921e36)
+"""What rasters and NetCDF files hold where nothing was measured, but for the last digits."""
 REASONS = 6
 """So many numbers at one end, each another reason for no answer."""
+SOME = 1_000
+"""Of more than ten times as many so many are looked at first."""
 _BESIDE = re.compile(r"-?9+[5-8]|-[1-8]")
 """How such reasons are written beside one that is written for "not known": 97 and 98 beside 99, -8 beside -9."""
 
@@ -64,6 +68,19 @@ def sentinels(x: Array, *, surely: bool = False) -> tuple[float, ...]:
     return ()
 
 
+def among_others(x: Array, value: float) -> bool:
+    """Whether a thousand numbers, evenly taken from many, show already that one at an end lies close to the others.
+
+    >>> x = np.linspace(0, 99, 50_000)
+    >>> among_others(x, 99.0), among_others(np.r_[x, 999], 999.0)
+    (True, False)
+    """
+    some = x[:: max(len(x) // SOME, 1)].astype(float)
+    some = some[~np.isnan(some) & (some != value)]
+    others = np.abs(some[np.abs(some - value) > REASONS] - value)
+    return len(x) > 10 * SOME and len(others) > FEW and float(2.0 * others.min()) < float(some.std())
+
+
 def _perhaps(value: float, rest: Array, n: int) -> bool:
     """Whether a number that may be honest as well could stand for none among the `rest` of n."""
     if value == NINE and _coded(rest):
@@ -100,10 +117,10 @@ def surely_unknown(value: float) -> bool:
     """Whether a number is of the kind that is written for "not known": two digits 9 (8, 7) and more and no other, with
     a point among them or not, −9, or a one with three zeros below zero, nine above; or what a machine has at most.
 
-    >>> [surely_unknown(v) for v in (-999.9, 88.0, -1000.0, 1e20, -9.0, 9.0, 100.0, 989.0)]
-    [True, True, True, True, True, False, False, False]
+    >>> [surely_unknown(v) for v in (-999.9, 88.0, -1000.0, 1e20, -3.4028235e38, -9.0, 9.0, 100.0, 989.0)]
+    [True, True, True, True, True, True, False, False, False]
     """
-    if value in NEVER_MEANT:
+    if value in NEVER_MEANT or any(abs(abs(value) - fill) <= 1e-5 * fill for fill in FILLS):
         return True
     digits = f"{abs(value):.12g}".replace(".", "")
     if "e" in digits or set(digits[1:]) == {"0"}:

@@ -640,7 +640,8 @@ def test_numbers_before_different_letters_are_codes_and_offer_nothing() -> None:
 @pytest.mark.parametrize("rows", [1, 600])
 @pytest.mark.parametrize(("marks", "told"), [
     (["-99", "-99"], "2 cells hold '-99', apart from all others (20 to 48.5)"), (["-9999.0", "-9999"], "hold '-9999'"),
-    (["999"] * 3, "3 cells hold '999'"), (["-99", "-98", "-97"], "3 cells hold '-99', '-98', '-97', apart"),
+    (["999"] * 3, "3 cells hold '999'"), (["-3.4028235e+38"] * 2, "hold '-3.4028235e+38'"),
+    (["-99", "-98", "-97"], "3 cells hold '-99', '-98', '-97', apart"),
     (["66", "777", "999", "888"], "3 cells hold '999', '888', '777', apart"),
     (["-99"], ""), (["99", "99", "95", "91"], ""), ([str(x) for x in range(-99, 120, 9)] * 9, ""),
 ])  # fmt: skip
