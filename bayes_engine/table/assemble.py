@@ -321,13 +321,16 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     begin = max(first + 1, last - 20)
     if usual < 2 or begin >= last:
         return last
-    rows = [[cell.strip() for cell in row] for row in rows_between(grid, begin, last)]
+    edge = int(grid.first.iloc[first:last].eq("").all())  # of a table with a line around it
+    usual -= edge
+    rows = [[cell.strip() for cell in row[edge:]] for row in rows_between(grid, begin, last)]
     filled = [sum(map(bool, row)) for row in rows]
     gaps = np.diff(grid.lines[begin - 1 : last]).tolist()
     set_off = [gap > 1 or (k > 0 and not filled[k - 1]) for k, gap in enumerate(gaps)]
 
     def above(k: int) -> list[str]:
-        return [str(cell) for cell in grid.first.iloc[first : min(begin + k, first + 200)]]
+        end = min(begin + k, first + 200)
+        return list(map(str, grid.first.iloc[first:end])) if not edge else [row[1] for row in grid.rows(first, end)]
 
     def apart(row: Sequence[str], cells_above: Sequence[str]) -> bool:
         """Whether a line behind an empty one holds words that are no cell of the first column, as it was told."""
@@ -341,7 +344,7 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
 
     def alone(k: int) -> bool:
         few = len(rows[k]) < usual and (not any(map(is_value, rows[k])) or unlike(_LABEL, rows[k][0], above(k)))
-        return bool(rows[k][0]) and (filled[k] == 1 or few)
+        return any(rows[k][:1]) and (filled[k] == 1 or few)
 
     end = len(rows)
     for k in range(end - 1, -1, -1) if sum(set_off) <= max(len(rows) // 2, 1) else ():  # else every row is set off

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from bayes_engine.table.dates import DATE
 from bayes_engine.table.grid import Grid, R
 from bayes_engine.table.notes import Note, lines_of, note, offer
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
-from bayes_engine.table.tokenize import ALIGNED, Dialect, aligned, aligned_at, records, stretches, tokenize
+from bayes_engine.table.tokenize import ALIGNED, Cuts, Dialect, aligned, aligned_at, records, stretches, tokenize
 
 DELIMITERS = (",", "\t", ";", "|", " ", ":", "::", "^", "~", "\x01", "\x1f", "，", "；", "、", "§", "│", ALIGNED)
 SAMPLE = 1 << 16
@@ -68,7 +69,7 @@ def head(data: bytes) -> str:
 
 def _prepared(
     data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]
-) -> tuple[bytes, str | None, tuple[int, ...]]:
+) -> tuple[bytes, str | None, Cuts]:
     r"""A text in UTF-8 as it is to be cut, the delimiter that is told: by whom it may be, or by the text itself; and
     where a line that is drawn below the names says that its columns begin and end.
 
@@ -232,26 +233,30 @@ _RULE = re.compile(
     re.MULTILINE,
 )
 """A line drawn between rows, as SQL clients and Markdown write it."""
-_PLAIN_RULE = re.compile(
-    rb"^[ \t]*+(?:[-=_]{2,}+[ \t]++)*?(?:-{4,}+|={3,}+|_{4,}+)(?:[ \t]++(?:-++|=++|_++))*+[ \t]*+(?=\r?$)", re.MULTILINE
-)
-"""A line of dashes or equals signs alone, as reports and SQL clients write it."""
+_PLAIN_RULE = re.compile(rb"^[ \t]*+[-=_]{2,}+(?:[ \t]++[-=_]++)*+[ \t]*+(?=\r?$)", re.MULTILINE)
+"""A line of dashes or equals signs alone, as reports and SQL clients write it, where it holds one of `_LONG`."""
+_LONG = (b"----", b"===", b"____")
 
 
-def _without_rules(data: bytes, notes: list[Note]) -> tuple[bytes, tuple[int, ...]]:
+_MOST_DRAWN = 300
+"""Columns, at most, that a drawn line tells."""
+
+
+def _without_rules(data: bytes, notes: list[Note]) -> tuple[bytes, Cuts]:
     """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold, and
     where the parts of the first begin and end. Lines of dashes or equals signs alone are drawn between rows of several
     cells; a text of one column may have such rows."""
     first = data[:SAMPLE]
     if not any(mark in first for mark in (b"---", b"===", b"___", "─".encode(), "═".encode(), "━".encode())):
         return data, ()
-    cuts: tuple[int, ...] = ()
+    cuts: Cuts = ()
     without, drawn = _left_blank(data, _RULE)
-    if _PLAIN_RULE.search(first):
+    if any(mark in first for mark in _LONG):
         more, plain = _left_blank(without, _PLAIN_RULE)
         parts = [match.start() for match in re.finditer(r"\S+", plain[0][1])] if plain else []
-        if len(parts) > 1:
-            cuts = (0, *parts[1:], len(plain[0][1]))
+        if 1 < len(parts) <= _MOST_DRAWN:  # what is longer than its column ends before the next, or is cut off
+            ends = (*(begin - 1 for begin in parts[1:]), sys.maxsize)
+            cuts = tuple(zip((0, *parts[1:]), ends, strict=True))
         if plain and sniff(head(more), cuts=cuts).delimiter in ("|", " ", ALIGNED):  # else they are records
             without, drawn = more, sorted(drawn + plain)
         else:
@@ -266,15 +271,20 @@ def _without_rules(data: bytes, notes: list[Note]) -> tuple[bytes, tuple[int, ..
 def _left_blank(data: bytes, rule: re.Pattern[bytes]) -> tuple[bytes, list[tuple[int, str]]]:
     """The text with the lines left blank that are this pattern, and these with their numbers."""
     drawn = list[tuple[int, str]]()
-    breaks, out = 0, io.BytesIO()
+    line, seen, out = 1, 0, io.BytesIO()
 
     def blank(match: re.Match[bytes]) -> bytes:
-        drawn.append((breaks + match.string.count(b"\n", 0, match.start()) + 1, match[0].decode()))
+        nonlocal line, seen
+        if rule is _PLAIN_RULE and not any(mark in match[0] for mark in _LONG):
+            return match[0]
+        line, seen = line + match.string.count(b"\n", seen, match.start()), match.start()
+        drawn.append((line, match[0].decode()))
         return b""
 
     for stretch in stretches(data, _STRETCH):
+        seen = 0
         out.write(rule.sub(blank, stretch))
-        breaks += stretch.count(b"\n")
+        line += stretch.count(b"\n", seen)
     return (out.getvalue(), drawn) if drawn else (data, drawn)
 
 
@@ -295,7 +305,7 @@ def _of_latex(data: bytes, notes: list[Note]) -> bytes | None:
         row = line.rstrip(b"\r\n")
         end = line[len(row) :]
         row = re.sub(rb"\\(?:hline|toprule|midrule|bottomrule)\b", b"", row)
-        row = re.sub(rb"\\\\(?:\[[^\]\r\n]*+\])?[ \t]*+\Z", b"", row)
+        row = re.sub(rb"\\\\(?:\[[^\][\r\n]{0,20}+\])?[ \t]*+\Z", b"", row)
         if _COMMAND_LINE.fullmatch(row) or row.lstrip().startswith(b"%"):
             out.append(end)
             continue
@@ -364,7 +374,7 @@ def _whole_lines(data: bytes, n: int) -> bool:
 
 # ---- guessing --------------------------------------------------------------------------------------------------------
 
-_WORD = re.compile(r"[^,;\t|\"]{1,80}")
+_WORD = re.compile(r"[^,;\t|│\"]{1,80}")
 
 
 def _plausible(cell: str) -> float:
@@ -378,7 +388,7 @@ def _plausible(cell: str) -> float:
         return 0.2  # a cell in quotes, or half of one
     if _WORD.fullmatch(bare):
         return 0.8 if " " in bare else 0.9
-    return 0.6 if re.fullmatch(r"(?:[^,;\t|\"]|[,;] )+", bare) else 0.1
+    return 0.6 if re.fullmatch(r"(?:[^,;\t|│\"]|[,;] )+", bare) else 0.1
 
 
 def _score(rows: Sequence[Sequence[str]], dialect: Dialect, whole: bool) -> float:
@@ -399,7 +409,7 @@ def _all_regular(parsed: Sequence[tuple[int, list[str], bool]]) -> bool:
     return all(fine for _, _, fine in parsed)
 
 
-def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cuts: tuple[int, ...] = ()) -> Dialect:
+def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cuts: Cuts = ()) -> Dialect:
     r"""The dialect whose cells are most regular and most like values; `delimiter` and `quote` where they are told, and
     the `cuts` of columns that may be lined up.
 
@@ -411,18 +421,25 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cut
         cut = max(sample.rfind("\n"), sample.rfind("\r"))
         sample = sample[: cut + 1] if cut > 0 else text[: 16 * SAMPLE]
     sample = re.sub(r"\A(?:[#%][^\r\n]*[\r\n]+)+(?=.)", "", sample, flags=re.DOTALL) or sample
-    lined_up = bool(cuts) or re.search(r"\S  +\S", sample) is not None
+    if cuts and delimiter in (None, ALIGNED):
+        told = [len(cells) == len(cuts) for _, cells, _ in aligned(sample, cuts)]
+        if sum(told) >= 0.9 * len(told):
+            return Dialect(ALIGNED, '"', cuts=cuts)
+    lined_up = re.search(r"\S  +\S", sample) is not None
     lines = [line for line in re.split(r"[\r\n]+", sample) if line.strip()]
     steady = any(len(counts) == 1 and counts != {0} for counts in ({c.count(d) for c in lines} for d in ";\t|,"))
-    candidates = ("", *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)))
+    candidates = (
+        "",
+        *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)),
+    )
     best, most = Dialect(""), -1.0
     for d in candidates if delimiter is None else (delimiter,):
         single = re.search(rf"(?:^|{re.escape(d)})'[^'\r\n]*'", sample, re.MULTILINE)
         for q in (quote,) if quote is not None else ('"', "'") if single else ('"',):
             after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
             escaped = q and d != "\\" and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
-            dialect = Dialect(d, q, "\\" if escaped else "", cuts=cuts if d == ALIGNED else ())
-            parsed = list(aligned(sample, cuts or aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
+            dialect = Dialect(d, q, "\\" if escaped else "")
+            parsed = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
             if f"\\{q}" in sample and not (escaped or d in ("\\", ALIGNED) or _all_regular(parsed)):
                 with_escape = replace(dialect, escape="\\")  # \"" ends a cell that ends in a quote
                 if _all_regular(again := list(records(sample, with_escape))):

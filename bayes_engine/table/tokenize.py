@@ -25,16 +25,20 @@ _ROWS = 20_000
 _WIDE = 500
 
 
+Cuts = tuple[tuple[int, int], ...]
+"""Where each column begins that is lined up with spaces, and where the blanks begin that all lines have behind it."""
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How a text writes a table. `delimiter` is "" for one column and "aligned" for columns lined up with spaces, which
-    begin and end at the `cuts` where a line drawn below their names tells them."""
+    begin and end at the `cuts` where a line drawn below their names tells these."""
 
     delimiter: str = ","
     quote: str = '"'
     escape: str = ""
     skip_space: bool = False
-    cuts: tuple[int, ...] = ()
+    cuts: Cuts = ()
 
 
 def stretches(data: bytes, size: int) -> Iterator[bytes]:
@@ -164,7 +168,7 @@ stand together at most."""
 _APART = re.compile(r"[ \t]{2,}+|\t")
 
 
-def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
+def aligned_at(stretches: Iterable[str]) -> Cuts:
     """Where the columns of a text begin and end that are lined up with spaces: where all lines are blank but titles
     above and remarks below; () where the lines do not line up, but have as many words each."""
     top, bottom, between = list[tuple[str, bool]](), deque[tuple[str, bool]](), _LinedUp()
@@ -194,7 +198,7 @@ def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
         if len(with_it.cuts()) == len(every.cuts()) and not with_it.joins(every):
             every = with_it
     cuts = every.cuts()
-    return cuts if len(every.words) > 1 or len(cuts) > every.first else ()  # more cuts than words: a cell with a blank
+    return cuts if len(every.words) > 1 or len(cuts) >= every.first else ()  # as many as words: a cell holds a blank
 
 
 class _LinedUp:
@@ -219,14 +223,12 @@ class _LinedUp:
 
     def joins(self, other: _LinedUp) -> bool:
         """Whether nothing is blank where a column of the other ends and the next begins."""
-        begins = np.flatnonzero(other.used & ~np.append(False, other.used[:-1]))
-        ends = np.flatnonzero(other.used & ~np.append(other.used[1:], False)) + 1
-        return any(self.used[end:begin].all() for end, begin in zip(ends[:-1], begins[1:], strict=True))
+        return any(self.used[end:begin].all() for (_, end), (begin, _) in pairwise(other.cuts()))
 
-    def cuts(self) -> tuple[int, ...]:
-        """Where a column begins, and where the last ends."""
+    def cuts(self) -> Cuts:
         begins = np.flatnonzero(self.used & ~np.append(False, self.used[:-1]))
-        return (*begins.tolist(), len(self.used))
+        ends = np.flatnonzero(self.used & ~np.append(self.used[1:], False)) + 1
+        return tuple(zip(begins.tolist(), ends.tolist(), strict=True))
 
 
 def _titles(lines: Sequence[tuple[str, bool]], most: int) -> int:
@@ -256,16 +258,17 @@ def _of_few_parts(lines: Sequence[str]) -> int:
     return next((k for k, n in enumerate(parts[: _TITLE + 1]) if 2 * n > usual or k == _TITLE), 0)
 
 
-def aligned(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, list[str], bool]]:
-    """Records of columns lined up with spaces, cut there, or at every blank. A line that is not blank before one of
+def aligned(text: str, cuts: Cuts) -> Iterator[tuple[int, list[str], bool]]:
+    """Records of columns lined up with spaces, cut there, or at every blank. A line that is not blank between two of
     the columns is a title or a remark, and one cell."""
-    places = [*pairwise(cuts[:-1]), (cuts[-2], None)] if len(cuts) > 1 else []
-    before = [begin - 1 for begin, _ in places[1:]]
+    begins = [begin for begin, _ in cuts]
+    places = [*pairwise(begins), (begins[-1], None)] if cuts else []
+    blanks = [(end, begin) for (_, end), (begin, _) in pairwise([(0, 0), *cuts])] if cuts else []
     for match in _filled(text):
         line = match[0]
         if not cuts:
             cells = line.split()
-        elif any(line[k : k + 1].strip() for k in before):
+        elif any(line[a:b].strip() for a, b in blanks) or line[cuts[-1][1] :].strip():
             cells = [line.strip()]
         else:
             cells = [line[a:b].strip() for a, b in places]

@@ -54,10 +54,9 @@ _NO_TAG = re.compile(rb"<!|<\?(?!xml\b)")
 """Where XML may hold what looks like a tag: in a comment, a CDATA section, a processing instruction."""
 _ERROR = re.compile(rb'<c\b[^<>]*?\bt="e"')
 _MERGED = re.compile(rb'<mergeCell\b[^<>]*?\bref="([A-Z]++)(\d++):[A-Z]++(\d++)"')
-_HIDDEN_ROW = re.compile(rb"""<row\b[^<>]*?\shidden=["'](?:1|true)["'][^<>]*+(?<!/)>""")
-_HIDDEN_COLUMNS = re.compile(
-    rb"""<col\b(?=[^<>]*?\smin=["'](\d++))(?=[^<>]*?\smax=["'](\d++))[^<>]*?\shidden=["'](?:1|true)["']"""
-)
+_HIDDEN_ROW = re.compile(rb"""<row\b[^<>]{0,400}?\shidden=["'](?:1|true)["'][^<>]{0,400}+(?<!/)>""")
+_COLUMNS = re.compile(rb"""<col\b([^<>]{0,400}?\shidden=["'](?:1|true)["'][^<>]{0,400}+)>""")
+_RANGE = re.compile(rb"""\s(min|max)=["'](\d{1,7})["']""")
 _NO_RESULT = re.compile(rb"(?:</f>|<f\b[^<>]*+(?<=/)>)\s*+(?:<v\s*+/>|<v></v>)?\s*+</c>")
 _CALLED = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
 <row r="1"><c r="A1" t="inlineStr"><is><t>%s</t></is></c></row></sheetData></worksheet>"""
@@ -417,8 +416,10 @@ def _marked(data: bytes) -> _Marks:
                         cells += [_Merged(int(row) - 1, _number(column) - 1, int(to) - 1)
                                   for column, row, to in _MERGED.findall(text, 0, end) if to != row]  # fmt: skip
                         hidden += len(_HIDDEN_ROW.findall(text, 0, end))
-                        ranges = _HIDDEN_COLUMNS.findall(text, 0, end)
-                        hidden_columns.update((part.filename, int(a), int(b)) for a, b in ranges)
+                        for tag in _COLUMNS.findall(text, 0, end):
+                            place = dict(_RANGE.findall(tag))
+                            if len(place) == 2:
+                                hidden_columns.add((part.filename, int(place[b"min"]), int(place[b"max"])))
                         formulas += len(_NO_RESULT.findall(text, 0, end))
                         tags_alone = tags_alone and not _NO_TAG.search(text)
                 if is_sheet and tags_alone and part.file_size > SLICE and (head := _head(archive, part)):

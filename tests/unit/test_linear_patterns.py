@@ -25,6 +25,7 @@ from bayes_engine.table import (
     parquet_arff,
     read,
     tokenize,
+    totals,
     workbooks,
 )
 from bayes_engine.workbench.derivation import check
@@ -51,6 +52,13 @@ def column(text: str) -> object:
 WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "rule of Markdown": (every(dialect._RULE), lambda n: b"::::|" * (n // 5) + b"x"),
     "rule of SQL": (every(dialect._RULE), lambda n: b"+---" * (n // 4) + b" " * n + b"x"),
+    "rule of dashes": (every(dialect._PLAIN_RULE), lambda n: b"---- " * (n // 5) + b"x"),
+    "many rules": (lambda data: dialect._without_rules(data, []), lambda n: b"a|b\n---|---\n" * n),
+    "rules that tell columns": (lambda data: dialect._without_rules(data, []), lambda n: b"---- " * n + b"\na b\n" * n),
+    "rows of LaTeX": (lambda data: dialect._of_latex(data, []),
+                      lambda n: b"\\begin{tabular}\n" + b"\\\\[" * n + b"\n$" * n),
+    "titles lined up": (lambda text: tokenize.aligned_at([text]), lambda n: "a  b\n\n" * n),
+    "what a row calls itself": (totals.label_of, lambda n: "(" * n + " :" * n),
     "open parenthesis and blanks": (numbers._DRESSED.fullmatch, lambda n: "(" + " " * n + "x"),
     "digits and blanks": (numbers._DRESSED.fullmatch, lambda n: "1 " * (n // 2) + " " * n + "x"),
     "signed blanks": (numbers._DRESSED.fullmatch, lambda n: "-" + " " * n + "$" + " " * n + "-"),
@@ -94,6 +102,8 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "a remark of ARFF": (parquet_arff._REMARKED.search, lambda n: "a " * n + "'"),
     "open cells of xlsx": (every(workbooks._ERROR), lambda n: b"<c " * n),
     "open rows of xlsx": (every(workbooks._ROW), lambda n: b"<row " * n),
+    "hidden rows of xlsx": (every(workbooks._HIDDEN_ROW), lambda n: b"<row" + b' hidden="1"' * n),
+    "hidden columns of xlsx": (every(workbooks._COLUMNS), lambda n: b"<col" + b' hidden="1"' * n),
     "open merges of xlsx": (every(workbooks._MERGED), lambda n: b"<mergeCell " * n),
     "open sheets of xlsx": (every(workbooks._BEGIN), lambda n: b"<sheetData " * n),
     "formulas of xlsx": (every(workbooks._NO_RESULT), lambda n: b"</f>" + b" " * n),

@@ -698,3 +698,193 @@ def test_a_number_chosen_as_missing_is_so_in_a_second_file() -> None:
         values, unreadable, _notes = read_numbers(pd.Series(cells), Style(), ("-99",))
         assert np.isnan(values[0]) and values[1] == 5
         assert unreadable.tolist() == [False, False, cells[2] == "big"]
+
+
+# ---- which rows and columns are the table ----------------------------------------------------------------------------
+
+PLACES = [(f"Ort {k}", k * 3 + 5, (k * 7 % 31) + 0.5) for k in range(12)]
+BODY = [f"{name},{n},{x}" for name, n, x in PLACES]
+N, X = sum(n for _, n, _ in PLACES), sum(x for *_, x in PLACES)
+BOX = (
+    "+----+-----+\n| id | w   |\n+----+-----+\n" + "".join(f"| {k:>2} | {k}.5 |\n" for k in range(8)) + "+----+-----+\n"
+)
+LISTED = "".join(f"{k:>6} {'red' if k % 2 else 'blue':<8} {k / 4:>8}\n" for k in range(8, 28))
+HEADS, RULE = f"{'ID':>6} {'COLOUR':<8} {'W':>8}\n", f"{'-' * 6} {'-' * 8} {'-' * 8}\n"
+FOUR = "".join(f"Ort {k},{k},{k * 3},{k * 5},{k * 7}\n" for k in range(9))
+GROUPED = ["Ort", "2022 m", "2022 w", "2023 m", "2023 w"]
+
+
+def lines(*some: str, head: str = "place,n,x") -> str:
+    return "\n".join([head, *some]) + "\n"
+
+
+TABLES: dict[str, tuple[str, list[str], int, str]] = {
+    **{
+        f"{word} below": (lines(*BODY, f"{word},{N},{X}"), ["place", "n", "x"], 12, "left out as a footer")
+        for word in (
+            "Insgesamt",
+            "RAZEM",
+            "Összesen:",
+            "ΣΥΝΟΛΟ",
+            "Итого",
+            "总计",
+            "合計",
+            "I alt",
+            "Total general",
+            "Total (12)",
+            "** Summe **",
+            "Ensemble",
+            "",
+        )
+    },
+    "other words beside": (lines(*BODY, f"Total Europe,{N},{X}"), ["place", "n", "x"], 12, "left out as a footer"),
+    "rounded": (lines(*BODY, f"Summe,{N},{X + 1:.0f}"), ["place", "n", "x"], 12, "left out as a footer"),
+    "means": (lines(*BODY, f"Mittelwert,{N / 12:.1f},{X / 12:.2f}", "SD,10.8,9.5"), ["place", "n", "x"], 12, "footer"),
+    "total first": (lines(f"Insgesamt,{N},{X}", *BODY), ["place", "n", "x"], 12, "line 2 ('Insgesamt 258"),
+    "a total over a footer": (
+        lines(*BODY, f"Gesamt,{N},{X}", ",,", "Quelle: Amt,,"),
+        ["place", "n", "x"],
+        12,
+        "footer",
+    ),
+    "subtotals": (
+        lines(*BODY[:6], "Zwischensumme,75,77", *BODY[6:], f"Zwischensumme,{N - 75},{X - 77}", f"Summe,{N},{X}"),
+        ["place", "n", "x"],
+        14,
+        "rows that sum up others between the rows: 2 (line 8, 15",
+    ),
+    "box of SQL": (BOX + "8 rows in set\n", ["id", "w"], 8, "lines drawn with '+----+-----+'"),
+    "box of DuckDB": (
+        "┌────┬─────┐\n│ id │  w  │\n├────┼─────┤\n"
+        + "".join(f"│ {k:>2} │ {k}.5 │\n" for k in range(8))
+        + "└────┴─────┘\n",
+        ["id", "w"],
+        8,
+        "lines drawn",
+    ),
+    "SQL*Plus": (HEADS + RULE + LISTED + "\n20 rows selected.\n", ["ID", "COLOUR", "W"], 20, "'20 rows selected.'"),
+    "sqlcmd": (
+        lines("--,-----,-", *BODY) + "\n(12 rows affected)\n",
+        ["place", "n", "x"],
+        12,
+        "drawn with '-- ----- -'",
+    ),
+    "pages": (
+        (HEADS + RULE + LISTED[:250]) + "\n" + HEADS + RULE + LISTED[250:],
+        ["ID", "COLOUR", "W"],
+        20,
+        "repeated",
+    ),
+    "titles over columns lined up": (
+        "   The System        10:05 Friday, March 1   1\n\n" + HEADS + "\n" + LISTED,
+        ["ID", "COLOUR", "W"],
+        20,
+        "lines above the table",
+    ),
+    "rows of reStructuredText": (
+        "==  ======\nid  a word\n==  ======\n" + "".join(f"{k:>2}  so, so {k}\n" for k in range(9)) + "==  ======\n",
+        ["id", "a word"],
+        9,
+        "lines drawn with '==  ======'",
+    ),
+    "a printed frame": (
+        "       a    b\n" + "".join(f"r{k}  {k / 2:>4} {k:>4}\n" for k in range(9)),
+        ["row", "a", "b"],
+        9,
+        "it is called 'row'",
+    ),
+    "lines of keys": (
+        '!Title\t"S"\n!Sample\t"a"\t"b"\n!begin\n"ID"\t"G1"\t"G2"\n'
+        + "".join(f'"{k}_at"\t{k / 2}\t{k / 4}\n' for k in range(9))
+        + "!end\n",
+        ["ID", "G1", "G2"],
+        9,
+        "comments between",
+    ),
+    "a sign before the names": (
+        "##x=1\n#CHROM\tPOS\n" + "".join(f"1\t{k * k}\n" for k in range(9)),
+        ["CHROM", "POS"],
+        9,
+        "'#'",
+    ),
+    "names over names": (f"Ort,2022,,2023,\n,m,w,m,w\n{FOUR}", GROUPED, 9, "stand in lines 1, 2, and are put together"),
+    "names twice": (f"Ort,2022,2022,2023,2023\nOrt,m,w,m,w\n{FOUR}", GROUPED, 9, "put together"),
+    "names over names and units": (
+        f"Ort,2022,,2023,\n,m,w,m,w\n,n,n,n,n\n{FOUR}",
+        GROUPED,
+        9,
+        "units or a second header",
+    ),
+    "names in three lines": (
+        f"Ort,Zahl,,,\n,2022,,2023,\n,m,w,m,w\n{FOUR}",
+        ["Ort", *(f"Zahl {name}" for name in GROUPED[1:])],
+        9,
+        "stand in lines 1, 2, 3",
+    ),
+    "choices under questions": (
+        "id,Which?,,Age?\n,Excel,R,Open\n" + "".join(f"{k},{'Excel' if k % 2 else ''},R,{k + 20}\n" for k in range(9)),
+        ["id", "Which? Excel", "Which? R", "Age? Open"],
+        9,
+        "put together",
+    ),
+    "titles again": (f"Report 7\n{lines(*BODY[:6])}Report 7\n{lines(*BODY[6:])}", ["place", "n", "x"], 12, "repeated"),
+    "the end": (lines(*BODY, "END"), ["place", "n", "x"], 12, "footer"),
+    "footnotes": (lines(*BODY, "1) estimated", "² revised"), ["place", "n", "x"], 12, "footer"),
+    "a backslash": (lines(*BODY, r"a\, b,1,2", r"c\,d,3,4"), ["place", "n", "x"], 14, "a backslash before a delimiter"),
+    "sentences": (lines(*BODY, "z,1,well, so, so", "y,2,good, so"), ["place", "n", "x"], 14, "more of the last cell"),
+    "LaTeX": (
+        "\\begin{tabular}{lr}\n\\toprule\nname & x \\\\ \\midrule\n"
+        + "".join(f"A \\& {k} & {k} \\\\[2pt]\n" for k in range(9))
+        + "\\bottomrule\n\\end{tabular}\n",
+        ["name", "x"],
+        9,
+        "the file is LaTeX",
+    ),
+}
+ROWS_ALL: dict[str, tuple[str, int]] = {
+    "a shop called Total": (lines(*BODY[:5], "Total,7,3.5", *BODY[5:], "Summe,9,4.5", "x,1,2"), 15),
+    "levels": (lines(*(f"{'Summe' if k % 3 else 'Mittel'},{k},{k * k % 7}" for k in range(12))), 12),
+    "a person called Max": (lines(*BODY, "Max,,3.5"), 13),
+    "a sum that is none": (lines(*BODY, f",{N},{X + 1}"), 13),
+    "dashes in a column of words": (lines(*(f"a{k},{'---' if k % 3 else 'ok'},{k}" for k in range(12))), 12),
+    "one column of dashes": (lines(*["a -- b", "---", "word", "-----"] * 4, head="text"), 16),
+    "a row of missing cells": (lines(*BODY[:6], "-,-,-", *BODY[6:]), 13),
+    "a number beyond": (lines(*BODY, "z,1,2, 3"), 13),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_is_none_of_the_table_is_left_out_and_said(name: str) -> None:
+    text, names, n, why = TABLES[name]
+    reading = read_table(text.encode())
+    assert (list(reading.frame), len(reading.frame)) == (names, n)
+    assert why in said(reading)
+
+
+@pytest.mark.parametrize("name", ROWS_ALL)
+def test_what_only_looks_so_is_a_row(name: str) -> None:
+    text, n = ROWS_ALL[name]
+    assert len(read_table(text.encode()).frame) == n
+
+
+def test_merged_and_hidden_cells_of_a_sheet_are_rows_and_said() -> None:
+    made = openpyxl.Workbook()
+    for row in [["kind", "n", "secret"], *([f"K{k}" if k % 3 == 0 else None, k, k * k] for k in range(12))]:
+        made.active.append(row)
+    for k in range(2, 14, 3):
+        made.active.merge_cells(f"A{k}:A{k + 2}")
+    made.active.row_dimensions[4].hidden = made.active.row_dimensions[5].hidden = True
+    made.active.column_dimensions["C"].hidden = True
+    reading = read_table(packed(made))
+    assert reading.frame["kind"].tolist() == [f"K{k - k % 3}" for k in range(12)]
+    assert "hidden rows: 2, and hidden columns: 1" in said(reading)
+    assert "merged over several rows: 4" in said(reading)
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("<html><body><table>\n<tr><th>a</th></tr></table></body></html>", "a web page (HTML) with a table in it"),
+    ('<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"/>', "a spreadsheet in XML"),
+])  # fmt: skip
+def test_what_is_called_xls_and_is_none_is_told(text: str, why: str) -> None:
+    with pytest.raises(ReadError, match=re.escape(why)):
+        read_table(text.encode())

@@ -30,6 +30,7 @@ from bayes_engine.table.parquet_arff import cell_text, declared, is_arff, is_par
 from bayes_engine.table.read import MAX_BYTES, Recipe, read_table
 from bayes_engine.table.tokenize import (
     ALIGNED,
+    Cuts,
     Dialect,
     aligned,
     aligned_at,
@@ -332,7 +333,7 @@ def _written_again(data: bytes, position: int, dialect: Dialect) -> tuple[_Piece
     return piece, grid._replace(lines=lines, odd=odd), end
 
 
-def _lined_up(data: bytes, position: int, cuts: Sequence[int]) -> tuple[_Piece, Grid, int]:
+def _lined_up(data: bytes, position: int, cuts: Cuts) -> tuple[_Piece, Grid, int]:
     """The same of columns lined up with spaces."""
     end = line_end(data, position + PIECE)
     text = data[position:end].decode()
