@@ -59,7 +59,8 @@ def sums(one: CaseInUse, working: Working, digits: int) -> None:
         st.caption(
             _(
                 "λ_ij is the loss of deciding i where j is true, and the sum runs over the truth j. One of the lecture "
-                "notes sums over i; another words λ_ij the other way round, but its formula is this one."
+                "notes sums over i; another words λ_ij the other way round, but its formula is this one; a third puts "
+                "the truth first."
             )
         )
 

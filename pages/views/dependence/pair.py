@@ -194,7 +194,7 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
     if not overall:
         note += " " + _(
             "The lecture notes print $P(x_i,x_j\\mid c)$ before the logarithm, without the factor $P(c)$; that would "
-            "give {amount} here, and is no expectation."
+            "give {amount} here, and is no expectation. One of them writes $y_j$ for $x_j$."
         ).format(amount=units.evidence_text(cells.without_class_prior))
     st.caption(note)
 

@@ -151,7 +151,12 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabel
 def _nameless(table: active.FittableTable, study: HiddenLabelRun) -> None:
     st.markdown(_("**Rows by their likeliest component, and the truth**"))
     controls.crosstab(table, crossed(study.shares[-1], study.truth, len(study.levels)))
-    st.caption(_("With every label hidden this is a mixture too: components have no names, and start at random."))
+    st.caption(
+        _("With every label hidden this is a mixture too: components have no names, and start at random.")
+        + " "
+        + _("Of texts it is the mixture of unigrams, one component a text. It is not PLSA, as lecture notes have it, "
+            "whose texts mix components word by word.")
+    )  # fmt: skip
 
 
 def _objective(study: HiddenLabelRun, labels: HiddenLabels) -> None:
