@@ -73,7 +73,7 @@ def why_no_verdict(table: active.FittableTable, fault: Message | None) -> str:
     if fault is not None:
         return _("How the models would do on other samples is not known: {why}.").format(why=fault.local(md))
     if (len(table.parts.y) if table.parts.groups is None else table.parts.groups.nunique()) >= FEWEST:
-        return _("A model without an interval held a true class impossible where the rows were divided otherwise.")
+        return _("A model without an interval gave some row's true class probability 0 in another cross-validation.")
     words = (
         _("With fewer than {n} rows an interval is given, but no verdict.")
         if table.parts.groups is None

@@ -223,7 +223,7 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
         ("smoothing", "factored"): _("each table by itself"),
         ("smoothing", "joint"): _("one joint table"),
         ("priors", "empirical"): _("empirical"),
-        ("priors", "laplace"): "Laplace",
+        ("priors", "laplace"): _("Laplace"),
         ("priors", "uniform"): _("uniform"),
         ("priors", "by hand"): _("set by hand"),
         ("variance", "mle"): "n",

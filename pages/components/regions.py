@@ -21,7 +21,7 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import summed
 from pages import active
 from pages.active import words
-from pages.components.axes import choose_axes
+from pages.components.axes import choose_axes, discriminating
 from pages.components.losses import last_edit
 from pages.components.plane import Case, Others, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.runtime import view_keys as keys
@@ -50,12 +50,13 @@ class Axes:
 
 
 def axes_in_use(table: active.FittableTable) -> Axes | None:
-    """The axes the state names; at first the two numeric features, or features, that come first, of a picture two
-    pixels at its middle (its rim is blank); never a text, and so none where all of them are texts."""
+    """The axes the state names; at first the two numeric features that tell the classes apart best, or those features
+    that come first; of a picture two pixels at its middle (its rim is blank); never a text, and so none where all of
+    them are texts."""
     features = table.features.variables
-    middle = _middle(table)
+    best = _middle(table) or _best(table)
     numeric_first = sorted(
-        _possible(features), key=lambda i: (not features[i].numeric, features[i].name not in middle, i)
+        _possible(features), key=lambda i: (not features[i].numeric, features[i].name not in best, i)
     )
     chosen = [current().seen(keys.AXIS_X), current().seen(keys.AXIS_Y)]
     free = iter(i for i in numeric_first if i not in chosen)
@@ -67,6 +68,12 @@ def axes_in_use(table: active.FittableTable) -> Axes | None:
     others = len(features) > (1 if up is None else 2)
     sliced = current().seen(keys.SLICED)
     return Axes(features[x], up, others and sliced, others and not sliced)
+
+
+def _best(table: active.FittableTable) -> tuple[str, ...]:
+    """The numeric features whose regions show most of the classes."""
+    best = discriminating(table)
+    return tuple(name for j, name in enumerate(v.name for v in table.features if v.numeric) if j in best)
 
 
 def _middle(table: active.FittableTable) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def test_the_tree_s_edges_stand_beside_those_of_trees_that_chose_too() -> None:
     assert edges["p of the pair"].to_list() == ["0.00291", "0.0421", "0.114", "0.0208", "0.352", ""]
     chosen, own = (edges.iloc[:5][name].astype(float) for name in ("by chance, chosen", "by chance"))
     assert chosen.is_monotonic_decreasing and chosen.iloc[0] > 1.5 * own.iloc[0]
-    assert "1,999 trees learnt anew" in said(app)
+    assert "1,999 trees refitted" in said(app)
 
 
 def test_information_is_in_bits_until_nats_are_chosen() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sklearn.feature_selection import f_classif
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
@@ -111,3 +112,12 @@ def test_another_alpha_counts_no_row_again(monkeypatch: pytest.MonkeyPatch) -> N
     app.session_state["state"] = replace(app.session_state["state"], shelf=(Spec("laplace", (("alpha", 90.0),)),))
     app.run()
     assert not counted and sent_to(app, "bayes_consequences")["scene"] != before
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
+def test_the_plane_opens_on_the_two_columns_of_most_difference(name: str) -> None:
+    data = load_dataset(name)
+    numbers = data.frame[[v.name for v in data.schema.features]]
+    f, _p = f_classif(numbers, data.frame[data.schema.target.name])
+    app = opened("decisions", State(table=name, language="en"))
+    assert [app.selectbox(key=key).value for key in ("axis_x", "axis_y")] == sorted(f.argsort()[-2:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page
@@ -37,5 +38,6 @@ def test_levels_stand_from_the_top_and_a_card_over_no_point(app: App, new_page: 
     soon(page, lambda: boxes(page), lambda b: len(b) == 3 and b[2]["x"] >= b[0]["x"] - 1)
     table = load_dataset("breast-cancer")
     crowded = table.frame.iloc[383][list(table.schema.features.names)]  # in the middle of the benign ones
-    opened(page, app.url, State(table="breast-cancer", language="en", row=383, case=tuple(map(float, crowded))))
+    among = State(table="breast-cancer", language="en", row=383, case=tuple(map(float, crowded)))
+    opened(page, app.url, replace(among, view=(("x", 0), ("y", 1))))
     soon(page, lambda: boxes(page), lambda b: len(b) == 3 and b[2]["y"] > b[0]["y"] + b[0]["height"])

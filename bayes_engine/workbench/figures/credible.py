@@ -32,7 +32,7 @@ def estimate_marks(
     n, prior = len(classes), _("Jeffreys") if estimates.bare else _("prior in use")
     marks = (
         (estimates.likely, "circle-open", 11, _("maximum likelihood"), ""),
-        (estimates.laplace, "diamond-open", 8, "Laplace", ""),
+        (estimates.laplace, "diamond-open", 8, _("Laplace"), ""),
         (estimates.used, "circle", 7, prior, _(", with its 95% interval")),
     )
     for k, name in enumerate(classes):

@@ -229,7 +229,7 @@ def cost_curves(curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | Non
                 line={"color": line["color"], "width": 1.4, "dash": "dot"}, hovertemplate=hover,
             )  # fmt: skip
     top = max([0.1, *(float(c.own.max()) for _l, c in curves)])
-    figure.update_xaxes(title=_("PC₊: how much the class weighs, by prior and loss"), range=[-0.02, 1.02])
+    figure.update_xaxes(title=_("PC₊: the weight of the class, by prior and loss"), range=[-0.02, 1.02])
     figure.update_yaxes(title=_("normalized expected cost"), range=[-0.02 * top, min(max(1.06 * top, 0.2), 1.02)])
     return _framed(figure)
 

@@ -370,7 +370,7 @@ def duplicates(table: active.FittableTable) -> None:
     if beside:
         sentences.append(
             _(
-                "TAN and AODE, learnt anew with {counts} copies, tell a copy from new evidence; what still grows there "
+                "TAN and AODE, refitted with {counts} copies, tell a copy from new evidence; what still grows there "
                 "is smoothing, k times over."
             ).format(counts=_(", ").join(map(str, REFITTED)))
         )
@@ -394,7 +394,7 @@ def _controls(table: active.FittableTable, ledger: Ledger) -> tuple[str, int, bo
     two.slider(_("copies"), **within_limits(keys.COPIES))
     three.toggle(
         _("with TAN and AODE"),
-        help=_("They are learnt anew with the copies; on a large table that takes a while."),
+        help=_("They are refitted with the copies; on a large table that takes a while."),
         **bound_to(keys.COPIES_BESIDE, beside),
     )
     return names[copied], current().seen(keys.COPIES), beside

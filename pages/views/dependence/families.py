@@ -347,8 +347,8 @@ def _verdicts(table: active.FittableTable, readings: _Readings, apart: Mapping[s
     """Which models are better or worse than naive Bayes as procedures, as far as that can be said."""
     if runs is None:
         return _(
-            "Differences from naive Bayes are those on these rows alone: each row had its say in what judges it. The "
-            "switch above learns all anew without it."
+            "Differences from naive Bayes are those on these rows alone: each row took part in choosing what judges "
+            "it. The switch above refits everything without it."
         )
 
     def named(places: pd.Series[bool]) -> str:
@@ -378,7 +378,7 @@ def _verdicts(table: active.FittableTable, readings: _Readings, apart: Mapping[s
     ]
     if alone:
         sentences.append(
-            _("One comparison alone, not corrected for the others, would also tell: {models}.").format(
+            _("Different also if only one comparison were made, without the correction: {models}.").format(
                 models=_("; ").join(alone)
             )
         )

@@ -158,7 +158,7 @@ def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:
     )
     st.caption(
         _("A tree chooses the heaviest edges, so they are heavy by chance too: each is compared with the edge of the "
-          "same rank in {n} trees learnt anew on tables whose columns are shuffled within each class.").format(
+          "same rank in {n} trees refitted to tables whose columns are shuffled within each class.").format(
             n=f"{chance.draws:,}"
         )
     )  # fmt: skip

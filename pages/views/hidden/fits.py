@@ -19,7 +19,6 @@ from bayes_engine.models.em_runs import (
     ceiling,
     hidden_rows,
     information_criteria,
-    most_discriminating_columns,
     nearest_rows,
     objectives_reached,
     one_hot,
@@ -32,6 +31,7 @@ from bayes_engine.models.mixture_components import Conditional, Form
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
 from pages import active
+from pages.components.axes import discriminating
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.job_queue import in_worker
@@ -82,15 +82,10 @@ def numbers_of(table: active.FittableTable, columns: Sequence[int]) -> Any:
 def axes(table: active.FittableTable) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
     n, state = len(numeric_features(table)), current()
-    first = _most_discriminating(table) if n > 2 else (0, 1)
+    first = discriminating(table)
     x = state.seen_among(keys.EM_X, range(n), first[0])
     others = [j for j in range(n) if j != x]
     return x, state.seen_among(keys.EM_Y, others, next(j for j in (*first[::-1], 0) if j != x))
-
-
-@cached(max_entries=64)
-def _most_discriminating(table: active.FittableTable) -> tuple[int, int]:
-    return most_discriminating_columns(numbers_of(table, range(len(numeric_features(table)))), true_classes(table))
 
 
 def run_in_use(table: active.FittableTable) -> MixtureRun:

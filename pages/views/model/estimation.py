@@ -158,7 +158,7 @@ def _levels(table: active.FittableTable, spec: Spec, conditional: LevelCondition
                 Head(_("Jeffreys") if known.bare else _("in use"), right=True),
                 Head(_("95% credible"), right=True),
                 Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
-                Head("Laplace", right=True),
+                Head(_("Laplace"), right=True),
             ],
             [
                 [
@@ -273,7 +273,7 @@ def _estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable
             for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
         note = _("With α pseudo-observations of the column's mean a rate is Gamma distributed once the rows are "
-                 "counted; the interval holds it with 95%.")  # fmt: skip
+                 "counted; it lies in the interval with probability 95%.")  # fmt: skip
         if not any(estimates.added):
             note = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
                      "½ added to Σx.")  # fmt: skip
@@ -283,7 +283,9 @@ def _estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable
             [f"{symbol} | {clean(table.class_(c), 40)}", "–", "–", number(used[j]), _within(low[k], high[k])]
             for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]
-        note = _("The interval holds the parameter with 95%, given the rows and the prior that smoothed it.")
+        note = _(
+            "Given the rows and the prior that smoothed it, the parameter lies in the interval with probability 95%."
+        )
     else:
         place = {term: v for v, term in enumerate(estimates.terms)}
         rows = [
@@ -294,14 +296,14 @@ def _estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable
             for j, (c, k) in enumerate(zip(estimates.classes, order, strict=True))
         ]  # fmt: skip
         note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
-                 "of them Beta; the interval holds it with 95%.")  # fmt: skip
+                 "of them Beta; it lies in the interval with probability 95%.")  # fmt: skip
         if not estimates.added.any():
             note = _("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
                      "the intervals are those under Jeffreys' prior, ½ a level.")  # fmt: skip
     heads = [
         Head(table.column(estimates.variable.name)),
         Head("ML", _("Maximum likelihood: nothing added."), right=True),
-        Head("Laplace", _("α = 1, whatever the model has."), right=True),
+        Head(_("Laplace"), _("α = 1, whatever the model has."), right=True),
         Head(_("in use"), right=True),
         Head(_("95% credible"), right=True),
     ]

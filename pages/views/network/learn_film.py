@@ -100,7 +100,7 @@ def _step_in_words(here: LearningData, asked: SearchTask, result: SearchResult, 
         sentence += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
     if now.delta < 0 and result.status != "given":
         sentence += " " + _(
-            "No move gained here; the climb takes a few steps more, to see whether the score rises again."
+            "No move improves the score here; the search takes a few more steps, in case it rises again."
         )
     return sentence
 

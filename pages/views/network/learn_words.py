@@ -104,7 +104,7 @@ def why_ended(result: SearchResult) -> str:
         return _("Along this order no further parent improves the score of any column.")
     return {
         "optimum": _("Proven: no graph that the constraints allow scores higher."),
-        "local optimum": _("No single arc added, deleted or reversed gains any more: a local optimum."),
+        "local optimum": _("No single arc added, deleted or reversed improves the score: a local optimum."),
         "steps": _("The search was stopped at its limit of steps."),
         "time": _("The time was up: this is the best graph found until then. Give it more seconds to go on."),
         "cancelled": _("The search was cancelled: this is the best graph found until then."),

@@ -68,7 +68,7 @@ def beside_logistic_regression(evaluated: Evaluated) -> None:
     sentences = [
         _("Left: what each class looks like was learnt, P(x | c) P(c); the other columns are integrated out, exactly."),
         _("Right: only what separates the classes was learnt, P(c | x); it cannot leave a column out, so it was "
-          "fitted anew to these two."),
+          "refitted to these two."),
         _("Both decide under your losses.")
         if active.losses(table).by_amount is None
         else _("Both decide under your losses at the case's amount."),
