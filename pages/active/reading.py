@@ -17,6 +17,7 @@ from bayes_engine.workbench.incoming.file_blocks import CellBlocks
 from pages.active.files import ENCODINGS, READING, SECOND_FILE, File, Role, Upload
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.listed_buttons import listed
 from pages.runtime.state import State, bound_to, change, control, current
@@ -131,8 +132,13 @@ def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
         )
         if recipe.format == "text":
             st.caption(_("The file as this encoding has it"))
-            shown = first_lines(upload.file.content, recipe.encoding)
+            shown = _first_lines(upload.file.digest, recipe.encoding, upload.file.content)
             st.code("\n".join(f"{n:>5}  {clean(text, 160)}" for n, text in shown), language=None)
+
+
+@cached(max_entries=16)
+def _first_lines(digest: str, encoding: str, _content: bytes) -> list[tuple[int, str]]:
+    return first_lines(_content, encoding)
 
 
 def _types(reading: Reading, places: Sequence[Any], override: Callable[[str], Callable[[State, Any], State]]) -> None:
