@@ -245,6 +245,7 @@ def _fresh(state: State) -> State:
     return state.showing(*(key.to(key.default) for key in stale if state.seen(key)))
 
 
+@cached(max_entries=512)
 def _step(table: active.FittableTable, name: str) -> float:
     """A round step of about a fiftieth of the column's range."""
     column = table.parts.X[name]
