@@ -15,6 +15,7 @@ from pages.shell.frame import title
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision, firmness
 from pages.views.case.editor import case_in_use, exercise_banner, with_exercise
+from pages.views.case.nomogram import nomogram_view
 from pages.views.case.working import case_working, working
 
 opened = active.table_in_use()
@@ -30,9 +31,13 @@ except BayesEngineError as error:  # an exercise that cannot be drawn, a model t
         st.button(_("Back to the table"), **on_click(lambda s: with_exercise(s, 0)))
     end_page()
 exercise_banner(one)
-views = {"decision": _("The decision"), "ask": _("What to ask next")}
-if choose(_("View"), keys.CASE_VIEW, views, titled=False) == "ask":
+views = {"decision": _("The decision"), "nomogram": _("Nomogram"), "ask": _("What to ask next")}
+view = choose(_("View"), keys.CASE_VIEW, views, titled=False)
+if view == "ask":
     ask.interview(one)
+    end_page()
+if view == "nomogram":
+    nomogram_view(one)
     end_page()
 try:
     worked = case_working(one)

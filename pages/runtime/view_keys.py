@@ -224,7 +224,8 @@ TARGET = _number("target", 2.0, 0.0, 100.0, widget="target_error")
 
 # case -----------------------------------------------------------------------------------------------------------------
 
-CASE_VIEW = _choice("case_view", "decision", "decision", "ask")
+CASE_VIEW = _choice("case_view", "decision", "decision", "ask", "nomogram")
+NOMOGRAM_BESIDE = _choice("nomogram_beside", "", "smoothing", "logistic", widget="nomogram_beside_chosen")
 LEFT_OUT = _switch("left_out")
 EXERCISE = _whole("exercise", 0)
 FILL = _switch("fill")

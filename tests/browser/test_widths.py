@@ -28,6 +28,7 @@ VIEWS: dict[str, tuple[str, State]] = {
     "decisions": ("decisions", State(table="penguins")),
     "case": ("case", MELONS),
     "ask": ("case", showing(MELONS, case_view="ask")),
+    "nomogram": ("case", showing(MELONS, case_view="nomogram")),
     "exercise": ("case", showing(MELONS, exercise=1)),
     "classify": ("classify", State(table="german-credit")),
     "map": ("dependence", State(table="watermelon2")),

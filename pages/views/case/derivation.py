@@ -55,7 +55,9 @@ LINE [st=TextInput] { padding: .12rem 0; }
 }
 @media print {
   [st=Sidebar], [st=Header], [st=Toolbar], .st-key-case_editor,
-  .st-key-controls, .st-key-waterfall_controls, .st-key-left_out, .st-key-copy { display: none !important; }
+  .st-key-controls, .st-key-waterfall_controls, .st-key-left_out, .st-key-copy,
+  .st-key-case_view, .st-key-nomogram_controls { display: none !important; }
+  .st-key-nomogram_sentence .st-key-case_verdict { display: none !important; } /* the foot has the same numbers */
   [st=MainBlockContainer] { padding: 0 !important; }
 }
 """.replace("LINE", ":is(.st-key-factors, .st-key-super_parents) > [st=LayoutWrapper] > [st=HorizontalBlock]")
