@@ -84,12 +84,12 @@ def lay_out(
     reach = data.reach()
     if place.header is None and not reach.any():
         raise ReadError("every cell of the file is empty: there is no data in it")
-    names = _uncommented(place.names(grid), bool(place.top) or delimiter not in (",", ";"), notes)
+    usual = int(np.bincount(data.widths).argmax())
+    names = _uncommented(place.names(grid), usual, bool(place.top) or delimiter not in (",", ";"), notes)
     if place.header is None and header is None:
         notes.append(note("no header was found: the first row is data, and the columns are called column_1, column_2, "
                           "…", "warning", int(data.lines[0]))
                      .offering(offer("The first row holds the names", "header", int(data.lines[0]))))  # fmt: skip
-    usual = int(np.bincount(data.widths).argmax())
     if names and len(names) < usual and reach.max() <= len(names):
         usual = len(names)  # nothing but delimiters stands beyond the last name
     if names and len(names) == usual - 1 and (data.widths == usual).all() and _row_names(data.first):
@@ -113,9 +113,12 @@ def lay_out(
     return layout, data, False if place.header is None else int(grid.lines[place.header])
 
 
-def _uncommented(names: list[str], told: bool, notes: list[Note]) -> list[str]:
+def _uncommented(names: list[str], usual: int, told: bool, notes: list[Note]) -> list[str]:
     """Names of columns without the sign of a comment before the first, where the lines above or the delimiter tell that
-    it is none of its name, or a blank follows it."""
+    it is none of its name, or a blank follows it, or it is a cell too many."""
+    if names[:1] == ["#"] and len(names) == usual + 1:
+        notes.append(note("the sign '#' before the names of the columns is left out"))
+        return names[1:]
     match = re.match(r"\s*#(\s*)(?=[^\W\d])", names[0]) if len(names) > 1 else None
     if match is None or any(name.lstrip().startswith("#") for name in names[1:]) or not (told or match[1]):
         return names

@@ -83,7 +83,8 @@ def locate(grid: Records) -> TableLocation:
     votes = _votes(head[k], below, usual)
     above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
     if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
-        header: int | None = above if not _comment(head[above]) or widths[above] == usual else None
+        apart = head[above][0].strip() == "#"  # a sign of a comment that is a cell of its own
+        header: int | None = above if not _comment(head[above]) or widths[above] in (usual, usual + apart) else None
     elif above is None and votes < 0 and _lone_name(grid, head[:k], usual):
         return TableLocation(k - 1, k, lone=True)
     else:

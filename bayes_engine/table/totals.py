@@ -203,9 +203,23 @@ def _nameless_sum(grid: Records, first: int, last: int, rows: NDArray[np.intp]) 
     row = row_at(grid, last - 1)
     above = rows[rows < last - 1]
     label = _label(row)
-    if label is None and (row[0].strip() or grid.first.iloc[first : last - 1].str.strip().eq("").any()):
+    texts = [cell for cell in row if cell.strip() and not is_number(cell)]
+    if label is None and (texts or row[0].strip() or grid.first.iloc[first : last - 1].str.strip().eq("").any()):
         return False
-    return len(above) >= 4 and _agrees(row, grid, above, Label("sum" if label is None else label.meaning, False))
+    if len(above) < 4 or not _agrees(row, grid, above, Label("sum" if label is None else label.meaning, False)):
+        return False
+    return label is not None or _largest(row, grid.rows(first, last - 1))
+
+
+def _largest(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a number of a row is larger than all in its column, as a sum of more than one is."""
+    for j, cell in enumerate(row):
+        column = [r[j] for r in rows if j < len(r) and is_number(r[j])]
+        if is_number(cell) and column:
+            values = numbers_among([cell, *column], None)[0]
+            if (values[0] > values[1:]).all():
+                return True
+    return False
 
 
 def _mostly_sums(grid: Records, first: int, among: NDArray[np.intp]) -> bool:

@@ -807,6 +807,19 @@ TABLES: dict[str, tuple[str, list[str], int, str]] = {
         9,
         "'#'",
     ),
+    "a comment of names": (
+        "# a b\n" + "".join(f"{k / 7:.3f} {k / 3:.3f}\n" for k in range(9)),
+        ["a", "b"],
+        9,
+        "the sign '#'",
+    ),
+    "a column called #": (
+        '"Plot: pond 3"\n"#","Date Time, GMT+02:00","Temp, °C"\n'
+        + "".join(f"{k},03/{k + 10}/24 01:00:00 PM,{k / 4}\n" for k in range(1, 12)),
+        ["#", "Date Time, GMT+02:00", "Temp, °C"],
+        11,
+        "lines above the table",
+    ),
     "names over names": (f"Ort,2022,,2023,\n,m,w,m,w\n{FOUR}", GROUPED, 9, "stand in lines 1, 2, and are put together"),
     "names twice": (f"Ort,2022,2022,2023,2023\nOrt,m,w,m,w\n{FOUR}", GROUPED, 9, "put together"),
     "names over names and units": (
@@ -846,6 +859,8 @@ ROWS_ALL: dict[str, tuple[str, int]] = {
     "levels": (lines(*(f"{'Summe' if k % 3 else 'Mittel'},{k},{k * k % 7}" for k in range(12))), 12),
     "a person called Max": (lines(*BODY, "Max,,3.5"), 13),
     "a sum that is none": (lines(*BODY, f",{N},{X + 1}"), 13),
+    "one of few": (lines(*(f"a{k},{int(k == 3)},0" for k in range(12)), ",1,0"), 13),
+    "a word beside": (lines(*BODY, f",{N},b"), 13),
     "dashes in a column of words": (lines(*(f"a{k},{'---' if k % 3 else 'ok'},{k}" for k in range(12))), 12),
     "one column of dashes": (lines(*["a -- b", "---", "word", "-----"] * 4, head="text"), 16),
     "a row of missing cells": (lines(*BODY[:6], "-,-,-", *BODY[6:]), 13),
