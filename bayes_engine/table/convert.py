@@ -137,9 +137,10 @@ def convert(
         columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
     notes = [n for column in columns.values() for n in column.notes]
     if points_in_doubt and decimal is None and not marks & {",", "."}:
-        notes += [point_note(name, text[columns[name].values.notna()], place[name]) for name, text in waiting.items()
-                  if pd.api.types.is_numeric_dtype(columns[name].values.dtype)
-                  and not text.str.contains(",").any() and text.str.contains(r"\.\d").any()]  # fmt: skip
+        known = {name: text[columns[name].values.notna()] for name, text in waiting.items()
+                 if pd.api.types.is_numeric_dtype(columns[name].values.dtype)}  # fmt: skip
+        notes += [point_note(name, text, place[name]) for name, text in known.items()
+                  if not text.str.contains(",").any() and text.str.contains(r"\.\d").any()]  # fmt: skip
     absent = {name: column.absent for name, column in columns.items()}
     taken = sorted({token for counts in absent.values() for token in counts if token})
     notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)

@@ -672,6 +672,10 @@ def test_numbers_that_count_days_can_be_read_so(name: str, number: str, day: str
         assert taken(data, as_dates).frame[name][0] == pd.Timestamp(day)
 
 
+def test_a_day_that_is_none_shows_no_point_of_a_number() -> None:
+    assert column(["5 kr.", "00.00.0000", "0000-00-00"]).frame["x"].isna().tolist() == [False, True, True]
+
+
 def test_null_among_words_is_missing_unless_the_column_is_kept_as_text() -> None:
     data = b"x;y\nred;u\nNULL;v\nblue;u\nred;v\n"
     reading = read_table(data)
