@@ -363,7 +363,8 @@ def _said(name: str, says: str, kinds: str, write: Callable[[int, str], str]) ->
 
 
 _said("a word among numbers", "numbers and text", "nf", lambda i, c: "unknown" if i == 5 else c)
-_said("units", "unit 'kg'", "nf", lambda _i, c: f"{c} kg")
+_number("units", "the unit 'kg' is left out", "nf", lambda c: (f"{c} kg", float(c)))
+_said("units that few know", "unit 'loads'", "nf", lambda _i, c: f"{c} loads")
 _said("units and a word", "unit 'kg'", "nf", lambda i, c: "heavy" if i == 5 else f"{c} kg")
 _said("suffixes", "suffixes", "nf", lambda i, c: f"{c}{'kM'[i % 2]}")
 _said("leading zeros", "lose digits", "n", lambda _i, c: f"0{c}")

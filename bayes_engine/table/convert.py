@@ -55,6 +55,7 @@ from bayes_engine.table.numbers import (
     is_number,
     means_missing,
     numbers_among,
+    numbers_with_unit,
     plain_numbers,
     pointed,
     telephone_among,
@@ -203,7 +204,7 @@ def convert_column(
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
-        numbers = numbers or dressed_numbers(rest, decimal, both=both)
+        numbers = numbers or dressed_numbers(rest, decimal, both=both) or numbers_with_unit(rest, decimal, both=both)
     if numbers is None:
         rows = _spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", rows)

@@ -38,11 +38,14 @@ from bayes_engine.table.numbers import (
     ParsedNumbers,
     is_limit,
     is_number,
+    known_unit,
     mark_in_doubt,
+    means_missing,
     numbers_among,
     pointed,
     precision_loss,
     scaled,
+    unflagged,
     units_of,
     usual_unit,
     version_among,
@@ -155,6 +158,9 @@ def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, positi
         notes.append(note("column '{column}' is in percent: '{example}' is read as {value}, not as {share}",
                           column=name, example=written, value=value, share=share)
                      .offering(as_text(position)))  # fmt: skip
+    elif known_unit(written) == numbers.unit != "":
+        notes.append(note("column '{column}': the unit '{left}' is left out, the numbers are kept", column=name,
+                          left=numbers.unit).offering(as_text(position)))  # fmt: skip
     elif numbers.unit:
         notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
                           column=name, sign=numbers.unit).offering(as_text(position)))  # fmt: skip
@@ -181,6 +187,8 @@ def unit_left_out(own: Note) -> str:
     >>> [unit_left_out(remark) for remark in signs_notes("x", ["$", "cm"])]
     ['cm']
     """
+    if left := own.message.params.get("left"):
+        return str(left)
     signs = own.message.params.get("signs")
     named = signs.parts if isinstance(signs, Listing) else ()
     shown = (str(part.params["name"]) for part in named if isinstance(part, Message))
@@ -393,6 +401,10 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
     plain = [k for k in kept if is_number(k)]
     read = {*taken_apart, *bear, *plain}
     strange = [k for k in kept if k not in read]
+    if not taken_apart and (flagged := _flagged(kept)):
+        return [note("column '{column}' holds numbers of which some have a mark behind them ({values}), as footnotes "
+                     "and flags are written, and stays text", "warning", column=name, values=listed(flagged))
+                .offering(offer("Read as numbers, without the marks", "types", ((position, "number"),)))]  # fmt: skip
     most = sum(map(kept.__getitem__, read)) >= 0.8 * sum(kept.values())
     if not read or len(kept) < 2 or not (most or 2 * len(read) >= len(kept)):
         return []
@@ -405,7 +417,8 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
         return [note("column '{column}' holds numbers that are approximate or bear an error ('{example}' may be "
                      "{value}), and stays text", "warning", column=name, example=inexact[0],
                      value=_value_of(inexact[0])).offering(*_as_missing(strange), *offers)]  # fmt: skip
-    if bear and not plain and (not strange or most):
+    others = units_of(strange)
+    if bear and not plain and not others and (not strange or most):
         parts = {"column": name, "unit": unit, "example": bear[0]}
         if strange:
             return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}') and text ({values}), "
@@ -413,7 +426,6 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
                     .offering(*_as_missing(strange), *offers)]  # fmt: skip
         return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
                      **parts).offering(*offers)]  # fmt: skip
-    others = units_of(strange)
     if len({own for _, own in others.values()} | {unit} - {""}) > 1 and 2 * (len(bear) + len(others)) >= len(kept):
         return [note("column '{column}' holds numbers with different units ('{example}', '{other}'), and stays text",
                      "warning", column=name, example=(bear or [*others])[0],
@@ -438,6 +450,29 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
                 .offering(*_as_missing(strange), *offers)]  # fmt: skip
     return [note("column '{column}' holds numbers and text ({values}), so it stays text", "warning", column=name,
                  values=listed(strange)).offering(*offers)]  # fmt: skip
+
+
+_FLAGS = 6
+"""Different marks behind the numbers of a column at most."""
+
+
+def _flagged(kept: Mapping[str, int]) -> list[str]:
+    """The cells of a column of numbers that have the mark of a footnote or a flag behind them, one for each mark; none
+    where any other cell is no number, or where most have a letter."""
+    flags = dict[str, list[str]]()
+    plain = 0
+    for cell, n in kept.items():
+        if is_number(cell):
+            plain += n
+            continue
+        bare, mark = unflagged(cell)
+        if mark and is_number(bare):
+            flags.setdefault(mark, []).append(cell)
+        elif not means_missing(bare):
+            return []
+    lettered = sum(kept[cell] for mark, cells in flags.items() if mark.isalpha() for cell in cells)
+    few = 0 < len(flags) <= _FLAGS and lettered <= plain
+    return [cells[0] for cells in flags.values()] if few else []
 
 
 def _parts_of_codes(cells: Sequence[str]) -> bool:

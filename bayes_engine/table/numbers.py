@@ -98,6 +98,30 @@ _SUFFIXES = {
 _LIMITS = frozenset("<>≤≥＜＞")
 _INEXACT = re.compile(r"(?:[~≈∼±]|\+/-|ca\.?|approx\.?|about) ?([^±~]++)|([^±+]++)(?:±|\+/-)[^±]++", re.IGNORECASE)
 """A number that is about so much, or that an error follows; or the error alone."""
+UNITS = frozenset((
+    "nm", "µm", "μm", "um", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "mm²", "cm²", "m²", "km²", "mm2", "cm2",
+    "m2", "km2", "㎡", "ha", "sqm", "sqft", "ft²", "ft2", "mm³", "cm³", "dm³", "m³", "mm3", "cm3", "dm3", "m3", "cc",
+    "µl", "μl", "µL", "μL", "ml", "mL", "cl", "cL", "dl", "dL", "hl", "gal", "ng", "µg", "μg", "ug", "mg", "kg", "lb",
+    "lbs", "oz", "ns", "µs", "μs", "ms", "sec", "min", "hr", "hrs", "°", "°C", "°F", "℃", "℉", "º", "ºC", "km/h",
+    "kmh", "kph", "mph", "m/s", "kn", "kt", "kN", "Nm", "Pa", "hPa", "kPa", "MPa", "bar", "mbar", "psi", "mmHg", "kJ",
+    "MJ", "kcal", "cal", "Wh", "kWh", "MWh", "GWh", "mW", "kW", "MW", "GW", "hp", "PS", "mV", "kV", "mA", "mAh", "Ah",
+    "Ω", "kΩ", "MΩ", "Hz", "kHz", "MHz", "GHz", "rpm", "bpm", "dB", "dBA", "dBm", "lx", "lux", "lm", "cd", "kB", "KB",
+    "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "Mbps", "Gbps", "Mbit/s", "Gbit/s", "dpi", "px", "g/l", "g/L",
+    "g/dl", "g/dL", "mg/l", "mg/L", "mg/dl", "mg/dL", "µg/l", "µg/L", "μg/l", "μg/L", "ug/L", "ng/ml", "ng/mL",
+    "pg/ml", "pg/mL", "mg/kg", "µg/kg", "mol", "mmol", "mol/l", "mol/L", "mmol/l", "mmol/L", "µmol/l", "µmol/L",
+    "μmol/L", "mEq/L", "U/l", "U/L", "IU/l", "IU/L", "mIU/L", "ppm", "ppb", "‰", "µg/m³", "μg/m³", "µg/m3", "ug/m3",
+    "mg/m³", "mg/m3", "kg/m²", "kg/m2", "kg/m³", "kg/m3", "g/cm³", "g/cm3", "g/km", "kWh/m²", "mpg", "l/100km",
+    "L/100km", "公斤", "千克", "克", "斤", "吨", "毫米", "厘米", "米", "公里", "千米", "平方米", "平米", "毫升", "升",
+    "岁", "分钟", "小时", "摄氏度",
+))  # fmt: skip
+"""The units that are known, as they are written behind a number."""
+_APART = frozenset(["m", "g", "t", "l", "L", "s", "h", "d", "V", "J"])
+"""Units that are known behind a blank alone: 12m, 5s and 320d may be names."""
+_FLAG = re.compile(
+    r"[ \u00a0]?+(?:[*†‡§¶#^]{1,3}|\((?:[A-Za-z]{1,3}|[0-9]{1,2}|\*)\)|\[(?:[A-Za-z]{1,3}|[0-9]{1,2})\]"
+    r"|[¹²³⁴⁵⁶⁷⁸⁹]{1,2})\Z|(?:[ \u00a0]|(?<=[.,][0-9])|(?<=[.,][0-9]{2}))[A-Za-z]{1,2}\Z"
+)
+"""A mark behind a number: of a footnote, or a letter that flags it (7.7 L, 12.1 p)."""
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
 
 
@@ -228,6 +252,52 @@ def dressed_numbers(cells: list[str], decimal: Mark | None, *, both: bool = Fals
                          () if fitting else tuple(i for i, own in enumerate(marks) if own == ","))  # fmt: skip
 
 
+def known_unit(cell: str) -> str:
+    """The known unit behind the last digit of a cell; "" where there is none.
+
+    >>> [known_unit(cell) for cell in ("1,5 kg", "163cm", "5 m", "12m", "12A", "kg", "3 m²", "17 m2", "5 km/h")]
+    ['kg', 'cm', 'm', '', '', '', 'm²', 'm2', 'km/h']
+    """
+    tail = _BEHIND.search(cell[-16:])
+    if tail is None:
+        return ""
+    unit = tail[2]
+    return unit if unit in UNITS or (unit in _APART and tail[1]) else ""
+
+
+_BEHIND = re.compile(r"(?<=[0-9])[.,]?+([ \u00a0\u2009\u202f]?+)([^\s0-9.,][^\s0-9]{0,7}(?:[23]|(?:/(?:100)?km))?)\Z")
+
+
+def numbers_with_unit(cells: list[str], decimal: Mark | None, *, both: bool = False) -> ParsedNumbers | None:
+    """Numbers that all have the same known unit behind them. None where not every cell is one.
+
+    >>> read = numbers_with_unit(["1,5 kg", "12 kg"], None)
+    >>> read.values.tolist(), read.mark, read.unit, numbers_with_unit(["5 kg", "3 lb"], None)
+    ([1.5, 12.0], ',', 'kg', None)
+    """
+    unit = known_unit(cells[0])
+    if not unit or not all(known_unit(cell) == unit for cell in cells):
+        return None
+    bare = [cell.removesuffix(unit).rstrip() for cell in cells]
+    if identifier_among(bare) is not None:
+        return None
+    read = plain_numbers(bare) if decimal != "," else None
+    read = read or dressed_numbers(bare, decimal, both=both)
+    return None if read is None or read.unit else read._replace(unit=unit, example=cells[bare.index(read.example)])
+
+
+def unflagged(cell: str) -> tuple[str, str]:
+    """A cell without the mark of a footnote or the flag behind it, and that; nothing where it is no such mark.
+
+    >>> [unflagged(cell) for cell in ("27.9*", "47.5 (a)", "12.1 p", ": c", "12A", "5 kg")]
+    [('27.9', '*'), ('47.5', '(a)'), ('12.1', 'p'), (':', 'c'), ('12A', ''), ('5 kg', '')]
+    """
+    mark = _FLAG.search(cell[-9:])
+    if mark is None or mark[0].strip() in UNITS:
+        return cell, ""
+    return cell[: -len(mark[0])].strip(), mark[0].strip()
+
+
 def _mark_of(match: re.Match[str] | None) -> Mark | None:
     """The decimal mark that a number shows by itself, or a point where it has none; None where it may be either."""
     fitting: list[Mark] = [s for s in (".", ",") if match is None or _STYLE[s].fullmatch(match["body"])]
@@ -270,11 +340,14 @@ def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.fl
     parts = [scaled(cell) for cell in cells]
     unit = usual_unit([bare for bare, _ in parts])
     matches = [_undressed(bare.removesuffix(unit).strip()) for bare, _ in parts]
+    flags = [("", "") if match else unflagged(bare) for match, (bare, _) in zip(matches, parts, strict=True)]
+    matches = [match or _undressed(bare) for match, (bare, _) in zip(matches, flags, strict=True)]
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
     mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in matches))
     values = np.array([_value(m, mark) * by if m and _STYLE[mark].fullmatch(m["body"]) else np.nan
                        for m, (_, by) in zip(matches, parts, strict=True)])  # fmt: skip
-    left = sorted({unit, *(m[side] or "" for m in matches if m for side in ("before", "after"))} - {""})
+    flagged = {flag for (_, flag), x in zip(flags, values.tolist(), strict=True) if x == x}
+    left = sorted({unit, *flagged, *(m[side] or "" for m in matches if m for side in ("before", "after"))} - {""})
     return values, mark, left
 
 

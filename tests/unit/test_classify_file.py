@@ -464,9 +464,10 @@ def test_where_the_table_s_words_became_missing_so_do_the_file_s_suffixes():
     assert not rows.unreadable.any()
 
 
-def test_the_unit_that_a_person_s_table_was_read_without_is_left_out_of_the_file_too():
+@pytest.mark.parametrize("chosen", [False, True])
+def test_the_unit_that_a_person_s_table_was_read_without_is_left_out_of_the_file_too(chosen: bool):
     lines = ["size,y", "12 cm,a", "9 cm,b", "10 cm,a"]
-    table = read_table("\n".join(lines).encode(), types={"size": "number"})
+    table = read_table("\n".join(lines).encode(), types={"size": "number"} if chosen else {})
     units = {str(remark.column): unit for remark in table.report if (unit := unit_left_out(remark))}
     assert units == {"size": "cm"}
     file = CellBlocks.of(pd.DataFrame({"size": ["13 cm", "8", "5 kg"]}))

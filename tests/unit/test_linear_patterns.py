@@ -70,6 +70,8 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "is it a number": (numbers.is_number, lambda n: "1" * n + "x"),
     "a telephone number": (numbers.PHONE.fullmatch, lambda n: "+1" + "(" * n),
     "a unit": (numbers.usual_unit, lambda n: ["1" * n + "," * n]),
+    "a known unit": (numbers.known_unit, lambda n: "1" * n + " " * n + "k" * n),
+    "a flag": (numbers.unflagged, lambda n: "1." + "1" * n + "*" * n),
     "a suffix": (numbers.scaled, lambda n: "1" * n + "k" * n),
     "a power of ten": (numbers._POWER.search, lambda n: "1 x 10^" + "1 x 10" * (n // 6)),
     "a dash of a thousand dashes": (numbers._NOTHING.fullmatch, lambda n: "(" + "-" * n + "x"),

@@ -574,7 +574,7 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
     for words in (["ny", "sd", "ok"], ["yes", "no", "1"]):
         reading = column([*words, mark] * 5)
         assert reading.frame["x"].tolist() == [*words, mark] * 5
-    assert column([mark] * 5 + ["1 m"] * 5).frame["x"].notna().all()
+    assert column([mark] * 5 + ["1 box"] * 5).frame["x"].notna().all()
 
 
 @pytest.mark.parametrize(("cells", "values", "what"), [
