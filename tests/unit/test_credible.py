@@ -33,6 +33,7 @@ from bayes_engine.logspace import exp
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.priors import Dirichlet
+from bayes_engine.table.schema import Variable
 from bayes_engine.uncertainty.credible import credible
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -88,6 +89,16 @@ def test_one_variance_for_all_classes_has_the_degrees_of_all() -> None:
     assert belief.tied
     assert belief.degrees.tolist() == [15.0, 15.0]
     assert len(set(belief.square.tolist())) == 1
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_classes_with_one_variance_draw_it_together(tied: bool) -> None:
+    of = NormalPosterior(
+        Variable("mass", "continuous"), (), np.zeros(2), np.zeros(2), np.full(2, 5.0), np.ones(2), np.ones(2), tied
+    )
+    row: Any = {"mass": np.array([1.0])}
+    drawn = of.draw(row, (), 50, np.random.default_rng(0))
+    assert drawn.shape == (50, 2) and (drawn[:, 0] == drawn[:, 1]).all() == tied
 
 
 def test_the_interval_shrinks_with_the_root_of_the_rows() -> None:

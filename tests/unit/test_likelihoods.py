@@ -409,3 +409,14 @@ def test_a_typed_schema_may_say_it_all() -> None:
     X = pd.DataFrame({"n": [0, 1, 5, 7], "x": [0.1, 0.2, 3.0, 3.1]})
     model = NaiveBayes(schema=schema).fit(X, list("aabb"))
     assert [type(f) for f in model.factor_.parts[1:]] == [PoissonLeaf, KernelLeaf]
+
+
+def test_a_gaussian_is_as_far_from_another_as_its_means_and_spreads_are() -> None:
+    def leaf(*of_class: float) -> Any:
+        X = [[side * v] for v in of_class for side in (-1.0, 1.0)]
+        return NaiveBayes().fit(X, np.repeat([0, 1], len(X) // 2)).factor_.parts[-1]
+
+    near, far = leaf(2.0, 4.0), leaf(3.0, 4.0)
+    assert (near.variance.tolist(), far.variance.tolist()) == ([4.0, 16.0], [9.0, 16.0])
+    assert near.distance(near) == far.distance(far) == 0.0
+    assert near.distance(far) == far.distance(near) == pytest.approx((3.0 - 2.0) / 3.0)

@@ -287,8 +287,10 @@ def test_the_prior_may_stand_in_any_order_and_labels_decide() -> None:
     ],
 )
 def test_what_is_no_posterior_is_refused(posterior: Any, prior: Any, error: type[Exception], text: str) -> None:
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text) as refused:
         flip_margins(posterior, HOSPITAL, prior)
+    if isinstance(refused.value, UndefinedPosterior):
+        assert refused.value.rows == (0,)
 
 
 # wished ---------------------------------------------------------------------------------------------------------
