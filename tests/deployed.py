@@ -132,7 +132,8 @@ def proxied(folder: Path, processes: int = 2) -> Iterator[Proxy]:
         )
         other = f"ssl_certificate {certificate}; ssl_certificate_key {key}; return 444;"
         (folder / "nginx.conf").write_text(
-            f"daemon off; pid {folder}/pid; error_log {folder}/errors warn; events {{}} http {{ {temporary}\n"
+            f"daemon off; pid {folder}/pid; error_log {folder}/errors warn; events {{}}\n"
+            f"http {{ access_log off; {temporary}\n"
             f"server {{ listen 127.0.0.1:{port} ssl default_server; {other} }}\n{text}}}\n",
             encoding="utf-8",
         )
