@@ -40,21 +40,26 @@ ROOT = Path(__file__).parents[1]
 CORE = ("stats", "priors.py", "factors", "ledger.py", "decision", "inference")
 SUBJECTS = {
     "brute": """
-        brute_joint brute_network brute_semi_naive
+        brute_gibbs brute_joint brute_network brute_network_models brute_semi_naive
+    """,
+    "golden": """
+        golden
     """,
     "laws": """
-        laws_decisions laws_gaussian laws_naive_bayes laws_network laws_semi_naive
+        laws_decisions laws_gaussian laws_likelihoods laws_modes_of_use laws_naive_bayes laws_network laws_semi_naive
     """,
     "oracles": """
-        scikit_learn_named
+        gaussian likelihoods mixture network_classifier network_em scikit_learn scikit_learn_named
     """,
     "unit": """
-        amounts ask ask_likelihoods averaged_fast calibrated classes_without_rows compare conditionals counted
-        credible curves derivation derivation_likelihoods dirichlet double_counting elimination em estimates
-        evaluate expected_counts family_counts fixed_point forward_sampling gaussian gibbs gibbs_walk
-        junction_tree labels ledger likelihood_choice likelihoods logspace loss margins mixture moments
-        multiple_tests naive_bayes network_classifier network_models numeric_faults one_dependence priors
-        regions semi_supervised small_figures values weighted
+        amounts ask ask_likelihoods averaged_fast calibrated chow_liu classes_without_rows compare complement
+        conditionals counted credible curves dependence derivation derivation_likelihoods dirichlet double_counting
+        elimination em errors estimates evaluate expected_counts family_counts fixed_point forward_sampling gaussian
+        gibbs gibbs_walk junction_tree labels ledger left_out_quickly likelihood_choice likelihoods
+        likelihoods_elsewhere logspace look_up_and_lazy loss margins mixture modes_of_use moments multiple_tests
+        naive_bayes network_classifier network_models networks new_likelihood numeric_faults odd_cells one_dependence
+        plausible priors procedures_compared regions selective semi_supervised size_limits small_figures text
+        text_columns truth values weighted
     """,
 }
 """The tests of the core in each folder: those of readers, pages and processes would only take time."""
