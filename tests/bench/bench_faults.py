@@ -12,14 +12,17 @@ from __future__ import annotations
 import asyncio
 import gzip
 import io
+import os
 import random
+import signal
 import socket
 import sys
 import time
 import zipfile
 import zlib
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -29,12 +32,15 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.asyncio.client import connect
 
 from bayes_engine.table.read import MAX_BYTES
+from bayes_engine.workbench.workers.pool import SETTING
 from pages.runtime.sessions import EVERY
-from pages.runtime.state import State, encode
-from tests.bench.visitor import Server, Visitor
+from pages.runtime.state import State, decode, encode
+from tests.bench.visitor import Server, Visitor, cpu_of
 
 LEFT = 4
 """Seconds until a session that was left is freed here; 90 as shipped."""
+PATIENT = 600
+"""Seconds after which a fault counts as one that hangs: how slow the machine is does not matter here."""
 SECRET = "Zw7-Secret-Cell"
 """Stands in every hostile file; the log must never show it."""
 Fault = Callable[[Server], Awaitable[str]]
@@ -319,6 +325,47 @@ async def large_tables(server: Server) -> str:
     return told
 
 
+async def worker_killed(_server: Server) -> str:
+    """kill −9 to the process that reads a file for a visitor, in the middle: it is read all the same. On two cores the
+    app has no such process unless it is told to."""
+    lines = [f"{i / 7:.3f},{i % 11},{'ab'[i % 2]}" for i in range(200_000)]
+    os.environ[SETTING] = "1"
+    with Server() as server:
+        del os.environ[SETTING]
+        one = Visitor(server.url)
+        await one.open("data")
+        content = "\n".join(["x,n,class", *lines]).encode()
+        before: dict[int, float] = {}
+        while not before or before != {pid: cpu_of(pid) for pid in before}:  # it is still importing
+            before = {pid: cpu_of(pid) for pid in workers_of(server)}
+            await asyncio.sleep(2)
+        reading = asyncio.create_task(one.upload("upload_file", "long.csv", content))
+        ended = False
+        while not ended and not reading.done():
+            await asyncio.sleep(0.02)
+            for pid in workers_of(server):
+                if cpu_of(pid) > before.setdefault(pid, cpu_of(pid)) + 0.1:
+                    os.kill(pid, signal.SIGKILL)
+                    ended = True
+        expect(ended, "no process was at work on it")
+        said = await reading
+        errors = [*said.errors, *await one.whole(PATIENT / 4)]
+        expect(not errors and one.is_whole, f"the visitor was told of it: {errors}")
+        expect("upload" in str(decode(one.query.removeprefix("s="))), "the file is not the table in use")
+        await one.close()
+    return "the file was read by the next one"
+
+
+def workers_of(server: Server) -> Iterator[int]:
+    """The processes that the server has heavy work done by."""
+    assert server.process is not None
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == server.process.pid and b"workers.child" in (folder / "cmdline").read_bytes():
+                yield int(folder.name)
+
+
 async def killed(server: Server) -> str:
     """kill −9 in mid-run, and started again: the tab comes back to its state by its link, and is told what is gone."""
     one = Visitor(server.url)
@@ -342,7 +389,7 @@ async def killed(server: Server) -> str:
 
 FAULTS: tuple[Fault, ...] = (hostile_files, huge_upload, strangers_uploads, forged_links, garbage_on_the_socket,
                              garbage_by_http, slow_clients, left_in_mid_run,
-                             large_tables, killed)  # fmt: skip
+                             large_tables, worker_killed, killed)  # fmt: skip
 
 
 async def suffer(server: Server) -> int:
@@ -351,7 +398,7 @@ async def suffer(server: Server) -> int:
     for fault in FAULTS:
         read, began = len(server.said()), time.monotonic()
         try:
-            said = await asyncio.wait_for(fault(server), 150)
+            said = await asyncio.wait_for(fault(server), PATIENT)
             expect(server.well(), "it is not well")
             one = Visitor(server.url)
             expect(not (await asyncio.wait_for(one.open(""), 30)).errors, "it does not serve the next visitor")
