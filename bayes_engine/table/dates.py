@@ -88,7 +88,7 @@ _OFFSET = re.compile(r"(?:UTC|GMT)?([+-]?)(\d{1,2})?:?(\d{2})?")
 _NO_DAY = re.compile(r"0{1,4}([-/.])0{1,2}\1 ?0{1,4}\.?(?:[T ]00:00(?::00(?:\.0{1,9})?)?)?")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
 
-_ELSEWHERE = re.compile(r":\d\d.*[+-](?!0{1,2}(?::?00)?$)\d{1,2}(?::?\d\d)?$")
+_ELSEWHERE = re.compile(r"(?::\d\d|T\d{4,6}|[T ]\d{1,2}\.\d\d).*[+-](?!0{1,2}(?::?00)?$)\d{1,2}(?::?\d\d)?$")
 """A time of a zone other than UTC."""
 _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 """A time below the microsecond, which is cut off."""
@@ -408,6 +408,7 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     zone = part["zone"] or "Z"
     if zone == "Z" or not _valid(text):
         return text
-    sign, hours, digits = _OFFSET.fullmatch(zone).groups("")  # type: ignore[union-attr]
+    offset = _OFFSET.fullmatch(zone)
+    sign, hours, digits = offset.groups("") if offset else ("", "", "")
     minutes = int(hours or 0) * 60 + int(digits or 0)
     return str(np.datetime64(text, "us") - np.timedelta64(-minutes if sign == "-" else minutes, "m"))

@@ -211,7 +211,8 @@ def infinite_note(name: str, position: int) -> Note:
 def mixed_note(name: str, cells: Sequence[str], commas: Sequence[int], n: int, position: int) -> Note:
     """That of a column's numbers some (those at `commas`, in `n` cells) have a decimal comma and others a point."""
     comma = cells[commas[0]]
-    point = next(cell for i, cell in enumerate(cells) if i not in commas and "." in cell)
+    others = [cell for i, cell in enumerate(cells) if i not in set(commas)]
+    point = next((cell for cell in others if not cell.isalnum()), others[0])  # 1,234,567 too shows a point
     return note("column '{column}' writes its decimal mark in two ways ('{example}', '{other}'); each number is read "
                 "with its own, with a comma in {n} cells", "warning", column=name, example=point, other=comma, n=n
                 ).offering(as_text(position))  # fmt: skip

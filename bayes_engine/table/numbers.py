@@ -183,7 +183,7 @@ def _uniform(cell: str) -> str:
         plain = _NO_CENTS.sub("", plain)
     if "*^" in plain:
         plain = plain.replace("*^", "e")  # as Mathematica writes powers of ten
-    if "." in plain and not plain[-1:].isspace() and (match := _FORTRAN.search(plain)):
+    if "." in plain and (match := _FORTRAN.search(plain)):
         return f"{plain[: match.start()]}{match[1]}e{match[2]}"
     return _POWER.sub(_as_power, plain) if "10" in plain else plain
 
