@@ -101,7 +101,7 @@ def unavailable_families(table: active.FittableTable) -> dict[str, str]:
         reason = _("Only models on naive Bayes take texts; {column} is one.")
         return dict.fromkeys(closed, reason.format(column=md(table.column(texts[0]), 30))) | terms
     discrete = [v.name for v in table.features if v.discrete]
-    gaps = [v.name for v in table.features if table.parts.X[v.name].isna().any()]
+    gaps = [] if discrete else [v.name for v in table.features if table.parts.X[v.name].isna().any()]
     if not discrete and not gaps:
         return terms
     named = md(table.column((discrete or gaps)[0]), 30)

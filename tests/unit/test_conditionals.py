@@ -232,6 +232,12 @@ def test_histograms_have_area_one() -> None:
     assert (a * np.diff(edges)).sum() == pytest.approx(1.0) == (b * np.diff(edges)).sum()
 
 
+def test_a_histogram_of_many_values_is_numpy_s() -> None:
+    values = np.sort(np.append(np.random.default_rng(0).normal(size=900).round(1), [-2.0, 2.0, np.inf]))
+    edges, (heights,) = histogram([values], -2.0, 2.0)
+    np.testing.assert_allclose(heights, np.histogram(values[:-1], edges, density=True)[0], rtol=1e-12)
+
+
 # beyond naive Bayes ---------------------------------------------------------------------------------------------
 
 
