@@ -222,28 +222,30 @@ def _largest(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return False
 
 
+_TRIED = 5
+"""So many rows that call themselves subtotals are added up."""
+
+
 def _mostly_sums(grid: Records, first: int, among: NDArray[np.intp]) -> bool:
     """Whether most of these rows, which call themselves so, are the sums or means of those since the one before, or of
-    all that do not."""
-    agree, before = 0, first
-    proper = np.setdiff1d(np.arange(first, int(among[-1]) if len(among) else first), among)
-    for i in among.tolist():
-        label = _label(row_at(grid, i)) or Label("sum", False)
-        since = np.arange(before, i)
-        agree += _agrees(row_at(grid, i), grid, since, label) or _agrees(
-            row_at(grid, i), grid, proper[proper < i], label
-        )
+    all that do not; the first of them tell."""
+    agree, before, some = 0, first, among[:_TRIED].tolist()
+    for i in some:
+        row = row_at(grid, i)
+        label = _label(row) or Label("sum", False)
+        proper = np.setdiff1d(np.arange(first, i), among)
+        agree += _agrees(row, grid, np.arange(before, i), label) or _agrees(row, grid, proper, label)
         before = i + 1
-    return 2 * agree > len(among)
+    return 2 * agree > len(some)
 
 
 def _say_subtotals(grid: Records, first: int, last: int, among: NDArray[np.intp], notes: list[Note]) -> None:
     """Says which of the rows sum up others."""
     if not len(among) or 3 * len(among) > last - first:
         return
-    labels = [_label(row_at(grid, i)) for i in among.tolist()]
+    labels = [label_of(str(cell)) for cell in grid.first.iloc[among[:100]]]
     parts = sum(label is not None and label.alone and label.meaning == "part" for label in labels)
-    if 2 * parts > len(among) or _mostly_sums(grid, first, among):
+    if 2 * parts > len(labels) or _mostly_sums(grid, first, among):
         line = int(grid.lines[among[0]])
         notes.append(note("rows that sum up others between the rows: {n} (line {lines}, '{text}'); they are kept as "
                           "rows, so that what they sum up counts twice", "warning", line, n=len(among),
@@ -277,20 +279,39 @@ _Statistic = Callable[[NDArray[np.float64]], float]
 def _agree(row: Sequence[str], rows: Sequence[Sequence[str]], statistics: Sequence[_Statistic], loose: bool) -> bool:
     compared = agreed = 0
     for j, cell in enumerate(row):
-        column = [r[j].strip() if j < len(r) else "" for r in rows]
-        known = [c for c in column if c not in MISSING_AMONG_NUMBERS]
-        if not is_number(cell) or len(known) < _FEW or 2 * len(known) < len(column) or not all(map(is_number, known)):
+        if not is_number(cell):
             continue
-        readings = [_near(cell, known, mark, statistics, loose) for mark in (".", ",")]
+        column = [r[j] for r in rows if j < len(r) and r[j].strip() not in _MISSING]
+        if len(column) < _FEW or 2 * len(column) < len(rows):
+            continue
+        readings = [_near(cell, column, mark, statistics, loose) for mark in _MARKS]
         compared += any(near is not None for near in readings)
         agreed += any(near is True for near in readings)
     return bool(agreed) and (2 * agreed > compared if loose else agreed == compared)
 
 
+_MARKS: tuple[Mark, ...] = (".", ",")
+_MISSING = frozenset(MISSING_AMONG_NUMBERS)
+
+
+def _numbers(cells: list[str], mark: Mark) -> NDArray[np.float64]:
+    """Cells as numbers, NaN for what is none: as a program writes them, or as people do."""
+    try:
+        plain = np.array(cells, dtype=str).astype(float)
+    except ValueError:
+        return numbers_among(cells, mark)[0] if is_number(cells[0]) else np.full(len(cells), np.nan)
+    grouped = mark == "," and any("." in cell for cell in cells)
+    return numbers_among(cells, mark)[0] if grouped and all(map(_THOUSANDS.fullmatch, cells)) else plain
+
+
+_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(?:\.\d{3})*\s*")
+"""A number in which every point may separate thousands."""
+
+
 def _near(cell: str, column: list[str], mark: Mark, statistics: Sequence[_Statistic], loose: bool) -> bool | None:
     """Whether a number is one of the statistics of others, read with this decimal mark; None where they cannot be, or
     where all of them are 0."""
-    values, own = numbers_among(column, mark)[0], numbers_among([cell], mark)[0][0]
+    values, own = _numbers(column, mark), _numbers([cell], mark)[0]
     if not np.isfinite(values).all() or not np.isfinite(own) or not values.any():
         return None
     unit = 0.51 * 10.0 ** -len(re.sub(r"\D", "", cell.partition(mark)[2]))
