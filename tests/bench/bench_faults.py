@@ -332,13 +332,13 @@ async def worker_killed(_server: Server) -> str:
     os.environ[SETTING] = "1"
     with Server() as server:
         del os.environ[SETTING]
-        one = Visitor(server.url)
-        await one.open("data")
         content = "\n".join(["x,n,class", *lines]).encode()
         before: dict[int, float] = {}
         while not before or before != {pid: cpu_of(pid) for pid in before}:  # it is still importing
             before = {pid: cpu_of(pid) for pid in workers_of(server)}
             await asyncio.sleep(2)
+        one = Visitor(server.url)
+        await one.open("data")
         reading = asyncio.create_task(one.upload("upload_file", "long.csv", content))
         ended = False
         while not ended and not reading.done():
