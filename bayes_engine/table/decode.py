@@ -1,4 +1,4 @@
-"""Bytes → text: unpacked if gzipped, refused by name if no text, decoded in the encoding they seem to have."""
+"""Bytes → text: unpacked if gzipped or zipped, refused by name if no text, decoded in their encoding."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import re
+import zipfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -36,17 +37,22 @@ from bayes_engine.table.encodings import (
     undo_double_encoding,
 )
 from bayes_engine.table.no_table import refuse_binary, refuse_foreign_text
-from bayes_engine.table.notes import Note, lines_of, note
+from bayes_engine.table.notes import Note, lines_of, listed, note
+from bayes_engine.table.other_notations import as_delimited
 
 
 def load(source: bytes | str | Path, max_bytes: int) -> bytes:
-    """The bytes of a file, unpacked where gzipped. Raises ReadError on more than `max_bytes`, packed or unpacked."""
+    """The bytes of a file, unpacked where gzipped, or where it is the one file in a zip archive. Raises ReadError on
+    more than `max_bytes`, packed or unpacked."""
     data = source if isinstance(source, bytes) else _bytes_of(Path(source), max_bytes)
     if len(data) > max_bytes:
         raise ReadError("the file is larger than {most} MB; cut it, or raise max_bytes", most=max_bytes // 1_000_000)
+    if data.startswith(_ZIP):
+        return _unzip(data, max_bytes)
     return _gunzip(data, max_bytes) if data.startswith(b"\x1f\x8b") else data
 
 
+_ZIP = b"PK\x03\x04"
 _MARK = codecs.BOM_UTF8
 _LOST = "\ufffd".encode()
 _ENDS = re.compile(rb"\x0b|\x0c|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]")
@@ -85,6 +91,7 @@ def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes,
         if marks:
             notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}",
                               n=marks))  # fmt: skip
+    text = as_delimited(text, notes)
     refuse_foreign_text(text)
     if encoding in ("utf-8", "utf-8-sig") and _LOST in data:
         line = text.count(b"\n", 0, text.index(_LOST)) + 1
@@ -100,6 +107,8 @@ def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str
     >>> first_lines("size,city\\n1,Oslo\\n2,京都\\n".encode("gb18030"), "gb18030", 1)
     [(1, 'size,city'), (3, '2,京都')]
     """
+    if source.startswith(_ZIP):
+        source = _unzip(source, 50 * len(source) + ALWAYS)
     packed = source.startswith(b"\x1f\x8b")
     head = gzip.GzipFile(fileobj=io.BytesIO(source)).read(MOST) if packed else source[:MOST]
     text = head.decode("utf-8" if encoding == DOUBLE_ENCODED else encoding, "replace").removeprefix("\ufeff")
@@ -149,6 +158,47 @@ def _gunzip(data: bytes, max_bytes: int) -> bytes:
     unpacked = out.getvalue()
     if unpacked.startswith(b"\x1f\x8b"):
         raise ReadError("the gzip file holds another gzip file; unpack it and upload what is inside")
+    return unpacked
+
+
+_OF_DOCUMENTS = ("[Content_Types].xml", "mimetype", "content.xml", "META-INF/", "word/", "xl/", "ppt/")
+_LEFT_BEHIND = re.compile(r"(?:.*/)?(?:\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)|__MACOSX/.*|.*/", re.IGNORECASE)
+"""What is no file of a person's in an archive: what systems leave behind, and folders."""
+
+
+def _unzip(data: bytes, max_bytes: int) -> bytes:
+    """What the one file in a zip archive holds, unpacked as far as gzip is; the archive itself where it is a workbook,
+    another document, empty or no archive. Raises ReadError where it holds several files."""
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        return data
+    most = min(max_bytes, max(ALWAYS, DENSE * len(data)))
+    out = io.BytesIO()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = [part for part in archive.infolist() if not _LEFT_BEHIND.fullmatch(part.filename)]
+            if not parts or any(part.filename.startswith(_OF_DOCUMENTS) for part in parts):
+                return data
+            if len(parts) > 1:
+                raise ReadError("the zip archive holds {n} files ({names}); unpack it and upload the table alone",
+                                n=len(parts), names=listed([part.filename for part in parts]))  # fmt: skip
+            if parts[0].flag_bits & 1:
+                raise ReadError("the zip archive is protected by a password; unpack it and upload the table itself")
+            if parts[0].file_size <= most:
+                with archive.open(parts[0]) as file:
+                    while out.tell() <= most and (part := file.read(CHUNK)):
+                        tick()
+                        out.write(part)
+    except ReadError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
+        raise ReadError("the zip archive is damaged, or packed in a way that is not known here; pack it again, or "
+                        "upload the table itself") from None  # fmt: skip
+    if not 0 < out.tell() <= most and parts[0].file_size:
+        raise ReadError("the file in the zip archive would unpack to more than can be read here ({most} MB); unpack it "
+                        "and upload the table itself, or a part of it", most=most // 1_000_000)  # fmt: skip
+    unpacked = out.getvalue()
+    if unpacked.startswith(b"\x1f\x8b"):
+        raise ReadError("the zip archive holds a gzip file; unpack it and upload what is inside")
     return unpacked
 
 

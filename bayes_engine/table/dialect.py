@@ -55,7 +55,7 @@ def cut_by(
         if again.delimiter:
             data, dialect, records = inner, again, tokenizer(inner, again)
             notes.append(note("every line is quoted as a whole: these quotes are left out", "warning"))
-    for mend in (with_one_delimiter, without_backslashes, with_sentences):
+    for mend in (with_one_delimiter, without_backslashes, with_sentences, with_cells_joined):
         if (mended := mend(data, dialect, records.widths, records.lines, notes)) is not data:
             data, records = mended, tokenizer(mended, dialect)
     notes += _dialect_notes(dialect, records.odd, given, quote)
@@ -163,9 +163,9 @@ def without_backslashes(
     r"""The text with quotes around the cells that hold the delimiter behind a backslash, where that explains every line
     with too many cells; the same object where not.
 
-    >>> text = b"a,b\\n1,x\\, y\\n2,z\\n3,z\\n"
+    >>> text = b"a,b\n1,x\\, y\n2,z\n3,z\n"
     >>> without_backslashes(text, Dialect(","), np.array([2, 3, 2, 2]), np.arange(1, 5), [])
-    b'a,b\\n1,"x, y"\\n2,z\\n3,z\\n'
+    b'a,b\n1,"x, y"\n2,z\n3,z\n'
     """
     own, quote = dialect.delimiter.encode(), dialect.quote.encode()
     if len(own) != 1 or own == b"\\" or not quote or b"\\" + own not in data:
@@ -218,6 +218,78 @@ def with_sentences(
                       "and is taken for more of the last cell", "warning", int(here[0]), n=len(here),
                       lines=lines_of(here)))  # fmt: skip
     return b"".join(rows)
+
+
+def with_cells_joined(
+    data: bytes, dialect: Dialect, widths: NDArray[np.intp], lines: NDArray[np.intp], notes: list[Note]
+) -> bytes:
+    r"""The text with quotes around the cells that a delimiter within one has torn apart, where for every line with too
+    many there is one place only at which joining them, with a blank behind each delimiter, gives all columns their
+    numbers and levels; the same object where not.
+
+    >>> text = b"a,b,c\n" + b"1,x,2\n" * 9 + b"3,y, z,4\n"
+    >>> with_cells_joined(text, Dialect(","), np.array([3] * 10 + [4]), np.arange(1, 12), [])[-12:]
+    b'\n3,"y, z",4\n'
+    """
+    own, quote = dialect.delimiter.encode(), dialect.quote.encode()
+    if own not in (b",", b";") or not quote or not len(widths):
+        return data
+    width = int(np.bincount(widths).argmax())
+    here, others = lines[widths > width], lines[1:][widths[1:] == width]
+    if width < 3 or widths[0] != width or not 0 < len(here) <= len(others) // 8:
+        return data
+    rows = data.splitlines(keepends=True)
+    if len(rows) < int(lines[-1]):
+        return data
+
+    def cells_of(line: int) -> list[str]:
+        return [cell.decode(errors="replace").strip() for cell in rows[line - 1].rstrip(b"\r\n").split(own)]
+
+    known = [row for row in map(cells_of, others[:_KNOWN].tolist()) if len(row) == width]
+    kinds = [_kind(column) for column in zip(*known, strict=True)]
+    shown = ""
+    for line in here.tolist():
+        row = rows[line - 1].rstrip(b"\r\n")
+        cells, n = row.split(own), len(row.split(own)) - width + 1
+        goes_on = [cell.startswith(b" ") for cell in cells]
+        ways = [j for j in range(width) if all(goes_on[j + 1 : j + n]) and _fits(kinds, cells_of(line), j, n)]
+        if quote in row or len(ways) != 1 or n < 2:
+            return data
+        joined = own.join(cells[ways[0] : ways[0] + n])
+        shown = shown or joined.decode(errors="replace")
+        rows[line - 1] = (
+            own.join([*cells[: ways[0]], quote + joined + quote, *cells[ways[0] + n :]]) + rows[line - 1][len(row) :]
+        )
+    joined_note = note("rows with more fields than the header: {n} (line {lines}); of each, cells are joined in the "
+                       "only way that gives all columns their types ('{text}')", "warning", int(here[0]), n=len(here),
+                       lines=lines_of(here), text=shown[:40])  # fmt: skip
+    leave = offer("Leave these rows as they are", "quote", "")
+    notes.append(joined_note if quote in data else joined_note.offering(leave))
+    return b"".join(rows)
+
+
+_KNOWN = 2000
+"""Rows by which it is told what a column holds."""
+
+
+def _kind(column: Sequence[str]) -> frozenset[str] | None:
+    """The levels of a column that has few; no level of one of numbers; None of any other."""
+    cells = [cell for cell in column if cell not in MISSING_AMONG_NUMBERS]
+    if len(cells) >= 5 and all(map(is_number, cells)):
+        return frozenset()
+    levels = frozenset(cells)
+    return levels if 4 * len(levels) <= len(cells) else None
+
+
+def _fits(kinds: Sequence[frozenset[str] | None], cells: Sequence[str], j: int, n: int) -> bool:
+    """Whether all columns have what they hold where the j-th, which is none of numbers, has n cells joined."""
+    if kinds[j] == frozenset():
+        return False
+    rest = zip((*kinds[:j], *kinds[j + 1 :]), (*cells[:j], *cells[j + n :]), strict=True)
+    return all(
+        kind is None or cell in MISSING_AMONG_NUMBERS or (cell in kind if kind else is_number(cell))
+        for kind, cell in rest
+    )
 
 
 _STRETCH = 1 << 20

@@ -49,6 +49,8 @@ class TableLocation(NamedTuple):
         if self.header is None:
             return []
         names = row_at(grid, self.header)
+        if len(names) > 1 and _FIELDS.fullmatch(names[0].strip()):
+            names = names[1:]
         for i in reversed(self.over):
             names = _joined(row_at(grid, i), names)
         return names
@@ -75,6 +77,8 @@ def locate(grid: Records) -> TableLocation:
 
     full = (i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i]))
     k = next((i for i in full if not title(i)), 0)
+    if (told := _told_above(grid, head[:k], usual)) is not None:
+        return TableLocation(told, k, tuple(range(told + 1, k)))
     below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
     if lines := _lines_of_names(head[k:], usual):
         first = _below_units(head, k + lines, usual)
@@ -103,6 +107,20 @@ def locate(grid: Records) -> TableLocation:
     doubtful = header == k == first - 1 and (votes == 0 or (len(names) > 1 and all(map(is_number, names))))
     place = TableLocation(header, first, tuple(range(header + 1, first)), doubtful=doubtful, over=over)
     return _with_names_above(place, grid, head, usual)
+
+
+_FIELDS = re.compile(r"#[ \t]*+(?:fields|columns|names|header):?", re.IGNORECASE)
+"""How a comment begins that holds the names of the columns, as logs of servers have it."""
+
+
+def _told_above(grid: Records, top: Sequence[Sequence[str]], usual: int) -> int | None:
+    """The position of the comment above the rows that says which names the columns have; None where none does."""
+    for i in range(len(top) - 1, -1, -1):
+        names = top[i][1 : usual + 1]
+        as_many = grid.widths[i] == usual + 1 and all(map(str.strip, names))
+        if as_many and _FIELDS.fullmatch(top[i][0].strip()) and _names(names):
+            return i
+    return None
 
 
 def _below_units(head: Sequence[Sequence[str]], first: int, usual: int) -> int:

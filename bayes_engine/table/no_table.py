@@ -94,7 +94,7 @@ def refuse_foreign_text(data: bytes) -> None:
     if start.startswith("version https://git-lfs"):
         raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
     if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(head)):
-        raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
+        raise ReadError("the file looks like JSON, but is no list of flat records, and so no table; save it as CSV")
 
 
 def _tabular(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Bytes → a table that can be trusted: what was inferred or changed on the way is in the report, and every inference
 can be overridden by a keyword.
 
-bytes → (gzip) → is it text at all? → encoding → dialect → grid → header and rows → typed columns. A spreadsheet
+bytes → (gzip, zip) → is it text at all? → encoding → dialect → grid → header and rows → typed columns. A spreadsheet
 joins at the grid, so that titles above its header and units below are found by the same code; Parquet and ARFF bring
 their types.
 """
@@ -85,7 +85,7 @@ def read_table(
     max_bytes: int = MAX_BYTES,
 ) -> Reading:
     """The table in `source` (bytes, or the path of a file): delimited or space-aligned text, a spreadsheet, Parquet,
-    ARFF, or one of the text formats gzipped.
+    ARFF, flat records of JSON; or one of the text formats gzipped or alone in a zip archive.
 
     None means: find out. `delimiter` may also be "" (one column) or "aligned"; `quote` "" (no cell is quoted); `header`
     is a line counted from 1, or False for none; `missing` are the only tokens (besides the empty cell) that mean

@@ -18,7 +18,7 @@ from itertools import compress
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 import numpy as np
 import pandas as pd
@@ -110,8 +110,9 @@ class Sheet:
     """The rows of a sheet that hold anything, block by block, to be gone through once. How many there are, from which
     column up to which they hold anything, and what is to be said of them is told of those that were read."""
 
-    def __init__(self, name: str, slices: Iterator[_Slice]) -> None:
+    def __init__(self, name: str, slices: Iterator[_Slice], padded: Mapping[int, int] = MappingProxyType({})) -> None:
         self.name, self.n, self.left, self.right = name, 0, sys.maxsize, 0
+        self._padded, self._zeros = padded, dict[int, tuple[str, str]]()
         self._merged = 0
         self._long, self._first_long = 0, (0, 0, "")
         self._ahead: list[SheetRows] = []
@@ -138,6 +139,11 @@ class Sheet:
         if self._merged:
             notes.append(note("cells merged over several rows: {n}; each of these rows has the value of its cell",
                               "warning", n=self._merged))  # fmt: skip
+        if self._zeros:
+            number, shown = next(iter(self._zeros.values()))
+            notes.append(note("columns whose numbers have leading zeros by their number format: {n}; they are read as "
+                              "they are shown ('{number}' as '{shown}')", "warning", n=len(self._zeros), number=number,
+                              shown=shown))  # fmt: skip
         if not self._long:
             return notes
         line, _column, value = self._first_long
@@ -184,7 +190,18 @@ class Sheet:
                 yield block
 
     def _texts(self, cells: Sequence[Any], j: int, lines: NDArray[np.intp]) -> Sequence[str]:
-        """The cells of a column, the j-th, as text."""
+        """The cells of a column, the j-th, as text, with the zeros that their number format puts before them."""
+        texts = self._as_stored(cells, j, lines)
+        if not (digits := self._padded.get(j)):
+            return texts
+        shown = [text.zfill(digits) if text.isdecimal() else text for text in texts]
+        if j not in self._zeros and (
+            first := next((pair for pair in zip(texts, shown, strict=True) if pair[0] != pair[1]), None)
+        ):
+            self._zeros[j] = first
+        return shown
+
+    def _as_stored(self, cells: Sequence[Any], j: int, lines: NDArray[np.intp]) -> Sequence[str]:
         kinds = set(map(type, cells))
         if kinds == {str}:
             return cells
@@ -217,8 +234,8 @@ class _Merged(NamedTuple):
 class _Marks(NamedTuple):
     """What the parts of an xlsx file tell without being read as sheets: how many cells there are up to the farthest one
     that any of them names; how many hold an error, or a formula without a result; how many rows and columns are hidden;
-    which cells of each long sheet are merged over several rows; and how these sheets begin, up to their rows, that may
-    be read in slices."""
+    which cells of each long sheet are merged over several rows; how these sheets begin, up to their rows, that may be
+    read in slices; and the digits that each column of a sheet (by its name) shows at least, with zeros before them."""
 
     spread: int = 0
     hidden_rows: int = 0
@@ -227,6 +244,7 @@ class _Marks(NamedTuple):
     formulas: int = 0
     heads: Mapping[str, bytes] = MappingProxyType({})
     merged: Mapping[str, Sequence[_Merged]] = MappingProxyType({})
+    padded: Mapping[str, Mapping[int, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -249,7 +267,7 @@ class Workbook:
         best, most = None, -1
         in_turn = sorted(self.sheets, key=self.hidden.__contains__)
         for name in in_turn if sheet is None else (sheet,):
-            rows = Sheet(name, self._values(name))
+            rows = Sheet(name, self._values(name), self._marks.padded.get(name, {}))
             if (worth := rows.worth(name in self.hidden)) > most:
                 best, most = rows, worth
             if most == 2:
@@ -403,6 +421,7 @@ def _marked(data: bytes) -> _Marks:
     hidden_columns, merged = set[tuple[str, int, int]](), dict[str, list[_Merged]]()
     heads: dict[str, bytes] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        padded = _padded(archive)
         for part in archive.infolist():
             is_sheet, tags_alone = _is_sheet(part.filename), True
             try:
@@ -428,7 +447,55 @@ def _marked(data: bytes) -> _Marks:
                 continue  # said where it is opened, if it is
     widest = max((_number(column) for column in columns), default=0)
     aside = sum(max(min(b, widest) - a + 1, 0) for _part, a, b in hidden_columns)
-    return _Marks(max(widest, 1) * last, hidden, aside, errors, formulas, heads, merged)
+    return _Marks(max(widest, 1) * last, hidden, aside, errors, formulas, heads, merged, padded)
+
+
+_ZEROS = re.compile(rb"""<numFmt\b(?=[^<>]*?\bnumFmtId="(\d++)")(?=[^<>]*?\bformatCode="(0{2,15}+)")""")
+_STYLES = re.compile(rb"<cellXfs\b.*?</cellXfs>", re.DOTALL)
+_STYLE_OF = re.compile(rb"""<xf\b[^<>]*?\bnumFmtId="(\d++)\"""")
+_CELL_TAG = re.compile(rb"<c\b([^<>]*+)(?<!/)>")
+_ATTRIBUTE = re.compile(rb"""\b(r|s|t)="([^"]*+)\"""")
+_LINKED = re.compile(rb"""<Relationship\b(?=[^<>]*?\bId="([^"]*+)")(?=[^<>]*?\bTarget="/?(?:xl/)?([^"]*+)")""")
+_NAMED = re.compile(rb"""<sheet\b(?=[^<>]*?\bname="([^"]*+)")(?=[^<>]*?\br:id="([^"]*+)")""")
+
+
+def _padded(archive: zipfile.ZipFile) -> dict[str, dict[int, int]]:
+    """By the name of a sheet, the columns all of whose numbers have one number format of zeros alone (00000), and how
+    many digits that shows at least. calamine tells no formats."""
+    try:
+        styles, book, links = (_small(archive, f"xl/{part}") for part in
+                               ("styles.xml", "workbook.xml", "_rels/workbook.xml.rels"))  # fmt: skip
+        formats = {number: len(code) for number, code in _ZEROS.findall(styles)}
+        table = _STYLES.search(styles)
+        if not formats or table is None:
+            return {}
+        digits = [formats.get(number, 0) for number in _STYLE_OF.findall(table[0])]
+        parts = {key: f"xl/{target.decode()}" for key, target in _LINKED.findall(links)}
+        found = {}
+        for name, key in _NAMED.findall(book):
+            if key in parts and any(digits) and (columns := _zeros_of(archive, parts[key], digits)):
+                found[unescape(name.decode())] = columns
+        return found
+    except (KeyError, *_DAMAGED):
+        return {}
+
+
+def _small(archive: zipfile.ZipFile, part: str) -> bytes:
+    """A part of a few megabytes at most; nothing of a longer one."""
+    return archive.read(part) if archive.getinfo(part).file_size <= SLICE else b""
+
+
+def _zeros_of(archive: zipfile.ZipFile, part: str, digits: Sequence[int]) -> dict[int, int]:
+    """The columns of a sheet, counted from 0, all of whose numbers show so many digits at least (by their styles)."""
+    columns = dict[int, set[int]]()
+    for text, end in _stretches(archive, archive.getinfo(part)):
+        for tag in _CELL_TAG.findall(text, 0, end):
+            told = dict(_ATTRIBUTE.findall(tag))
+            if told.get(b"t", b"n") == b"n" and b"r" in told:
+                style = int(told.get(b"s", b"0"))
+                column = _number(told[b"r"].rstrip(b"0123456789")) - 1
+                columns.setdefault(column, set()).add(digits[style] if style < len(digits) else 0)
+    return {column: shown.pop() for column, shown in columns.items() if len(shown) == 1 and 0 not in shown}
 
 
 def _stretches(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[tuple[bytes, int]]:

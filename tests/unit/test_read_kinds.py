@@ -71,7 +71,7 @@ def arrow() -> bytes:
 
 @pytest.mark.parametrize(("data", "kind"), [
     (lzma.compress(PLAIN.encode()), "an xz file, in which there may be one; unpack it"),
-    (bz2.compress(PLAIN.encode()), "a bzip2 file, in which"), (a_zip("a.csv"), "a zip archive, in which"),
+    (bz2.compress(PLAIN.encode()), "a bzip2 file, in which"), (a_zip(), "a zip archive, in which"),
     (b"\x04\x22\x4d\x18" + bytes(9), "an lz4 file, in which"), (b"\x1f\x9d\x90ab", "a compressed file, in which"),
     (a_zip("word/document.xml"), "a Word document"), (b"{\\rtf1 hello}", "an RTF document"),
     (arrow(), "an Arrow"), (b"\x89HDF\r\n\x1a\n" + bytes(9), "an HDF5 file"), (b"RDX3\nX\n" + bytes(9), "an R data"),

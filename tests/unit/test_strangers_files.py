@@ -3,11 +3,15 @@ row of the table, how many rows, and words of what is said."""
 
 from __future__ import annotations
 
+import io
+import zipfile
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
 
+from bayes_engine.errors import ReadError
+from bayes_engine.table.decode import first_lines
 from bayes_engine.table.read import read_table
 
 
@@ -58,6 +62,43 @@ FILES = {
     "two units": Expected(
         lines("a,weight", "0,500 g", rows="{i},{i} kg"), ["a", "weight"], [0, "500 g"], 13, "different units",
     ),
+    "the names in a comment of a server": Expected(
+        lines("#Software: S 10.0", "#Date: 2021-01-01 00:00:00", "#Fields: day c-ip status ms",
+              rows="2022-12-{i:02} 10.0.0.{i} 200 {x}"),
+        ["day", "c-ip", "status", "ms"], [pd.Timestamp("2022-12-01"), "10.0.0.1", 200, 1.7], 12, "line 1",
+    ),
+    "the names in a comment of Zeek": Expected(
+        lines("#separator \\x09", "#fields\tts\tuid\tn", "#types\ttime\tstring\tcount", rows="1.{i:03}\tC{i}x\t{i}"),
+        ["ts", "uid", "n"], [1.001, "C1x", 1], 12, "line 3 is left out",
+    ),
+    "pairs between blanks": Expected(
+        lines(rows='ts=2021-05-{i:02}T01:11:56Z ms={i} msg="a \\"b\\", c" to={a}'), ["ts", "ms", "msg", "to"],
+        [pd.Timestamp("2021-05-01 01:11:56"), 1, 'a "b", c', "yes"], 12, "pairs of key=value",
+    ),
+    "pairs between commas, one not always there": Expected(
+        lines("a=7, c=9", rows="a={i}, b={x}, c=3"), ["a", "c", "b"], [7, 9, None], 13, "pairs of key=value",
+    ),
+    "a list of Stata": Expected(
+        lines(". list price rep", "", "     +---------------+", "     |  price    rep |", "     |---------------|",
+              rows=" {i:2}. | 12,{i:03}      . |", foot="     +---------------+\n"),
+        ["price", "rep"], [12001, None], 12, "as Stata writes it",
+    ),
+    "records of JSON in lines": Expected(
+        lines(rows='{{"id": "0{i}", "x": 1.50, "ok": true, "r": null, "t": "a, b"}}'),
+        ["id", "x", "ok", "r", "t"], ["01", 1.5, "true", None, "a, b"], 12, "records of JSON",
+    ),
+    "records of JSON in a list": Expected(
+        b'[{"n": 1, "city": "Rome"},\n {"city": "Oslo", "w": 2.5},\n {"n": 3, "city": "Bonn"}]', ["n", "city", "w"],
+        [1, "Rome", None], 3, "records of JSON",
+    ),
+    "a comma without quotes in the middle": Expected(
+        lines("id,address,rooms,status", "0,3 Mill Ln, Flat 2,4,yes", rows="{i},9 Kings Rd,{i},{a}"),
+        ["id", "address", "rooms", "status"], [0, "3 Mill Ln, Flat 2", 4, "yes"], 13, "('3 Mill Ln, Flat 2')",
+    ),
+    "a comma that may be anywhere": Expected(
+        lines("id,name,address,n", "0,A,B,C,4", rows="{i},N{i},R{i},{i}"),
+        ["id", "name", "address", "n", "extra"], [0, "A", "B", "C", 4], 13, "whether these rows are shifted",
+    ),
 }  # fmt: skip
 
 
@@ -69,6 +110,54 @@ def test_a_file_is_read_as_stated(case: str) -> None:
     assert [None if pd.isna(cell) else cell for cell in reading.frame.iloc[0]] == first
     assert len(reading.frame) == rows
     assert words in "\n".join(str(n.message) for n in reading.report)
+
+
+def zipped(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def test_a_zip_archive_of_one_table_is_read_and_no_other() -> None:
+    left = {"__MACOSX/export/._a.csv": b"\0\0", "export/.DS_Store": b"\0"}
+    data = zipped(**{"export/a.csv": b"a,b\n1,x\n2,y\n", **left})
+    assert read_table(data).frame["a"].tolist() == [1, 2]
+    assert first_lines(data, "utf-8")[0] == (1, "a,b")
+    for bad, said in (
+        (zipped(**{"a.csv": b"a\n1\n", "b.csv": b"a\n1\n"}), "holds 2 files \\('a.csv', 'b.csv'\\)"),
+        (zipped(**{"a.csv": b"1,2\n" * 5_000_000}), "would unpack to more than"),
+        (data[:-30], "damaged"),
+    ):
+        with pytest.raises(ReadError, match=said):
+            read_table(bad)
+
+
+@pytest.mark.parametrize(("data", "said"), [
+    (b'[{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}]', "'b' in record 1 holds several values"),
+    (b'{"a": 1}\n{"a": 2}\n{"a": ', "behind record 2"),
+    (b'{"a": {"b": 1}}', "looks like JSON"),
+    (b'[{"a":' + b"[" * 100_000, "JSON"),
+])  # fmt: skip
+def test_json_that_is_no_table_is_refused_in_words(data: bytes, said: str) -> None:
+    with pytest.raises(ReadError, match=said):
+        read_table(data)
+
+
+def test_zeros_of_a_number_format_stay() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["zip", "n", "half"])
+    for i in range(1, 9):
+        book.active.append([100 * i + 7, i, i])
+        book.active.cell(i + 1, 1).number_format = "00000"
+        book.active.cell(i + 1, 3).number_format = "00000" if i % 2 else "General"
+    out = io.BytesIO()
+    book.save(out)
+    reading = read_table(out.getvalue())
+    assert reading.frame.iloc[0].tolist() == ["00107", 1, 1]
+    assert "('107' as '00107')" in "\n".join(str(n.message) for n in reading.report)
 
 
 ROWS = {

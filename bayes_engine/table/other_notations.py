@@ -1,0 +1,171 @@
+"""Texts that write a table in another way than delimited lines (records of JSON, pairs of key=value, the box of Stata's
+`list`) → the delimited text that is read instead of them. What it is was told in its notes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+
+from bayes_engine.errors import ReadError
+from bayes_engine.progress import tick
+from bayes_engine.table.grid import check_size
+from bayes_engine.table.notes import Note, note
+
+_LONGEST = 1 << 20
+"""Characters of one record of JSON at most."""
+_FIRST = 4096
+_LEAST = 3
+"""Lines of pairs at least."""
+
+
+def as_delimited(text: bytes, notes: list[Note]) -> bytes:
+    r"""The delimited text that says the same as one in UTF-8; the same object where it is none of these notations.
+
+    Raises ReadError on records of JSON that are not flat.
+
+    >>> as_delimited(b'[{"size": 1.50, "city": "Oslo, NO"}, {"size": null}]', [])
+    b'sep=,\nsize,city\n1.50,"Oslo, NO"\n,\n'
+    >>> as_delimited(b"ms=5 to=db\nms=7 to=api\nms=9 to=db\n", [])
+    b'sep=,\nms,to\n5,db\n7,api\n9,db\n'
+    """
+    start = text[:_FIRST].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if re.match(rb'(?:\[\s*+)?\{\s*+"', start):
+        return _of_json(text.decode().removeprefix("\ufeff"), notes) or text
+    if b"=" in start and (pairs := _pairs_by(start.decode(errors="ignore"))):
+        return _of_pairs(text.decode(), pairs, notes) or text
+    if _BOX.search(start) and _NUMBERED.search(start):
+        notes.append(note("the file is a list as Stata writes it: its box and the numbers of its rows are left out"))
+        return b"".join(_unboxed(line) for line in text.splitlines(keepends=True))
+    return text
+
+
+def _written(rows: Callable[[], Iterator[dict[str, str]]]) -> bytes:
+    """The text of these rows, which are gone through twice: first for their names."""
+    names, n = dict[str, None](), 0
+    for n, row in enumerate(rows(), 1):
+        names |= dict.fromkeys(row)
+        check_size(n, len(names))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    out.write("sep=,\n")
+    writer.writerow(names)
+    for row in rows():
+        writer.writerow([row.get(name, "") for name in names])
+    return out.getvalue().encode(errors="replace")
+
+
+# ---- records of JSON -------------------------------------------------------------------------------------------------
+
+
+def _of_json(text: str, notes: list[Note]) -> bytes | None:
+    """The text of flat records of JSON, in a list or one after the other; None of what is no such list."""
+    first = next(_records(text), None)
+    if first is None or not first or len([*zip(_records(text), range(2), strict=False)]) < 2:
+        return None
+
+    def rows() -> Iterator[dict[str, str]]:
+        for k, record in enumerate(_records(text), 1):
+            if record is None:
+                raise ReadError("the JSON cannot be read behind record {n}: it is damaged, or holds something other "
+                                "than flat records; save the table as CSV", n=k - 1)  # fmt: skip
+            yield {name: _cell(name, value, k) for name, value in record.items()}
+
+    written = _written(rows)
+    notes.append(note("the file holds records of JSON; they are read as the rows of a table, by the rules for text"))
+    return written
+
+
+def _cell(name: str, value: object, k: int) -> str:
+    if isinstance(value, (dict, list)):
+        raise ReadError("the JSON is no table: '{name}' in record {n} holds several values; make a column of each, or "
+                        "save the table as CSV", name=name, n=k)  # fmt: skip
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+_BETWEEN = re.compile(r"[\s,]*+")
+
+
+def _records(text: str) -> Iterator[dict[str, object] | None]:
+    """The records one after the other, numbers as they are written; None where one is none, or longer than a megabyte,
+    and then no more."""
+    position = len(text) - len(text.lstrip())
+    listed = text.startswith("[", position)
+    position += listed
+    begin, window = position, text[position : position + _LONGEST]
+    while True:
+        between = _BETWEEN.match(text, position)
+        position = between.end() if between else position
+        if position >= len(text) or (listed and text[position] == "]"):
+            return
+        tick(position, len(text))
+        try:
+            try:
+                record, end = _DECODER.raw_decode(window, position - begin)
+            except ValueError:
+                begin, window = position, text[position : position + _LONGEST]
+                record, end = _DECODER.raw_decode(window, 0)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            yield None
+            return
+        yield record
+        position = begin + end
+
+
+# ---- pairs of key=value ----------------------------------------------------------------------------------------------
+
+_KEY = r"[^\W\d][\w.\-/@]{0,60}+"
+_APART = ((r"[ \t]++", " \t"), (r",[ \t]*+", ","), (r";[ \t]*+", ";"), (r"[ \t]*+\|[ \t]*+", "|"))
+"""What may stand between two pairs, and what no value holds then."""
+
+
+def _pairs_by(start: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """The patterns of a line of pairs and of one pair, where the first lines are such; None where they are not."""
+    lines = [line for line in start.splitlines()[:20] if line.strip()]
+    lines = lines[:-1] if len(lines) > _LEAST and len(start) >= _FIRST - 4 else lines
+    for between, no_value in _APART:
+        value = rf'(?:"(?:[^"\\\r\n]|\\.)*+"|[^"\r\n{no_value}]*+)'
+        whole = re.compile(rf"{_KEY}={value}(?:{between}{_KEY}={value})++[ \t]*+")
+        if len(lines) >= _LEAST and all(map(whole.fullmatch, lines)):
+            return whole, re.compile(rf"({_KEY})=({value})")
+    return None
+
+
+def _of_pairs(text: str, by: tuple[re.Pattern[str], re.Pattern[str]], notes: list[Note]) -> bytes | None:
+    whole, pair = by
+    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+    if not all(map(whole.fullmatch, lines)):
+        return None
+
+    def rows() -> Iterator[dict[str, str]]:
+        for line in lines:
+            yield {key: _unquoted(value) for key, value in pair.findall(line)}
+
+    written = _written(rows)
+    notes.append(note("every line holds pairs of key=value; the keys are read as the names of columns", "warning"))
+    return written
+
+
+def _unquoted(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+
+
+# ---- a list of Stata -------------------------------------------------------------------------------------------------
+
+_BOX = re.compile(rb"^[ \t]*+\+-{5,}+(?:\+-++)*+\+[ \t]*+\r?$", re.MULTILINE)
+_NUMBERED = re.compile(rb"^ *+\d++\. \|", re.MULTILINE)
+_BOXED = re.compile(rb"[ \t]*+(?:\d++\.)?+[ \t]*+\|(.*)\|[ \t]*+(\r?\n?)", re.DOTALL)
+_DRAWN = re.compile(rb"[ \t]*+[+|]-++(?:\+-++)*+[+|][ \t]*+(\r?\n?)")
+
+
+def _unboxed(line: bytes) -> bytes:
+    """A line of a list without the box, blank where it is but a part of that."""
+    if drawn := _DRAWN.fullmatch(line):
+        return drawn[1]
+    boxed = _BOXED.fullmatch(line)
+    return boxed[1].replace(b"|", b" ") + boxed[2] if boxed else line
