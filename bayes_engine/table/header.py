@@ -456,9 +456,11 @@ def _of_no_row(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -
     where every row has something, while it has words over two others that no row there has, and one of these columns
     has few."""
     cells = [cell.strip() for cell in row[:usual]]
+    if cells[0] or sum(map(bool, cells)) < 2 or len(below) < 6:
+        return False
     columns = [[r[j].strip() if j < len(r) else "" for r in below[:_ROWS]] for j in range(len(cells))]
     filled = [(cell, column) for cell, column in zip(cells, columns, strict=True) if cell]
-    if len(below) < 6 or len(filled) < 2 or cells[0] or not all(columns[0]):
+    if not all(columns[0]):
         return False
     never_empty = any(all(column) and is_typed(column) for cell, column in zip(cells, columns, strict=True) if not cell)
     unseen = all(cell not in column and not is_value(cell) and not means_missing(cell) for cell, column in filled)

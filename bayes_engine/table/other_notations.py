@@ -120,7 +120,7 @@ def _records(text: str) -> Iterator[dict[str, object] | None]:
 # ---- pairs of key=value ----------------------------------------------------------------------------------------------
 
 _KEY = r"[^\W\d][\w.\-/@]{0,60}+"
-_APART = ((r"[ \t]++", " \t"), (r",[ \t]*+", ","), (r";[ \t]*+", ";"), (r"[ \t]*+\|[ \t]*+", "|"))
+_APART = ((r",[ \t]*+", ","), (r";[ \t]*+", ";"), (r"[ \t]*+\|[ \t]*+", "|"), (r"[ \t]++", " \t"))
 """What may stand between two pairs, and what no value holds then."""
 
 

@@ -54,3 +54,25 @@ def test_a_column_is_read_as_something_else_and_back(at: AppTest) -> None:
 
 def test_the_text_is_shown_beside_its_encoding(at: AppTest) -> None:
     assert "3  when;size;share;code;label" in at.code[0].value
+
+
+def test_one_click_takes_the_few_words_among_numbers_as_missing() -> None:
+    few = {3: ("unknown", "***", "OVRFLW"), 7: ("unknown", "x", "OVRFLW"), 9: ("11", "-", "3.5")}
+    rows = (f"{i},{','.join(few.get(i, (str(i + 900), f'{i}.5', f'0.{i + 11}')))},{'ab'[i % 2]}" for i in range(60))
+    at = uploaded(("row,visits,rate,A450,label\n" + "\n".join(rows) + "\n").encode(), page="data")
+    for name in ("visits", "rate", "A450"):
+        [words] = [n for n in reading(at).report if n.column == name and "numbers and text" in str(n.message)]
+        assert str(words.offers[0].label) == "These mean missing"
+    for name in ("visits", "rate", "A450"):
+        assert reading(at).frame[name].dtype.kind not in "if"
+        click(at, "These mean missing")
+        column = reading(at).frame[name]
+        assert column.dtype.kind in "if" and column.isna().sum() == (3 if name == "rate" else 2)
+
+
+def test_one_click_leaves_out_the_marks_behind_numbers() -> None:
+    rows = (f"{i}.5{' H' if i % 9 == 4 else '*' if i == 7 else ''},{'ab'[i % 2]}" for i in range(40))
+    at = uploaded(("potassium,label\n" + "\n".join(rows) + "\n").encode(), page="data")
+    assert reading(at).frame["potassium"].iloc[4] == "4.5 H"
+    click(at, "Read as numbers, without the marks")
+    assert reading(at).frame["potassium"].tolist() == [i + 0.5 for i in range(40)]

@@ -78,6 +78,9 @@ FILES = {
     "pairs between commas, one not always there": Expected(
         lines("a=7, c=9", rows="a={i}, b={x}, c=3"), ["a", "c", "b"], [7, 9, None], 13, "pairs of key=value",
     ),
+    "pairs between semicolons": Expected(
+        lines(rows="w={i}; h={x}; c={a}"), ["w", "h", "c"], [1, 1.7, "yes"], 12, "pairs of key=value",
+    ),
     "a list of Stata": Expected(
         lines(". list price rep", "", "     +---------------+", "     |  price    rep |", "     |---------------|",
               rows=" {i:2}. | 12,{i:03}      . |", foot="     +---------------+\n"),
