@@ -1,9 +1,16 @@
-// The document says in which language it is. On a phone the sidebar lies over the page: following one of its links
-// puts it away.
+// The document says in which language it is, and the menu which of its links is the page that is shown. On a phone the
+// sidebar lies over the page: following one of its links puts it away.
 export default function ({ data }) {
   document.documentElement.lang = data.language
   if (globalThis.bayesSidebar) return
   globalThis.bayesSidebar = true
+  const mark = () => {
+    for (const link of document.querySelectorAll(data.links))
+      if (link.closest(data.here)) link.setAttribute("aria-current", "page")
+      else link.removeAttribute("aria-current")
+  }
+  mark()
+  new MutationObserver(mark).observe(document.body, { childList: true, subtree: true })
   document.addEventListener("click", event => {
     if (event.target.closest?.(data.links) && matchMedia("(max-width: 768px)").matches)
       document.querySelector(data.close)?.click()

@@ -26,6 +26,7 @@ PIXELS = 1200
 
 _component = component(__file__, "bayes_sidebar")
 _LINKS = private.selectors("[st=Sidebar] [st=PageLink] a")
+_HERE = private.selectors("[st=Sidebar] .st-key-menu_here")
 _CLOSE = private.selectors("[st=SidebarCollapseButton] button")
 
 
@@ -41,7 +42,9 @@ def share() -> None:
     if st.button(_("Share"), key="share", icon=":material/qr_code_2:", type="tertiary",
                  help=_("The address of what is on screen, with its QR code.")):  # fmt: skip
         st.dialog(_("Share what is on screen"), width="large", icon=":material/qr_code_2:")(_inside)()
-    _component(key="sidebar_away", data={"language": current_language(), "links": _LINKS, "close": _CLOSE})
+    _component(
+        key="sidebar_away", data={"language": current_language(), "links": _LINKS, "here": _HERE, "close": _CLOSE}
+    )
 
 
 def in_classroom() -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
 from tests.apptest.test_spoken_labels import NO_WORDS
@@ -49,3 +49,11 @@ def test_labels_of_drawings_are_words(app: App, new_page: Callable[..., Page], n
     settled(page)
     labels = soon(page, lambda: page.evaluate(READ_OUT), lambda read: len(read) > 10)
     assert not [label for label in labels if NO_WORDS.search(label) or "undefined" in label or "[object" in label]
+
+
+def test_the_menu_says_which_page_is_shown_before_and_after_a_link_is_followed(page: Page, app: App) -> None:
+    current = page.locator('[data-testid="stSidebar"] a[aria-current="page"]')
+    page.goto(f"{app.url}/?s={encode(State(language='en'))}")
+    expect(current).to_have_accessible_name("Start")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Decisions").click()
+    expect(current).to_have_accessible_name("Decisions")
