@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from pages.runtime.state import State, encode
 from pages.shell.workspace import disk
-from tests.browser.looking import becomes, settled
+from tests.browser.looking import becomes, place_of, settled
 from tests.conftest import PATIENCE, ROOT
 
 LETTERS = "x,y,letter\n" + "\n".join(f"{i * 37 % 11},{i % 5},{chr(97 + i % 26)}" for i in range(130))
@@ -155,8 +155,13 @@ def test_a_fresh_start_offers_the_last_workspace_once_it_is_closed_and_never_ove
     assert linked.url == address
     expect(linked.get_by_role("button", name="Reopen")).to_have_count(0)
     linked.goto(server.url)
-    linked.locator(".st-key-workspace_dismiss button").first.click()  # a second one for narrow windows
+    settled(linked)
+    title, dismiss = linked.locator("h1"), linked.locator(".st-key-workspace_dismiss button").first
+    expect(dismiss).to_be_visible()
+    offered = place_of(linked, title)
+    dismiss.click()
     expect(linked.get_by_role("button", name="Reopen")).to_have_count(0)
+    assert place_of(linked, title) == offered  # the offer lies over the page, and moves nothing
     assert len(disk.saved(server.data)) == 1  # to look is no work to be kept
     fresh = context.new_page()
     fresh.goto(server.url)
