@@ -34,9 +34,9 @@ const bowed = (a, c, bend) => {
 const overlap = (a, b) =>
   Math.max(0, (a.w + b.w) / 2 - Math.abs(a.x - b.x)) * Math.max(0, (a.h + b.h) / 2 - Math.abs(a.y - b.y))
 
-// Centres of the nodes in px, from their places in node units; `sizes` are [w, h], `room` the width to be filled, `most`
-// the width from which on a row is split into `lines`.
-function spread(nodes, sizes, room, most, lines, gap, side) {
+// Centres of the nodes in px, from their places in node units; `sizes` are [w, h], `room` the width to be filled, from
+// which on a row is split into `lines`.
+function spread(nodes, sizes, room, lines, gap, side) {
   const boxes = nodes.map((n, i) => ({ ux: n.x, uy: n.y, w: sizes[i][0], h: sizes[i][1], line: 0 }))
   const xs = nodes.map(n => n.x), span = Math.max(...xs) - Math.min(...xs)
   const ends = Math.max(...boxes.map(b => b.w)) + 2 * PAD
@@ -47,7 +47,7 @@ function spread(nodes, sizes, room, most, lines, gap, side) {
   if (layered) {
     rows.forEach((row, i) => {
       const apart = step => Math.max(0, ...row.slice(step).map((b, j) => need(row[j], b)))
-      const step = apart(1) * span + ends > most ? lines : 1
+      const step = apart(1) * span + ends > room ? lines : 1
       unit = Math.max(unit, apart(step))
       const tall = Math.max(...row.map(b => b.h)), used = Math.min(step, row.length)
       if (i) y += gap * (row[0].uy - rows[i - 1][0].uy)
@@ -212,23 +212,22 @@ function createGraph(host) {
     const fonts = { name: `600 14px ${family}`, small: `13px ${family}`, bold: `700 13px ${family}` }
     const list = [...nodes.values()]
     let plan = { width: 0, height: 0 }
-    const smallest = list.length > 15 ? 0.78 : data.zoom > 1 ? 0.84 : 0.96, most = Math.floor(width / smallest)   // before it scrolls it shrinks
     if (list.length) {
       const gap = data.edges.some(e => e.label) ? ROWS + 8 : ROWS
       const bars = list.some(n => n.data.bars.length), plain = TRIES[0][1], space = width / data.zoom
       const easy = bars ? [...LONGER, TRACK] : [TRACK]   // one line a row and long bars, where there is room
       const tries = [
         ...(data.zoom > 1 ? easy.map(track => [space, track, 1, plain]) : []), ...easy.map(track => [width, track, 1, plain]),
-        ...(bars && data.zoom > 1 ? [[most, SHORT, 1, 128]] : []),
-        ...TRIES.filter(([lines]) => lines === 1 || list.length <= 15).map(t => [most, TRACK, ...t]),
-        ...(list.length > 15 ? [[most, SHORT, 1, 104]] : []),
+        ...(bars && data.zoom > 1 ? [[width, SHORT, 1, 128]] : []),
+        ...TRIES.slice(1).filter(([lines]) => lines === 1 || list.length <= 15).map(t => [width, TRACK, ...t]),
+        [width, SHORT, list.length > 15 ? 1 : 3, 104],
       ]
       for (const [limit, track, lines, room] of tries) {
         const sizes = list.map(n => measure(n.data, fonts, room, track)), places = list.map(n => ({ x: n.data.x, y: n.data.y }))
-        const fill = Math.min(limit, width), side = track === SHORT ? 10 : GAP
+        const side = track === SHORT ? 10 : GAP
         const arranged = () => {
-          const boxesOf = sizes.map(s => [s.w, s.h]), found = spread(places, boxesOf, fill, limit, lines, gap, side)
-          return data.height && found.height > data.height ? spread(places, boxesOf, fill, limit, lines, TIGHT, side) : found
+          const boxesOf = sizes.map(s => [s.w, s.h]), found = spread(places, boxesOf, limit, lines, gap, side)
+          return data.height && found.height > data.height ? spread(places, boxesOf, limit, lines, TIGHT, side) : found
         }
         let found = arranged()
         if (found.width <= limit) list.forEach((n, i) => {   // a name that was cut is whole where its row has the room
@@ -243,7 +242,7 @@ function createGraph(host) {
         if (found.width <= limit) break
       }
     }
-    const scale = Math.max(Math.min(width / plan.width, plan.zoom ?? 1), smallest) || 1
+    const scale = Math.max(Math.min(width / plan.width, plan.zoom ?? 1), 1)   // words keep their size: what is wider scrolls
     set(svg, { viewBox: `0 0 ${plan.width} ${plan.height}`, width: plan.width * scale, height: plan.height * scale })
     scroll.style.maxHeight = data.height ? data.height + "px" : ""
     scroll.classList.toggle("cut", plan.width * scale > width + 1 || data.height && plan.height * scale > data.height + 1)

@@ -45,9 +45,10 @@ VIEWS: dict[str, tuple[str, State]] = {
     "rates": ("laboratory", showing(State(), lab_tab="rates")),
     "likelihood": ("laboratory", showing(State(), lab_tab="likelihood")),
     "underflow": ("laboratory", showing(State(), lab_tab="underflow")),
+    "many nodes": ("network", showing(State(table="mushroom"), net="table")),
 }
 """A view by its name: its page, and a state."""
-PICTURE_FIRST = set(VIEWS) - {"data", "ways", "ask", "classify", "findings", "gibbs"}
+PICTURE_FIRST = set(VIEWS) - {"data", "ways", "ask", "classify", "findings", "gibbs", "many nodes"}
 """Views with a picture above, or at a projector beside, all that is chosen but the network."""
 
 TOO_WIDE = """() => {
@@ -66,6 +67,18 @@ TOO_WIDE = """() => {
   return found
 }"""
 """The page, rows of buttons and formulas that are wider than their room, and words that end in dots."""
+SMALL = """() => {
+  const found = [], roots = [document.querySelector("[data-testid='stMain']")]
+  for (let i = 0; i < roots.length; i++)
+    for (const e of roots[i].querySelectorAll("*")) {
+      if (e.shadowRoot) roots.push(e.shadowRoot)
+      if (!e.matches("text, tspan") || !e.textContent.trim()) continue
+      const { c, d } = e.getScreenCTM(), size = parseFloat(getComputedStyle(e).fontSize) * Math.hypot(c, d)
+      if (size < 12.95) found.push(`${size}px ${e.textContent.slice(0, 40)}`)
+    }
+  return found
+}"""
+"""What is written in drawings, scaled as they are, smaller than 13 pixels but for rounding."""
 TOPS = """() => {
   const top = query => Math.min(...[...document.querySelectorAll(`[data-testid='stMain'] :is(${query})`)].map(e => {
     const { top, height } = e.getBoundingClientRect()
@@ -100,6 +113,7 @@ def test_a_view_fits_and_shows_before_it_asks(app: App, new_page: Callable[..., 
         for (width, height), high in ((PHONE, PHONE[1]), (PROJECTOR, 550)):
             page.set_viewport_size({"width": width, "height": height})
             soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
+            soon(page, partial(page.evaluate, SMALL), lambda found: not found)
             soon(page, partial(page.evaluate, BENEATH_TITLE), lambda gap: gap >= 8)
             if view in PICTURE_FIRST:
                 soon(page, partial(page.evaluate, TOPS), partial(_first, high))

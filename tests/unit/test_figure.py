@@ -71,4 +71,7 @@ def test_plotly_refuses_what_it_does_not_know(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_template_is_one_that_plotly_knows(dark: bool) -> None:
-    assert Figure().update_layout(template=template(dark)).checked().layout.template.layout.font.size == 13
+    known = Figure().update_layout(template=template(dark)).checked().layout.template
+    assert known.layout.font.size == 13
+    assert known.data.scatter[0].cliponaxis is False  # a marker at the edge is whole
+    assert known.data.heatmap[0].textfont.size == 13  # however narrow its cell

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,21 @@ def test_many_cells_are_shaded_against_the_most_probable_and_stand_apart_whateve
     assert figure.layout.height < 700
     assert list(figure.layout.xaxis.tickvals) == [0, 1]
     assert figure.data[0].customdata[25][1] == "same, same"
+
+
+def test_the_node_with_more_levels_is_read_downwards_and_numbers_are_written_where_a_phone_has_room() -> None:
+    def table(rows: int, across: int) -> Any:
+        p = np.arange(1.0, rows * across + 1).reshape(rows, across)
+        p /= p.sum()
+        pair = JointBelief("a", "b", p, p.sum(axis=1), p.sum(axis=0), 1.0)
+        levels = [[f"a{i}" for i in range(rows)], [f"b{i}" for i in range(across)]]
+        return joint_table(pair, levels, ["A", "B"]).checked(), p
+
+    figure, p = table(2, 9)
+    assert np.array_equal(figure.data[0].z, p.T) and figure.data[0].customdata[8][1] == "b8, a1"
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("A", "B")
+    assert figure.data[0].text[8][1].startswith(f"{p[1, 8]:.4f}")
+    assert table(9, 3)[0].data[0].text is not None and table(5, 4)[0].data[0].text is None
 
 
 # tables -----------------------------------------------------------------------------------------------------------

@@ -329,5 +329,5 @@ def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: b
                 marker={"symbol": "x", "size": 14, "color": colour}, hovertemplate="d = %{x}: 0<extra></extra>",
             )  # fmt: skip
     figure.update_xaxes(title="d", rangemode="tozero")
-    figure.update_yaxes(tickprefix="10<sup>", ticksuffix="</sup>", nticks=7)
+    figure.update_yaxes(tickprefix="10^", nticks=7)
     return sized(figure, 360, right=12, top=40)

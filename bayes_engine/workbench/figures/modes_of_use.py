@@ -35,7 +35,11 @@ def work_lines(
         )
     figure.update_xaxes(type="log", title=_("predictions for each row that comes"), dtick=1)
     figure.update_yaxes(
-        type="log", title=_("seconds") if measured else _("cells, entries, additions"), dtick=1, exponentformat="power"
+        type="log",
+        title=_("seconds") if measured else _("cells, entries, additions"),
+        dtick=1,
+        exponentformat="SI",
+        ticksuffix="s" if measured else "",
     )
     figure.update_layout(hovermode="closest")
     return sized(figure, 330, left=4, right=28, top=40, bottom=4)

@@ -17,8 +17,9 @@ MARKED = 60
 """Up to so many steps of a search every one has its mark."""
 ROW, PLAIN = 44, 20
 """Height of a row of cells, in pixels: with numbers in them, and without."""
-WRITTEN = 48
-"""So many cells have room for their numbers; of more the darkest is the most probable, not probability 1."""
+WRITTEN, ABREAST = 48, 3
+"""So many cells, and on a phone so many in a row, have room for their numbers; of more the darkest is the most
+probable, not probability 1."""
 BELIEF, SEEN = ("#5F86A6", "#7FA9CC"), ("#1F5F96", "#8CC4F2")
 """(on light, on dark) of the bars of a node that is not asked about, and of one that is observed."""
 
@@ -27,7 +28,10 @@ def joint_table(
     together: JointBelief, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
 ) -> Figure:
     """P(a, b | e), shaded by probability; beneath each number, in brackets, the product of the margins where it is
-    another. `levels` and `names` of a and of b are shown as they come."""
+    another. `levels` and `names` of a and of b are shown as they come; the node with more levels is read downwards."""
+    if len(levels[1]) > len(levels[0]):
+        together = JointBelief(together.b, together.a, together.p.T, together.of_b, together.of_a, together.information)
+        levels, names = levels[::-1], names[::-1]
     product = together.of_a[:, None] * together.of_b[None, :]
 
     def text(p: float, alone: float) -> str:
@@ -35,7 +39,7 @@ def joint_table(
 
     rows = zip(together.p.tolist(), product.tolist(), strict=True)
     texts = [[text(*pair) for pair in zip(*row, strict=True)] for row in rows]
-    written = together.p.size <= WRITTEN
+    written = together.p.size <= WRITTEN and len(levels[1]) <= ABREAST
     across, down = (
         {
             "tickvals": list(range(len(own))),

@@ -78,7 +78,10 @@ def template(dark: bool = False) -> Properties:
         "title": {"font": {"size": 14, "color": ink}, "standoff": 8},
     }
     return {
-        "data": {"scatter": [{"cliponaxis": False}]},  # no marker is cut at the edge
+        "data": {
+            "scatter": [{"cliponaxis": False}],  # no marker is cut at the edge
+            "heatmap": [{"textfont": {"size": 13}}],  # Plotly would write as small as a cell is narrow
+        },
         "layout": {
             "font": {"family": FONT, "size": 13, "color": ink},
             "colorway": [pair[dark] for pair in CLASS_COLOURS],
