@@ -49,8 +49,7 @@ class TableLocation(NamedTuple):
         if self.header is None:
             return []
         names = row_at(grid, self.header)
-        if len(names) > 1 and _FIELDS.fullmatch(names[0].strip()):
-            names = names[1:]
+        names = _told(names) or names
         for i in reversed(self.over):
             names = _joined(row_at(grid, i), names)
         return names
@@ -116,11 +115,16 @@ _FIELDS = re.compile(r"#[ \t]*+(?:fields|columns|names|header):?", re.IGNORECASE
 def _told_above(grid: Records, top: Sequence[Sequence[str]], usual: int) -> int | None:
     """The position of the comment above the rows that says which names the columns have; None where none does."""
     for i in range(len(top) - 1, -1, -1):
-        names = top[i][1 : usual + 1]
-        as_many = grid.widths[i] == usual + 1 and all(map(str.strip, names))
-        if as_many and _FIELDS.fullmatch(top[i][0].strip()) and _names(names):
+        names = _told(top[i][: grid.widths[i]])
+        if len(names) == usual and all(map(str.strip, names)) and _names(names):
             return i
     return None
+
+
+def _told(row: Sequence[str]) -> list[str]:
+    """The names that a comment says to be those of the columns (#Fields: day status); none of any other row."""
+    begun = "".join(row[:2]) if row[0].strip() == "#" else row[0]
+    return list(row[2 if row[0].strip() == "#" else 1 :]) if _FIELDS.fullmatch(begun.strip()) else []
 
 
 def _below_units(head: Sequence[Sequence[str]], first: int, usual: int) -> int:

@@ -50,11 +50,16 @@ def _written(rows: Callable[[], Iterator[dict[str, str]]]) -> bytes:
         check_size(n, len(names))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    out.write("sep=,\n")
+    if len(names) > 1:
+        out.write("sep=,\n")
     writer.writerow(names)
     for row in rows():
         writer.writerow([row.get(name, "") for name in names])
-    return out.getvalue().encode(errors="replace")
+    return _HALF.sub("\ufffd", out.getvalue()).encode()
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, which JSON may spell and no text holds."""
 
 
 # ---- records of JSON -------------------------------------------------------------------------------------------------
@@ -85,7 +90,15 @@ def _cell(name: str, value: object, k: int) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON whose names are all different; ValueError of any other."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=str)
 _BETWEEN = re.compile(r"[\s,]*+")
 
 

@@ -67,6 +67,12 @@ FILES = {
               rows="2022-12-{i:02} 10.0.0.{i} 200 {x}"),
         ["day", "c-ip", "status", "ms"], [pd.Timestamp("2022-12-01"), "10.0.0.1", 200, 1.7], 12, "line 1",
     ),
+    "the names in a comment behind a blank": Expected(
+        lines("# Fields: n x", rows="{i} {x}"), ["n", "x"], [1, 1.7], 12, "the delimiter was guessed",
+    ),
+    "records of JSON with one column and half a character": Expected(
+        b'[{"name": "a"}, {"name": "b, c"}, {"name": "\\ud800x"}]', ["name"], ["a"], 3, "records of JSON",
+    ),
     "the names in a comment of Zeek": Expected(
         lines("#separator \\x09", "#fields\tts\tuid\tn", "#types\ttime\tstring\tcount", rows="1.{i:03}\tC{i}x\t{i}"),
         ["ts", "uid", "n"], [1.001, "C1x", 1], 12, "line 3 is left out",
@@ -140,7 +146,7 @@ def test_a_zip_archive_of_one_table_is_read_and_no_other() -> None:
 @pytest.mark.parametrize(("data", "said"), [
     (b'[{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}]', "'b' in record 1 holds several values"),
     (b'{"a": 1}\n{"a": 2}\n{"a": ', "behind record 2"),
-    (b'{"a": {"b": 1}}', "looks like JSON"),
+    (b'{"a": {"b": 1}}', "looks like JSON"), (b'{"a": 1}\n{"a": 2}\n{"a": 3, "a": 4}', "behind record 2"),
     (b'[{"a":' + b"[" * 100_000, "JSON"),
 ])  # fmt: skip
 def test_json_that_is_no_table_is_refused_in_words(data: bytes, said: str) -> None:
