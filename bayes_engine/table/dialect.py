@@ -282,10 +282,11 @@ def _kind(column: Sequence[str]) -> frozenset[str] | None:
 
 
 def _fits(kinds: Sequence[frozenset[str] | None], cells: Sequence[str], j: int, n: int) -> bool:
-    """Whether all columns have what they hold where the j-th, which is none of numbers, has n cells joined."""
-    if kinds[j] == frozenset():
+    """Whether all columns have what they hold where the j-th, which is none of numbers, has n cells joined; and some
+    of the others something."""
+    rest = list(zip((*kinds[:j], *kinds[j + 1 :]), (*cells[:j], *cells[j + n :]), strict=True))
+    if kinds[j] == frozenset() or not any(kind is not None and cell for kind, cell in rest):
         return False
-    rest = zip((*kinds[:j], *kinds[j + 1 :]), (*cells[:j], *cells[j + n :]), strict=True)
     return all(
         kind is None or cell in MISSING_AMONG_NUMBERS or (cell in kind if kind else is_number(cell))
         for kind, cell in rest

@@ -182,6 +182,11 @@ def test_a_first_row_stays_a_row(case: str) -> None:
     assert len(read_table(ROWS[case]).frame) == 13
 
 
+def test_a_remark_below_the_rows_is_not_joined() -> None:
+    reading = read_table(lines("town;pop;ok", rows="T{i};{i};{a}", foot="nd : none; s : secret;;\n"))
+    assert "joined" not in "\n".join(str(n.message) for n in reading.report)
+
+
 FLAGGED = {
     "stars and letters": ["27.9*", "47.5 (a)", "51", "3.5†"],
     "letters of a laboratory": ["7.7 L", "5.2", "5.6 H", "4.1"],
