@@ -113,6 +113,8 @@ def _records(text: str) -> Iterator[dict[str, object] | None]:
         between = _BETWEEN.match(text, position)
         position = between.end() if between else position
         if position >= len(text) or (listed and text[position] == "]"):
+            if listed and text[position:].rstrip() != "]":  # cut off, or more behind the list
+                yield None
             return
         tick(position, len(text))
         try:

@@ -451,10 +451,9 @@ def _marked(data: bytes) -> _Marks:
 
 
 _ZEROS = re.compile(rb"""<numFmt\b(?=[^<>]*?\bnumFmtId="(\d++)")(?=[^<>]*?\bformatCode="(0{2,15}+)")""")
-_STYLES = re.compile(rb"<cellXfs\b.*?</cellXfs>", re.DOTALL)
 _STYLE_OF = re.compile(rb"""<xf\b[^<>]*?\bnumFmtId="(\d++)\"""")
 _CELL_TAG = re.compile(rb"<c\b([^<>]*+)(?<!/)>")
-_ATTRIBUTE = re.compile(rb"""\b(r|s|t)="([^"]*+)\"""")
+_ATTRIBUTE = re.compile(rb"""\b(r|s|t)="([^"]{0,20}+)\"""")
 _LINKED = re.compile(rb"""<Relationship\b(?=[^<>]*?\bId="([^"]*+)")(?=[^<>]*?\bTarget="/?(?:xl/)?([^"]*+)")""")
 _NAMED = re.compile(rb"""<sheet\b(?=[^<>]*?\bname="([^"]*+)")(?=[^<>]*?\br:id="([^"]*+)")""")
 
@@ -466,10 +465,11 @@ def _padded(archive: zipfile.ZipFile) -> dict[str, dict[int, int]]:
         styles, book, links = (_small(archive, f"xl/{part}") for part in
                                ("styles.xml", "workbook.xml", "_rels/workbook.xml.rels"))  # fmt: skip
         formats = {number: len(code) for number, code in _ZEROS.findall(styles)}
-        table = _STYLES.search(styles)
-        if not formats or table is None:
+        begin = styles.find(b"<cellXfs")
+        if not formats or begin < 0:
             return {}
-        digits = [formats.get(number, 0) for number in _STYLE_OF.findall(table[0])]
+        table = styles[begin : styles.find(b"</cellXfs>", begin)]
+        digits = [formats.get(number, 0) for number in _STYLE_OF.findall(table)]
         parts = {key: f"xl/{target.decode()}" for key, target in _LINKED.findall(links)}
         found = {}
         for name, key in _NAMED.findall(book):

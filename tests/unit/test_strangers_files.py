@@ -146,6 +146,7 @@ def test_a_zip_archive_of_one_table_is_read_and_no_other() -> None:
 @pytest.mark.parametrize(("data", "said"), [
     (b'[{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}]', "'b' in record 1 holds several values"),
     (b'{"a": 1}\n{"a": 2}\n{"a": ', "behind record 2"),
+    (b'[{"a": 1}, {"a": 2}', "behind record 2"), (b'[{"a": 1}, {"a": 2}] {"a": 3}', "behind record 2"),
     (b'{"a": {"b": 1}}', "looks like JSON"), (b'{"a": 1}\n{"a": 2}\n{"a": 3, "a": 4}', "behind record 2"),
     (b'[{"a":' + b"[" * 100_000, "JSON"),
 ])  # fmt: skip
