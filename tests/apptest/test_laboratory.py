@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.discriminative import of_numbers
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.demonstrations import climb, numbers_drawn
+from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, numbers_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once
 from bayes_engine.workbench.laboratory.truth import bayes_risk
 from pages.runtime.state import START, State
@@ -245,6 +245,13 @@ def test_the_multinomial_s_top_is_the_share_of_the_rows() -> None:
     app.slider(key="lab_theta_a").set_value(0.9).run()
     assert view(app)["lab_theta_b"] <= 0.08
     assert not app.exception
+
+
+def test_a_level_without_rows_has_its_maximum_at_the_boundary_and_the_star_is_still_explained() -> None:
+    assert levels_drawn(8, 29) == (6, 2, 0)
+    text = said(at(lab_tab="likelihood", lab_family="multinomial", lab_rows=8, lab_row_seed=29))
+    assert "n_s/θ_s − n is 10.18, −1.94, −8.00." in text  # 6/0.33 − 8, 2/0.33 − 8, 0/0.34 − 8
+    assert "≤ 0 at the boundary" in text and "★ is the top along this line" in text
 
 
 def test_products_vanish_and_logs_do_not() -> None:

@@ -159,6 +159,12 @@ def _multinomial(n: int, seed: int) -> None:
             key="lab_share",
             alt=_("The log-likelihood as the share of level a goes from 0 to 1"),
         )  # fmt: skip
+        st.caption(
+            _(
+                "★ is the top along this line, where the other two keep their proportions. The rows come from "
+                "θ = 0.5, 0.3, 0.2."
+            )
+        )
     with right:
         chart(
             figures.shares_bars(counts, theta, LEVELS, (_("θ here"), _("share of the rows")), dark=dark()),
@@ -175,16 +181,15 @@ def _multinomial(n: int, seed: int) -> None:
             "they are 0 wherever θ_s > 0: n_s = νθ_s, and summed over s, n = ν. Here n_s/θ_s − n is "
             "{gradient}."
         ).format(gradient=_(", ").join(_signed(g, 2) for g in climbed.gradient))
-        + " "
-        + (
-            _("A level that was never observed gets θ = 0 at the maximum, where its derivative is −n, not 0 "
-              "(Karush–Kuhn–Tucker: ≤ 0 at the boundary): every row that has it is then impossible. That is what the "
-              "Laplace correction repairs.")
-            if min(counts) == 0
-            else _("★ is the top along this line, where the other two keep their proportions. The rows come from "
-                   "θ = 0.5, 0.3, 0.2.")
+    )
+    if min(counts) == 0:
+        st.caption(
+            _(
+                "A level that was never observed gets θ = 0 at the maximum, where its derivative is −n, not 0 "
+                "(Karush–Kuhn–Tucker: ≤ 0 at the boundary): every row that has it is then impossible. That is what the "
+                "Laplace correction repairs."
+            )
         )
-    )  # fmt: skip
 
 
 def _first(state: State, value: float) -> State:
