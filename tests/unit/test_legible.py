@@ -26,6 +26,7 @@ NO_TEXT = {  # what is pale in a style sheet and is no text to be read: pictures
     "film.css": {".film button:disabled"},
     "losses.css": {".plain:disabled"},
     "graph.css": {".node.faint .bar"},
+    "nomogram.css": {".nomogram .band", ".nomogram.dark .band"},
     "plane.css": {".guide"},
     "heads.css": {".off canvas"},
     "text_message.css": {".waits .read"},

@@ -3,7 +3,7 @@
 
 const SEND_EVERY = 150                // ms between two edits sent while dragging
 const ANSWER_WITHIN = 2000            // ms after which an edit without an answer is given up
-const LANE = 14                       // px of a line of names
+const LANE = 15                       // px of a line of names
 const AWAY = 24                       // px from the end of the ruler to where −∞ or +∞ stands
 const FOLDED = 46                     // px of a curve that turns more than once
 const SHARES = [0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.05, 0.95]
@@ -77,7 +77,7 @@ function createNomogram(host) {
 
   function layout() {
     const width = host.clientWidth, narrow = width < 560, gutter = narrow ? 6 : Math.min(200, width * 0.26)
-    measure.font = `12px ${theme.font}`
+    measure.font = `13px ${theme.font}`
     const widthOf = text => measure.measureText(text).width
     const focused = host.getRootNode().activeElement?.dataset?.scale
     still.replaceChildren(); live.replaceChildren()
