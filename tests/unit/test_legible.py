@@ -9,8 +9,11 @@ import plotly.graph_objects as go
 import pytest
 from plotly.colors import hex_to_rgb
 
+from bayes_engine.datasets import load_network
+from bayes_engine.inference.beliefs import joint_belief
 from bayes_engine.workbench.figures.comparison import MeasurePanel, measure_panels
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
+from bayes_engine.workbench.figures.network import joint_table
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, SHADE, template
 from tests.conftest import ROOT
 
 LEAST, CONTRAST = 13.0, 4.5
@@ -98,6 +101,17 @@ def test_charts_write_in_ink(dark: bool) -> None:
     assert {font.color for font in fonts} == {INK[dark]} and min(font.size or LEAST for font in fonts) >= LEAST
     for colour in (INK[dark], *(pair[dark] for pair in EXTRA_COLOURS)):
         assert contrast(colour, GROUND[dark]) >= CONTRAST, colour
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_ink_is_legible_on_the_darkest_cell_of_every_colour(dark: bool) -> None:
+    share = SHADE[dark]
+    for pair in (*CLASS_COLOURS, *EXTRA_COLOURS):
+        both = zip(hex_to_rgb(pair[dark]), hex_to_rgb(GROUND[dark]), strict=True)
+        cell = "#" + "".join(f"{round(share * a + (1 - share) * b):02X}" for a, b in both)
+        assert contrast(INK[dark], cell) >= CONTRAST, pair
+    tables = joint_table(joint_belief(load_network("asia").network, "lung", "smoke", {}), ["yn"] * 2, "ab", dark=dark)
+    assert tables.data[0].colorscale[1][1].endswith(f",{share})")
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -17,6 +17,7 @@ from bayes_engine.workbench.figures.theme import (
     EXTRA_COLOURS,
     GROUND,
     INK,
+    SHADE,
     faded,
     named_rows,
     sized,
@@ -175,7 +176,7 @@ def example(
         share = part / part.sum()
         figure.add_heatmap(
             z=share.tolist(), x=list(second), y=list(first), zmin=0.0, zmax=0.75, showscale=False, xgap=3, ygap=3,
-            colorscale=[[0.0, "rgba(128,128,128,0.08)"], [1.0, faded(tone, 0.62)]], textfont={"color": INK[dark]},
+            colorscale=[[0.0, "rgba(128,128,128,0.08)"], [1.0, faded(tone, SHADE[dark])]],
             text=[[f"{v:.3f}" for v in row] for row in share.tolist()], texttemplate="%{text}",
             hovertemplate="%{y}, %{x}: %{z:.4f}<extra></extra>", row=1, col=col,
         )  # fmt: skip

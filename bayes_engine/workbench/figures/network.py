@@ -11,7 +11,7 @@ from bayes_engine.numerals import certain
 from bayes_engine.structure.search_trace import SearchTrace
 from bayes_engine.workbench.figures.contributions import BIT
 from bayes_engine.workbench.figures.figure import Figure
-from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, sized
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, INK, SHADE, faded, sized
 
 MARKED = 60
 """Up to so many steps of a search every one has its mark."""
@@ -47,11 +47,12 @@ def joint_table(
         }
         for own, of, gap in ((levels[1], together.of_b, "<br>"), (levels[0], together.of_a, "  "))
     )  # by position: two long names may look the same
+    tone = CLASS_COLOURS[0][dark]
     figure = Figure().add_heatmap(
         z=together.p,
         text=texts if written else None,
         texttemplate="%{text}" if written else None,
-        colorscale=[[0.0, GROUND[dark]], [1.0, CLASS_COLOURS[0][dark]]],
+        colorscale=[[0.0, faded(tone, 0.0)], [1.0, faded(tone, SHADE[dark])]],
         zmin=0.0,
         zmax=1.0 if written else float(together.p.max()),
         xgap=2,

@@ -58,6 +58,10 @@ def faded(colour: str, alpha: float) -> str:
     return "rgba({},{},{},{})".format(*hex_to_rgb(colour), alpha)
 
 
+SHADE = (0.6, 0.45)
+"""(on light, on dark) How opaque a colour may be at most, so that the ink is legible on it."""
+
+
 def template(dark: bool = False) -> Properties:
     """Font, grid and colours of every Plotly figure here: clear ground, hairline grid, no frame.
 
@@ -80,7 +84,7 @@ def template(dark: bool = False) -> Properties:
     return {
         "data": {
             "scatter": [{"cliponaxis": False}],  # no marker is cut at the edge
-            "heatmap": [{"textfont": {"size": 13}}],  # Plotly would write as small as a cell is narrow
+            "heatmap": [{"textfont": {"size": 13, "color": ink}}],  # Plotly would write as small as a cell is narrow
         },
         "layout": {
             "font": {"family": FONT, "size": 13, "color": ink},
