@@ -32,6 +32,7 @@ VIEWS: dict[str, tuple[str, State]] = {
     "exercise": ("case", showing(MELONS, exercise=1)),
     "classify": ("classify", State(table="german-credit")),
     "map": ("dependence", State(table="watermelon2")),
+    "examples": ("dependence", showing(State(table="watermelon2"), dependence_tab="examples")),
     "tree": ("dependence", showing(State(table="watermelon2"), dependence_view="tree")),
     "learn": ("network", showing(State(table="watermelon2"), net_tab="learn")),
     "by hand": ("network", showing(State(table="watermelon2"), net_tab="learn", learn_view="hand")),
@@ -48,7 +49,7 @@ VIEWS: dict[str, tuple[str, State]] = {
     "many nodes": ("network", showing(State(table="mushroom"), net="table")),
 }
 """A view by its name: its page, and a state."""
-PICTURE_FIRST = set(VIEWS) - {"data", "ways", "ask", "classify", "findings", "gibbs", "many nodes"}
+PICTURE_FIRST = set(VIEWS) - {"data", "ways", "ask", "classify", "findings", "gibbs", "many nodes", "examples"}
 """Views with a picture above, or at a projector beside, all that is chosen but the network."""
 
 TOO_WIDE = """() => {

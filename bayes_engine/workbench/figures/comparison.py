@@ -164,10 +164,11 @@ def example(
     first, second = attributes
     titles = [_("overall"), classes[1], classes[0], _("P({name} | x)").format(name=classes[1])]
     figure = subplots(
-        cols=5,
-        column_widths=[0.18, 0.18, 0.18, 0.14, 0.32],
+        rows=2,
+        cols=3,
         horizontal_spacing=0.025,
-        specs=[[{}, {}, {}, None, {}]],
+        vertical_spacing=0.3,
+        specs=[[{}, {}, {}], [{"colspan": 3}, None, None]],
         subplot_titles=titles,
     )
     parts = (shown.joint.sum(axis=0), shown.joint[1], shown.joint[0])
@@ -191,8 +192,8 @@ def example(
         line={"width": 2, "color": EXTRA_COLOURS[0][dark]},
         hoverinfo="skip",
         showlegend=False,
-        row=1,
-        col=5,
+        row=2,
+        col=1,
     )
     ring = {"size": 13, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5, "color": INK[dark]}}
     for name, values, marker in (
@@ -201,17 +202,17 @@ def example(
     ):
         figure.add_scatter(
             x=values, y=ys, mode="markers", name=name, marker=marker, hovertemplate=f"{name} %{{x:.4f}}<extra></extra>",
-            row=1, col=5,
+            row=2, col=1,
         )  # fmt: skip
     figure.update_yaxes(showgrid=False, zeroline=False, ticks="")
     figure.update_xaxes(showgrid=False, zeroline=False, ticks="")
-    figure.update_xaxes(range=[-0.04, 1.04], showgrid=True, row=1, col=5)
+    figure.update_xaxes(range=[-0.04, 1.04], showgrid=True, row=2, col=1)
     figure.update_yaxes(
-        tickvals=ys, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
+        tickvals=ys, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=2, col=1
     )
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
-    figure.update_layout(legend={"x": 1, "xanchor": "right", "y": -0.16, "yanchor": "top"})
-    return sized(figure, 250, left=4, top=30, bottom=52)
+    figure.update_layout(legend={"x": 1, "xanchor": "right", "y": -0.08, "yanchor": "top"})
+    return sized(figure, 440, left=4, top=30, bottom=52)
 
 
 class CopiesCurve(NamedTuple):
