@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 
 from bayes_engine import (
@@ -24,7 +24,9 @@ from bayes_engine import (
     load_dataset,
 )
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.class_prior import ClassPosterior
 from bayes_engine.factors.gaussian import NormalPosterior
+from bayes_engine.factors.leaf import Domain
 from bayes_engine.factors.poisson import GammaPosterior
 from bayes_engine.factors.posterior import log_gamma
 from bayes_engine.factors.table import DirichletPosterior, TableLeaf
@@ -33,7 +35,8 @@ from bayes_engine.logspace import exp
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.priors import Dirichlet
-from bayes_engine.table.schema import Variable
+from bayes_engine.table.encode import encode
+from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.uncertainty.credible import credible
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -313,3 +316,24 @@ def test_a_text_without_smoothing_takes_jeffreys(kind: Any) -> None:
     k = belief.terms.index("noon")
     assert belief.present[1, k] == 0.5  # never in spam, whose texts are 3 and whose words 9
     assert belief.other[1, k] == (3.5 if kind == "bernoulli" else 9 + 0.5 * (len(belief.terms) - 1))
+
+
+def test_a_class_without_rows_is_drawn_as_it_is_estimated() -> None:
+    none, some = np.array([0.0, 5.0]), np.array([0.0, 4.0])
+    of = NormalPosterior(
+        Variable("mass", "continuous"), (), np.array([2.0, 2.0]), none, some, np.ones(2), np.full(2, 9.0)
+    )
+    row: Any = {"mass": np.array([5.0])}
+    drawn = of.draw(row, (), 50, np.random.default_rng(0))
+    np.testing.assert_allclose(drawn[:, 0], stats.norm.logpdf(5.0, 2.0, 3.0), rtol=1e-12)
+    assert len(set(drawn[:, 1])) == 50
+
+
+def test_the_class_of_a_known_parent_is_compared_within_its_cell() -> None:
+    wet, kind = (Domain(Variable(name, "categorical", ("no", "yes"))) for name in ("wet", "kind"))
+    counts = np.array([[[6.0, 2.0], [1.0, 4.0]]])
+    of = ClassPosterior(kind, (wet,), counts, np.ones_like(counts))
+    row = encode(pd.DataFrame({"wet": ["yes"]}), Schema((wet.variable,)))
+    mean, variance = of.log_ratio(row, 0, 1)
+    assert mean == pytest.approx(special.digamma(2.0) - special.digamma(5.0))
+    assert variance == pytest.approx(special.polygamma(1, 2.0) + special.polygamma(1, 5.0))

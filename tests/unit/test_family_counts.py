@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.stats.families import Families, all_pairs, count_cells, count_families, in_order
+from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema, Variable
@@ -92,3 +93,12 @@ def test_families_of_other_names_do_not_merge() -> None:
         with pytest.raises(SchemaMismatch, match="statistics of different families of columns do not merge; fit both"):
             call(other)
     assert in_order(SCHEMA, ("c", "a")) == ("a", "c")
+
+
+def test_joint_codes_of_many_columns_stay_as_few_as_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    schema = Schema(tuple(Variable(f"v{j:02}", "categorical", tuple("abcdefgh")) for j in range(30)))
+    frame = pd.DataFrame(rng.choice(list("abcdefgh"), (20, 30)), columns=list(schema.names))
+    counts = FamilyCounts(encode(frame, schema))
+    joint = counts.joint(range(30))  # 8³⁰ combinations, of which 20 are there
+    assert joint.size <= 4 * 20 + 64 and sorted(set(joint.codes.tolist())) == sorted(joint.codes.tolist())

@@ -12,15 +12,16 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from bayes_engine import TAN, BayesEngineError, NaiveBayes, Schema, SemiSupervisedNB, Status, Variable, load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, SchemaMismatch
-from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.gaussian import GaussianLeaf, GaussianRule
 from bayes_engine.factors.kernel import KernelEstimate, KernelLeaf, log_kernel_density
-from bayes_engine.factors.leaf import BY_DEFAULT
+from bayes_engine.factors.leaf import BY_DEFAULT, Domain
 from bayes_engine.factors.likelihoods import OF_VALUES, ValuesLeaf
 from bayes_engine.factors.poisson import PoissonLeaf, Rate
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.factors.text import TextLeaf, Words
 from bayes_engine.logspace import exp, log
 from bayes_engine.models.likelihoods import every_likelihood
+from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.schema import recast
 from bayes_engine.workbench.derivation.conditionals import conditional, information
@@ -420,3 +421,34 @@ def test_a_gaussian_is_as_far_from_another_as_its_means_and_spreads_are() -> Non
     assert (near.variance.tolist(), far.variance.tolist()) == ([4.0, 16.0], [9.0, 16.0])
     assert near.distance(near) == far.distance(far) == 0.0
     assert near.distance(far) == far.distance(near) == pytest.approx((3.0 - 2.0) / 3.0)
+
+
+def test_a_value_to_leave_out_that_was_never_counted_is_refused_whatever_it_weighs() -> None:
+    column = ColumnValues(np.array([0.0, 2.0]), np.array([[1.0, 1.0]]))
+    for weight in (0.5, 1.0, 2.0):
+        with pytest.raises(NotASubset, match="never counted"):
+            column.left_out(np.array([0]), np.array([1.0]), np.array([weight]))
+    assert column.left_out(np.array([0]), np.array([1.0]), np.array([0.0])).place.tolist() == [1]
+
+
+def test_the_shares_of_weighted_rows_in_a_kernel_density_sum_to_one() -> None:
+    X, weight = pd.DataFrame({"x": [1.0, 2.0, 4.0, 3.0, 7.0]}), np.array([0.5, 3.0, 1.0, 2.0, 0.25])
+    model = NaiveBayes(likelihoods={"x": "kernel"}).fit(X, list("aaabb"), sample_weight=weight)
+    estimates = derive(model, X.iloc[[1]], classes=["a", "b"]).steps[-1].sources
+    for rows, estimate in zip((slice(0, 3), slice(3, 5)), estimates, strict=True):
+        assert isinstance(estimate, KernelEstimate)
+        share = {b.value: b.share for b in estimate.bumps}
+        assert sum(share.values()) == pytest.approx(1.0)
+        alone = weight[rows] * exp(-0.5 * ((X["x"][rows] - 2.0) / estimate.bandwidth) ** 2)
+        np.testing.assert_allclose([share[v] for v in X["x"][rows]], alone / alone.sum(), rtol=1e-3)
+
+
+def test_an_empty_cell_of_the_parents_has_the_gaussian_of_its_class() -> None:
+    wet, x = Domain(Variable("wet", "categorical", ("no", "yes"))), Variable("x", "continuous")
+    whole = ColumnMoments(np.array([4.0]), np.array([1.0]), np.array([12.0]), 0.0)
+    cells = ColumnMoments(np.array([4.0, 0.0]), np.array([1.0, 0.0]), np.array([12.0, 0.0]), 0.0)
+    for rows in (0.0, 2.0):
+        rule = GaussianRule(ddof=1, rows=rows)
+        leaf = GaussianLeaf(x, "c", whole, np.array([4.0]), np.zeros(1, dtype=bool), rule, (wet,), cells)
+        mean, variance = leaf.gaussians
+        assert mean[0, 1] == 1.0 and variance[0, 1] == 4.0

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from scipy.stats import ncx2, norm
 
 from bayes_engine import FisherDiscriminant, LinearDiscriminantAnalysis, load_dataset
-from bayes_engine.decision.two_gaussians import Quadric, TwoGaussians, boundaries, error_rate, two_gaussians
+from bayes_engine.decision.two_gaussians import (
+    Quadric,
+    TwoGaussians,
+    _share_above,
+    boundaries,
+    error_rate,
+    two_gaussians,
+)
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.discriminant_directions import principal_axes
 from bayes_engine.models.projection import (
@@ -256,3 +263,11 @@ def test_what_cannot_be_done_is_said_of_columns_by_their_names() -> None:
     few = NumericRows(("<b>x</b>", "$y$", "密度"), ("a", "b", "c"), X, np.arange(3), np.ones(3), None, np.arange(3), 0)
     with pytest.raises(TableError, match=r"<b>x</b>, \$y\$, 密度"):
         plane_projections(few)
+
+
+@pytest.mark.parametrize("slope", [1.5, -1.5])
+@pytest.mark.parametrize("bend", [0.75, -0.75, 0.0])
+def test_a_boundary_through_the_mean_leaves_it_on_the_side_of_the_slope(slope: float, bend: float) -> None:
+    far = float(np.exp(-0.5 * (slope / bend) ** 2)) if slope * bend < 0 else 0.0  # beyond the other root, -slope/bend
+    share = _share_above(np.array([bend]), np.array([slope]), 0.0)
+    assert share == pytest.approx([1.0 - far if slope > 0 else far])
