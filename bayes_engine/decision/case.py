@@ -168,7 +168,7 @@ class Case:
         steps = np.ldexp(max(abs(middle), 1.0), np.arange(-60, 61))
         log_mass = np.concatenate([log_sum(at(middle - steps)), log_sum(at(middle + steps))]) + np.tile(log(steps), 2)
         near = np.tile(steps, 2)[log_mass > log_mass.max() - 40.0]
-        reach = 2.0 * float(near.max(initial=1.0))  # at the next power there is next to none
+        reach = 2.0 * float(near.max(initial=steps[0]))  # at the next power there is next to none
         return DensityAnswers(at, middle - reach, middle + reach)
 
 

@@ -185,3 +185,16 @@ def test_no_question_is_worth_less_than_nothing_nor_more_than_the_truth(seed: in
     inquiry = ask(model, NOTHING, refusing(model))
     for q in inquiry.questions:
         assert 0.0 <= q.gain <= inquiry.perfect + 1e-9 and q.information >= 0.0
+
+
+def test_a_weighted_density_says_as_much_in_any_unit() -> None:
+    X, y = table()
+    row = pd.DataFrame({"calls": [2.0], "mass": [np.nan]})
+    found = []
+    for unit in (1.0, 1e-6, 1e6):
+        own = X[["calls", "mass"]].assign(mass=X["mass"] * unit)
+        model = WeightedNaiveBayes(NaiveBayes(likelihoods={"calls": "poisson"}), weights={"mass": 0.4}).fit(own, y)
+        found.append(question(model, row, "mass"))
+    assert found[0].gain > 1e-3 and max(q.error for q in found) < 1e-6
+    assert [q.gain for q in found] == pytest.approx([found[0].gain] * 3, abs=1e-6)
+    assert [q.information for q in found] == pytest.approx([found[0].information] * 3, rel=1e-6)
