@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bayes_engine.factors.leaf import Domain, LeftOutRows
 from bayes_engine.inference import packed_tables
+from bayes_engine.inference.averaged import Member
 from bayes_engine.logspace import log
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.spode import SPODE
@@ -65,6 +66,26 @@ def test_the_packed_sum_is_the_sum_of_the_terms_and_of_the_ledger(
     np.testing.assert_allclose(fast, slow, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(factor.log(table), fast)
     np.testing.assert_allclose(model.explain(new).joint(), fast, rtol=1e-12, atol=1e-12)
+
+
+def test_an_unseen_value_of_a_column_of_many_levels_is_smoothed() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.choice(list("pqrst"), 40), "b": rng.choice(list("uvwxyz"), 40)})
+    model = AODE(unseen="smooth").fit(X, rng.choice(["no", "no", "yes"], 40))
+    new = X.assign(b=np.where(X["b"] == "u", "never", X["b"]))  # a has no unseen value
+    table = encode(new, model.schema_, unseen="smooth")
+    fast, prior = model.factor_._packed(table), log(model.factor_.prior.p)
+    slow = model.factor_.over(table, np.broadcast_to(prior, fast.shape), None)
+    np.testing.assert_allclose(fast, slow, rtol=1e-12)
+
+
+def test_a_class_without_rows_has_each_value_alike_where_its_prior_is_given() -> None:
+    domain = Domain(Variable("a", "categorical", ("u", "v", "w")))
+    member = Member(domain, np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), 0.0, True, ())
+    rows = encode(pd.DataFrame({"a": ["u"]}), Schema((domain.variable,)))
+    joint, total = member.first(rows, np.log([[0.25, 0.75]]), None)
+    np.testing.assert_allclose(np.exp(joint), [[0.25 * 3 / 4, 0.75 / 3]], rtol=1e-12)
+    assert total.tolist() == [3.0]
 
 
 def test_few_rows_or_numbers_go_the_general_way(monkeypatch: pytest.MonkeyPatch) -> None:
