@@ -261,3 +261,13 @@ def test_0_1_decisions_are_priced_by_amounts_without_a_say_in_them(loans: Any) -
     paid = [LOAN.at_amount(m).cell(a, c) for m, a, c in zip(amount, likeliest, y, strict=True)]
     assert report.risk == pytest.approx(np.mean(paid))
     assert report.risk > estimated_risk(held, LOAN, amount=amount).risk
+
+
+def test_an_amount_of_zero_that_multiplies_all_losses_changes_no_decision(loans: Any) -> None:
+    X, y, amount = loans
+    held, plain = held_out(NaiveBayes().fit(X, y), X, y), LossMatrix.zero_one(("bad", "good"))
+    amount = np.where(np.arange(len(amount)) % 2, amount, 0.0)
+    weighed, alone = estimated_risk(held, plain, amount=amount), estimated_risk(held, plain)
+    assert len(set(alone.decision.action)) == 2
+    np.testing.assert_array_equal(weighed.confusion, alone.confusion)
+    assert weighed.risk == pytest.approx(np.mean(amount * (alone.decision.action != y)))

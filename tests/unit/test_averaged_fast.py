@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,8 @@ def test_a_class_without_rows_has_each_value_alike_where_its_prior_is_given() ->
     joint, total = member.first(rows, np.log([[0.25, 0.75]]), None)
     np.testing.assert_allclose(np.exp(joint), [[0.25 * 3 / 4, 0.75 / 3]], rtol=1e-12)
     assert total.tolist() == [3.0]
+    never = replace(member, counts=np.zeros((2, 3)), given=False)  # a column that no row knows
+    assert never.first(rows, np.zeros((1, 2)), None)[0].tolist() == [[-np.inf, -np.inf]]
 
 
 def test_few_rows_or_numbers_go_the_general_way(monkeypatch: pytest.MonkeyPatch) -> None:

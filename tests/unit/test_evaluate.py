@@ -504,7 +504,8 @@ def test_a_text_left_out_has_no_say_in_the_vocabulary_unless_the_scheme_says_so(
 def test_a_vocabulary_that_was_declared_stays_and_one_that_was_given_grows() -> None:
     X, y = pd.DataFrame({"mail": MAILS}), SPAM
     for declared, expected in ((True, ("prize", "noon")), (False, ("prize", "noon", "win"))):
-        column = Variable("mail", "text", ("prize", "noon"), declared, likelihood="multinomial", text=TextRule())
+        given = ("prize", "noon", "raffle")  # the last is in no mail
+        column = Variable("mail", "text", given, declared, likelihood="multinomial", text=TextRule())
         model = NaiveBayes(schema=Schema((column,))).fit(X, y)
         held = held_out(model, X, y)
         assert str(held.scheme) == ("leave-one-out, exact" if declared else "leave-one-out, everything learnt anew")

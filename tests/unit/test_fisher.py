@@ -215,3 +215,17 @@ def test_exactly_collinear_columns_have_no_box_m_however_many_others_there_are()
         mardia(X)
     X[:, 11] += 1e-4 * random.normal(size=200)  # nearly so is no fault
     assert np.isfinite(box_m(scatter(names, np.zeros(12), X, Labels(2, np.arange(200) % 2))).chi2)
+
+
+def test_what_rounding_leaves_of_a_class_of_equal_rows_is_no_scatter() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        same, other, wide = (
+            np.repeat(rng.normal(size=(1, 2)), 5, axis=0),
+            rng.normal(size=(3, 2)),
+            rng.normal(size=(9, 2)),
+        )
+        y = np.repeat([0, 0, 1], [5, 3, 9])
+        whole = scatter(("x", "y"), np.zeros(2), np.concatenate([same, other, 1e3 * wide]), Labels(2, y))
+        gone = scatter(("x", "y"), np.zeros(2), other, Labels(2, np.zeros(3, dtype=int)))
+        assert (whole - gone).m2[0].tolist() == [[0.0, 0.0], [0.0, 0.0]]

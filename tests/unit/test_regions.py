@@ -101,3 +101,12 @@ def test_a_plane_of_naive_bayes_is_explained_on_two_lines_alone(name: str, lines
     features = Schema.from_dtypes(X)
     posterior_plane(Counting(), features, *(axis_of(features[a], X[a]) for a in X.columns[:2]), {"更密": "True"}, 30)
     assert (max(asked) == 30) is lines
+
+
+def test_what_is_integrated_out_of_a_plane_is_not_the_level_missing() -> None:
+    X = pd.DataFrame({"a": list("uuvvuvuv"), "b": ["x", None, "y", None, "x", "y", None, "x"]})
+    model = NaiveBayes(missing="category").fit(X, list("nnyynyyn"))
+    plane = posterior_plane(model, model.schema_, axis_of(model.schema_["a"], X["a"]), None)
+    alone = NaiveBayes().fit(X[["a"]], list("nnyynyyn"))
+    expected = alone.predict_proba(pd.DataFrame({"a": plane.x.ticks(1)}))
+    np.testing.assert_allclose(plane.posterior[0], expected, rtol=1e-12)
