@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import Ledger, NaiveBayes, Status
+from bayes_engine import TAN, Ledger, NaiveBayes, Status
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Row
 
@@ -89,3 +89,13 @@ def test_NF20_a_class_the_model_excludes_cannot_be_brought_back() -> None:
     model, X = model_and_rows()
     with pytest.raises(ParameterError, match="the model gives a class the prior 0; no prior of use can bring it back"):
         model.explain(X).at_prior({"a": 1.0, "b": 0.0}, {"a": 0.5, "b": 0.5})
+
+
+def test_of_a_class_that_the_known_cells_rule_out_one_row_says_so_and_the_others_are_silent() -> None:
+    X = pd.DataFrame({"a": list("pqpqpqpq"), "b": list("uvuvvvvv"), "d": list("mmnmnnmn")})
+    model = TAN(root="d", alpha=0.0).fit(X, list("yyyynnnn"))
+    ledger = model.explain(pd.DataFrame({"a": [None], "b": ["u"], "d": ["m"]}))  # no row of class n has b = u
+    assert ledger.classes == ("n", "y")
+    log_terms = {row.name: float(term[0, 0]) for row, term in ledger.rows if row.kind != "prior"}
+    assert sorted(log_terms.values()) == [-np.inf, 0.0, 0.0, 0.0]
+    assert {log_terms[name] for name in X.columns} == {0.0}

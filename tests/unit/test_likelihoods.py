@@ -423,6 +423,15 @@ def test_a_gaussian_is_as_far_from_another_as_its_means_and_spreads_are() -> Non
     assert near.distance(far) == far.distance(near) == pytest.approx((3.0 - 2.0) / 3.0)
 
 
+def test_a_table_is_as_far_from_another_as_its_probabilities_are() -> None:
+    def leaf(cells: str) -> Any:
+        return NaiveBayes(smoothing="none").fit([[c] for c in cells], list("nnnnyyyy")).factor_.parts[-1]
+
+    near, far = leaf("uuvvuvvv"), leaf("uvvvuuuv")
+    assert near.distance(near) == 0.0
+    assert near.distance(far) == far.distance(near) == pytest.approx(3 / 4 - 1 / 4)
+
+
 def test_a_value_to_leave_out_that_was_never_counted_is_refused_whatever_it_weighs() -> None:
     column = ColumnValues(np.array([0.0, 2.0]), np.array([[1.0, 1.0]]))
     for weight in (0.5, 1.0, 2.0):
