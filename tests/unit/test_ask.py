@@ -28,7 +28,7 @@ from bayes_engine import (
     QuadraticDiscriminantAnalysis,
     load_dataset,
 )
-from bayes_engine.decision.answer_distributions import GaussianAnswers
+from bayes_engine.decision.answer_distributions import GaussianAnswers, _unsettled
 from bayes_engine.decision.ask import Question, ask, interview, outcomes, value_of_everything
 from bayes_engine.errors import EstimationWarning, LossError, ParameterError
 from bayes_engine.factors import Factor
@@ -422,3 +422,16 @@ def test_the_information_of_a_question_is_drawn_in_bits_or_nats() -> None:
         figure = questions(asked, ["a", "b"], bits=bits)
         assert next(bar for bar in figure.data if bar.xaxis == "x2").x == pytest.approx((value, 0.0))
         assert unit in [note.text for note in figure.layout.annotations]
+
+
+@pytest.mark.parametrize("tilt", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize(("bend", "dips"), [(1.0, True), (0.25, True), (0.15, False)])
+def test_another_action_may_be_better_inside_where_its_tangents_meet_below(
+    tilt: float, bend: float, dips: bool
+) -> None:
+    """Over a cell of width 1 the first action's risk rises by `tilt`; the other's is 0.1 above it at both ends, and its
+    tangents, steeper by `bend` and as much less steep, meet halfway at 0.1 − bend/2 above it."""
+    risk = np.array([[[0.0, 0.1]], [[tilt, tilt + 0.1]]])
+    slope = np.array([[[tilt, tilt - bend]], [[tilt, tilt + bend]]])
+    found, best = _unsettled(np.ones(1), risk, slope, np.ones_like(risk))
+    assert (found.tolist(), best.tolist()) == ([dips], [0])
