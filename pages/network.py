@@ -6,11 +6,11 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
+from pages.active import network_source as source
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import choose, control, end_page, page_link
 from pages.shell.frame import title
-from pages.views.network import source
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs
 from pages.views.network.learn import learn

@@ -7,6 +7,7 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.active import required
+from pages.active.projected import line_in_use, numeric_columns
 from pages.runtime.state import end_page
 from pages.shell.frame import title
 from pages.views.projection import projection
@@ -20,7 +21,7 @@ if isinstance(opened, active.UnfittableTable):
     equivalence()
     end_page()
 table: active.FittableTable = opened
-columns = projection.numeric_columns(table)
+columns = numeric_columns(table)
 if len(columns) < 2:
     st.info(
         _(
@@ -33,7 +34,7 @@ if len(columns) < 2:
 picture = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     pair = projection.choose_columns(table, columns)
-    line = projection.or_explain(lambda: projection.line_in_use(table, pair))
+    line = projection.or_explain(lambda: line_in_use(table, pair))
     if line is not None:
         projection.choose_direction(line)
 if line is not None:

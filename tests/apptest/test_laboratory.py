@@ -16,6 +16,7 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, numbers_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once
 from bayes_engine.workbench.laboratory.truth import bayes_risk
+from pages.active.sandbox import read_parts
 from pages.runtime.state import START, State
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
@@ -198,9 +199,9 @@ def test_a_forged_link_opens_a_whole_page(forged: dict[str, Any]) -> None:
 def test_what_a_browser_sends_is_checked() -> None:
     like = lab.SCENES["equal"].parts
     good = [[0.123, 0.0, 1.0, 2.0, 190], [1.0, 1.0, 0.5, 0.5, 10]]
-    assert lab.read_parts(good, like) == ((0, 1, 0.12, 0.0, 1.0, 2.0, 10), (1, 1, 1.0, 1.0, 0.5, 0.5, 10))
+    assert read_parts(good, like) == ((0, 1, 0.12, 0.0, 1.0, 2.0, 10), (1, 1, 1.0, 1.0, 0.5, 0.5, 10))
     for bad in (None, [], good[:1], [[True, 0, 1, 1, 0]] * 2, [[0, 0, float("nan"), 1, 0]] * 2, [[0, 0, 9, 1, 0]] * 2):
-        assert lab.read_parts(bad, like) is None
+        assert read_parts(bad, like) is None
 
 
 # the other tabs -------------------------------------------------------------------------------------------------------

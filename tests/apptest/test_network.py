@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
 from bayes_engine.inference.beliefs import node_beliefs
+from pages.active import network_source as sources
 from pages.active.files import NETWORK
 from pages.runtime.state import State, decode, encode
-from pages.views.network import source as sources
 from tests.apptest.opened import APP, give, opened, sent_to, showing, written
 from tests.conftest import PATIENCE
 

@@ -16,10 +16,11 @@ from bayes_engine.models.projection import numeric_rows, pooled_analysis, projec
 from bayes_engine.numerals import number
 from bayes_engine.progress import watched
 from bayes_engine.table.roles import take_apart
+from pages.active.projected import classes_in_use
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State
 from pages.views.projection import discriminants
-from pages.views.projection.equivalence import SCENES, classes_in_use
+from pages.views.projection.equivalence import SCENES
 from pages.views.projection.projection import read_angle
 from tests.apptest.opened import opened
 from tests.conftest import slowly
@@ -145,7 +146,7 @@ def test_one_line_then_the_prior_splits_two_then_a_stretched_class_all() -> None
 
 def test_sliders_outside_their_limits_are_brought_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "pages.views.projection.equivalence.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0)))
+        "pages.active.projected.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0)))
     )
     classes = classes_in_use()
     assert classes.prior == 0.02 and classes.covariances[0, 0, 1] == 0.9 and set(SCENES["one"]) <= set(keys.DEMO)

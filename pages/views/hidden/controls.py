@@ -11,11 +11,11 @@ import streamlit as st
 from bayes_engine.language import Message, _
 from bayes_engine.models.mixture_components import FORMS
 from pages import active
+from pages.active import em_fits as fits
 from pages.components.axes import choose_axes
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, choose
-from pages.views.hidden import fits
 
 AT_END = (keys.EM_STEP.to(-1),)
 """Another run is shown at its end."""

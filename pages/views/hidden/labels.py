@@ -13,12 +13,13 @@ from bayes_engine.models.em_runs import HiddenLabelRun, SupervisedStep, crossed
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.mixture import Film, responsibility_bands
 from pages import active
+from pages.active import em_fits as fits
+from pages.active.em_fits import HiddenLabels
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import bound_to, change, current, dark, end_page, sets, within_limits
-from pages.views.hidden import controls, fits
-from pages.views.hidden.fits import HiddenLabels
+from pages.views.hidden import controls
 from pages.views.hidden.player import Scene, player
 
 BANDS = 30

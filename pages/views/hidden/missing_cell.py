@@ -8,12 +8,13 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.mixture import filled, only
 from pages import active
+from pages.active import em_fits as fits
+from pages.active.em_fits import FilledCell
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import bound_to, control, current, dark
-from pages.views.hidden import controls, fits
-from pages.views.hidden.fits import FilledCell
+from pages.views.hidden import controls
 
 
 def show(table: active.FittableTable) -> None:

@@ -13,13 +13,14 @@ from bayes_engine.models.em_runs import GaussianMixtureRun, crossed
 from bayes_engine.numerals import signed
 from bayes_engine.workbench.figures.mixture import criteria_by_components, end_state, ends
 from pages import active
+from pages.active import em_fits as fits
+from pages.active.em_fits import MixtureRun
 from pages.active.units import choose_evidence_unit, evidence, evidence_unit, in_bits
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import State, bound_to, change, choose, control, current, dark, sets, within_limits
-from pages.views.hidden import controls, fits
-from pages.views.hidden.fits import MixtureRun
+from pages.views.hidden import controls
 from pages.views.hidden.player import Scene, player
 
 

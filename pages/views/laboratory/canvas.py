@@ -13,11 +13,11 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.laboratory import INKS
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS
+from pages.active import sandbox as lab
+from pages.active.sandbox import Setup
 from pages.components.component import component, ink, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
 from pages.runtime.state import change, current
-from pages.views.laboratory import setup as lab
-from pages.views.laboratory.setup import Setup
 from pages.views.laboratory.study import Sample, model_name
 
 _component = component(

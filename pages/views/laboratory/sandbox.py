@@ -12,6 +12,8 @@ from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.figures import laboratory as figures
 from bayes_engine.workbench.laboratory.excess_risk import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth, best_in_cells
+from pages.active import sandbox as known
+from pages.active.sandbox import Setup
 from pages.components.chart import chart
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
@@ -20,12 +22,11 @@ from pages.runtime.state import State, bound_to, choose, control, current, dark,
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from pages.views.laboratory.canvas import draw, pen
-from pages.views.laboratory.setup import Setup
 from pages.views.laboratory.study import Sample, model_name
 
 
 def show() -> None:
-    setup = lab.in_use()
+    setup = known.in_use()
     left, right = st.columns([3, 2], gap="medium")
     lab.choose(setup)
     sample = study.sample_of(setup)
@@ -130,7 +131,7 @@ def _pen(setup: Setup) -> None:
             _("Undo"),
             icon=":material/undo:",
             key="lab_undo",
-            disabled=lab.read_points(fewer, len(setup.priors)) is None,
+            disabled=known.read_points(fewer, len(setup.priors)) is None,
             **sets(keys.LAB_POINTS.to(fewer)),
         )
         least = tuple(next(p for p in setup.points if p[0] == k) for k in range(len(setup.priors)))
@@ -152,14 +153,14 @@ def _cells(setup: Setup, sample: Sample) -> None:
         st.caption(_("A weight for each cell; each class's are divided by their sum, which gives P(x|c)."))
         names = ["".join(row) for row in truth.cells.astype(str).itertuples(index=False)]
         for k, label in enumerate(setup.classes):
-            for cell, column in enumerate(st.columns(lab.CELLS)):
+            for cell, column in enumerate(st.columns(known.CELLS)):
                 column.number_input(
                     f"{label} · {names[cell]}",
                     0.0,
                     1e6,
                     step=1.0,
                     format="%g",
-                    **_bound_to_cell(setup, k * lab.CELLS + cell, f"lab_cell_{k}_{cell}"),
+                    **_bound_to_cell(setup, k * known.CELLS + cell, f"lab_cell_{k}_{cell}"),
                 )
 
 

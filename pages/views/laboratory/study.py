@@ -10,10 +10,10 @@ from bayes_engine.language import Message, _
 from bayes_engine.models.discriminative import of_levels, of_numbers
 from bayes_engine.workbench.laboratory.excess_risk import LearningCurve, fitted_once, learning_curve, sampled_points
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
+from pages.active.sandbox import WIDEST, Setup
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.job_queue import in_worker
-from pages.views.laboratory.setup import WIDEST, Setup
 
 REPLICATES = 12
 """Samples behind the bars; CURVE behind each point of the learning curve."""

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bayes_engine.errors import TooLarge
 from bayes_engine.language import _
+from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose, sets
@@ -15,7 +16,6 @@ from pages.views.network.beliefs import beliefs
 from pages.views.network.elimination import elimination
 from pages.views.network.exchange import exchange
 from pages.views.network.separation import separation
-from pages.views.network.source import Source
 from pages.views.network.tables import tables
 
 

@@ -14,7 +14,9 @@ from bayes_engine.inference.conflict import Conflict
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.numerals import certain, number_of_log
 from bayes_engine.workbench.figures.network import joint_table
+from pages.active import network_source as sources
 from pages.active import units
+from pages.active.network_source import Source
 from pages.components.chart import chart
 from pages.components.graph import NodeTone
 from pages.components.tables import markdown_table
@@ -22,9 +24,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import change, control, current, dark, on_click, sets
-from pages.views.network import source as sources
 from pages.views.network.draw import Marks, choose_node, draw, is_wide, shown_levels
-from pages.views.network.source import Source
 
 MOVED = 3
 """So many nodes are named as moved most."""

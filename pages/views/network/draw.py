@@ -13,12 +13,12 @@ from bayes_engine.structure.graph import Arc
 from bayes_engine.workbench.figures.graph_layout import Places, layered
 from bayes_engine.workbench.figures.network import BELIEF, SEEN
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
+from pages.active.network_source import Source
 from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import bound_to
 from pages.runtime.view_keys import ViewKey
-from pages.views.network.source import Source
 
 WIDE = 12
 """A network of more nodes takes the whole width of the page."""

@@ -16,15 +16,15 @@ from bayes_engine.inference.elimination import EliminationTrace, TracedFactor, e
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
+from pages.active import network_source as sources
+from pages.active.network_source import Source
 from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, current, sets
-from pages.views.network import source as sources
 from pages.views.network.beliefs import target_of
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
-from pages.views.network.source import Source
 
 FOLLOWED = 100
 """So many nodes are summed out before the eyes of a person."""

@@ -12,12 +12,12 @@ from bayes_engine.exchange.csv_tables import edges_csv, write_csv
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
 from pages.active import files, reading
+from pages.active import network_source as sources
 from pages.active.files import NETWORK, NETWORK_FILE, NETWORK_READERS, Upload
+from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change
-from pages.views.network import source as sources
-from pages.views.network.source import Source
 
 
 def exchange(source: Source) -> None:

@@ -15,6 +15,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
     exact,
     walk,
 )
+from pages.active.network_source import Source
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
@@ -22,7 +23,6 @@ from pages.views.network.gibbs_communicating_classes import communicating_classe
 from pages.views.network.gibbs_question import Question, question
 from pages.views.network.gibbs_runs import Settings, comparison, controls, diagnostics, results, settings
 from pages.views.network.gibbs_walk import player
-from pages.views.network.source import Source
 
 
 def gibbs(source: Source) -> None:

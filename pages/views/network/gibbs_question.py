@@ -10,13 +10,13 @@ from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
+from pages.active import network_source as sources
+from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import bound_to, control, current
-from pages.views.network import source as sources
 from pages.views.network.beliefs import observe_story, target_of
-from pages.views.network.source import Source
 
 STORY_LEVEL = {"stuck": 1}
 """Of whose target a story asks another level than the first."""

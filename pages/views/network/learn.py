@@ -13,6 +13,7 @@ from bayes_engine.numerals import count
 from bayes_engine.structure.search import SearchResult
 from pages import active
 from pages.active import required, units
+from pages.active.network_source import Source
 from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -42,7 +43,6 @@ from pages.views.network.learn_search import (
     wants_optimum,
 )
 from pages.views.network.learn_settings import settings
-from pages.views.network.source import Source
 
 
 def learn(source: Source) -> None:

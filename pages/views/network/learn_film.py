@@ -15,6 +15,7 @@ from bayes_engine.structure.search import SearchResult
 from bayes_engine.workbench.figures.graph_layout import Places, circle, layered
 from bayes_engine.workbench.figures.network import score_curve
 from pages.active import units
+from pages.active.network_source import Source
 from pages.components.chart import chart
 from pages.components.film import film_bar, film_frame, step_shown
 from pages.components.graph import Edge, EdgeTone, Node, graph
@@ -26,7 +27,6 @@ from pages.runtime.state import dark
 from pages.views.network import learn_words
 from pages.views.network.learn_search import LearningData, SearchTask, decomposed_score_of, scorer
 from pages.views.network.learn_use import use_buttons
-from pages.views.network.source import Source
 
 PACE = 1.0
 """Seconds between two steps."""

@@ -10,6 +10,7 @@ from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import DecomposedScore, Move, score_change
 from bayes_engine.structure.search import SearchResult
 from pages.active import units
+from pages.active.network_source import Source
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -26,7 +27,6 @@ from pages.views.network.learn_search import (
     scorer,
 )
 from pages.views.network.learn_use import use_buttons
-from pages.views.network.source import Source
 
 
 def by_hand(

@@ -25,13 +25,13 @@ from bayes_engine.structure.search import Method, SearchOptions, SearchResult, s
 from bayes_engine.structure.search_trace import SearchProgress
 from bayes_engine.table.encode import encode
 from pages import active
+from pages.active.network_source import Rows, rows_of
 from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.job_queue import Job
 from pages.runtime.state import State, current
-from pages.views.network.source import Rows, rows_of
 
 METHODS = keys.NET_METHOD.options
 SCORES: tuple[ScoreName, ...] = ("mdl", "aic", "k2", "bdeu", "log-likelihood")

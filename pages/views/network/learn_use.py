@@ -8,11 +8,11 @@ from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
 from pages import active
 from pages.active import shelf
+from pages.active.network_source import TABLE, Source, with_source
 from pages.runtime import view_keys as keys
 from pages.runtime.state import Spec, State, on_click, page_link, sets
 from pages.views.network.learn_search import LearningData, SearchTask
 from pages.views.network.learn_settings import AT_END
-from pages.views.network.source import TABLE, Source, with_source
 
 
 def use_buttons(here: LearningData, asked: SearchTask, graph: DAG, source: Source, *, by_hand: bool) -> None:

@@ -14,13 +14,13 @@ from bayes_engine.structure.equivalence import cpdag
 from bayes_engine.structure.graph import Arc, JunctionKind
 from bayes_engine.structure.separation import Passage, Separation, Trail
 from bayes_engine.structure.separation import separation as separate
+from pages.active.network_source import Source
 from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, change, choose, control, current
 from pages.views.network.beliefs import node_in_use, target_of
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
-from pages.views.network.source import Source
 
 TRAILS = 6
 """So many blocked trails are offered."""

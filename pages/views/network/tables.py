@@ -11,14 +11,14 @@ from bayes_engine.factors.cpt_edits import BadRow, Numbers, bad_rows, conditions
 from bayes_engine.factors.network import CPT
 from bayes_engine.language import _
 from bayes_engine.numerals import number
+from pages.active import network_source as sources
+from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import content_key
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change, on_click, sets, widget_message, within_limits
-from pages.views.network import source as sources
 from pages.views.network.beliefs import beliefs_or_none, node_in_use, toggle
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
-from pages.views.network.source import Source
 
 NAMED = 5
 """So many bad rows are named with a button each."""

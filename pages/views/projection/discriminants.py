@@ -33,6 +33,7 @@ from bayes_engine.workbench.figures.projection import MOST_ROWS, losses_along_po
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.active import units
+from pages.active.projected import numeric_columns, rows_of
 from pages.components.chart import chart
 from pages.components.plane import Ink, PlaneView, Points, Side, plane
 from pages.runtime import view_keys as keys
@@ -40,7 +41,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import choose, current, dark, within_limits
 from pages.views.projection.equivalence import equivalence
-from pages.views.projection.projection import MOST_POINTS, numeric_columns, or_explain, rows_left_out, rows_of
+from pages.views.projection.projection import MOST_POINTS, or_explain, rows_left_out
 
 PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The shares of pooling at which losses are computed."""

@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from bayes_engine.decision.two_gaussians import Boundaries, TwoGaussians, boundaries, two_gaussians
+from bayes_engine.decision.two_gaussians import Boundaries, TwoGaussians, boundaries
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.projection import three_boundaries
+from pages.active.projected import classes_in_use, unequal
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, current, dark, sets, within_limits
+from pages.runtime.state import bound_to, dark, sets, within_limits
 
 SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "one": {},
@@ -21,18 +22,6 @@ SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "stretch": {"stretch_2": 2.6, "lean_2": -0.4},
 })  # fmt: skip
 """What differs from the start; "stretch" is with unequal covariances."""
-
-
-def unequal() -> bool:
-    """Whether the second class has a covariance of its own."""
-    return current().seen(keys.DEMO_UNEQUAL)
-
-
-def classes_in_use() -> TwoGaussians:
-    """The two classes that the sliders describe."""
-    k = {name: current().seen(key) for name, key in keys.DEMO.items()}
-    second = ("stretch_2", "lean_2") if unequal() else ("stretch", "lean")
-    return two_gaussians(k["distance"], (k["stretch"], k["lean"]), (k[second[0]], k[second[1]]), k["prior"])
 
 
 def equivalence() -> None:

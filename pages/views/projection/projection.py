@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.models.projection import DirectionSeparation, NumericRows, Projection, numeric_rows, project
+from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.numerals import count, number
 from bayes_engine.table.schema import Variable
 from pages import active
+from pages.active.projected import Line, along, columns_in_use
 from pages.components.axes import choose_axes
 from pages.components.component import component, ink, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, change, control, current
 
@@ -35,68 +34,15 @@ _component = component(
 )
 
 
-# what is looked at ----------------------------------------------------------------------------------------------------
-
-
-@cached(max_entries=32)
-def numeric_columns(table: active.FittableTable) -> list[Variable]:
-    """The features that are numbers and not the same in every row."""
-    return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
-
-
 def choose_columns(table: active.FittableTable, columns: list[Variable]) -> tuple[str, str]:
-    """The choice of the two columns, at first the first two."""
-    places = range(len(columns))
-    x, y = current().seen(keys.LINE_X), current().seen(keys.LINE_Y)
-    x = x if x in places else next(i for i in places if i != y)
-    y = y if y in places and y != x else next(i for i in places if i != x)
+    """The choice of the two columns."""
+    x, y = columns_in_use(columns)
     options = {i: table.column(v.name) for i, v in enumerate(columns)}
     choose_axes((st, st), {keys.LINE_X: _("x axis"), keys.LINE_Y: _("y axis")}, (x, y), options, width=170)
     return columns[x].name, columns[y].name
 
 
-@cached(max_entries=32)
-def rows_of(table: active.FittableTable, names: tuple[str, ...]) -> NumericRows:
-    """The rows with all cells of these columns."""
-    return numeric_rows(table.parts, names)
-
-
-@cached(max_entries=32, activity=Message("looking for directions"))
-def _project(table: active.FittableTable, names: tuple[str, ...], standardized: bool | None) -> Projection:
-    return project(numeric_rows(table.parts, names), standardized=standardized)
-
-
-@cached(max_entries=64)
-def _along(
-    table: active.FittableTable,
-    names: tuple[str, ...],
-    standardized: bool | None,
-    angle: float,
-    _projection: Projection,
-) -> DirectionSeparation:
-    return _projection.along(angle)
-
-
 # the line -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Line:
-    """The line in use: the columns' projection, its angle in degrees, and the direction it is ("" for any other)."""
-
-    projection: Projection
-    angle: float
-    direction: str
-
-
-def line_in_use(table: active.FittableTable, names: tuple[str, str]) -> Line:
-    """The line the state names, at first Fisher's; a direction by its name holds for whatever columns are chosen."""
-    projection = _project(table, names, current().seen(keys.LINE_UNITS))
-    direction = current().seen(keys.LINE)
-    angles = {"fisher": projection.fisher, "pca": projection.pca, "lda": projection.lda}
-    if direction in angles:
-        return Line(projection, angles[direction], direction)
-    return Line(projection, current().seen(keys.ANGLE) % 180.0, "")
 
 
 def choose_direction(line: Line) -> None:
@@ -216,7 +162,7 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
     """What Fisher's line and the present one are worth, in words."""
     projection = line.projection
     units = current().seen(keys.LINE_UNITS)
-    best, here = (_along(table, names, units, angle, projection) for angle in (projection.fisher, line.angle))
+    best, here = (along(table, names, units, angle, projection) for angle in (projection.fisher, line.angle))
     total = float(projection.numbers.weight.sum())
     w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(projection.w.tolist()))
     st.markdown(

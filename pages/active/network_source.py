@@ -24,7 +24,6 @@ from bayes_engine.table.schema import Schema
 from pages import active
 from pages.active import files
 from pages.active.files import NETWORK, NETWORK_FILE
-from pages.components.component import is_number
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import md
@@ -246,7 +245,7 @@ def cpt_edits(network: Network) -> tuple[tuple[int, Numbers], ...]:
     """(node, its table's numbers row by row) as a person entered them; forged ones count as not set."""
     edits = {}
     for node, numbers in current().seen(keys.NET_CPTS):
-        known = node < len(network.cpts) and all(map(is_number, numbers))
+        known = node < len(network.cpts) and all(map(keys.is_number, numbers))
         if known and len(numbers) == network.cpts[node].p.size:
             edits[node] = tuple(map(float, numbers))
     return tuple(sorted(edits.items()))
