@@ -16,7 +16,7 @@ Group = Literal["worked-example", "real", "text"]
 Step = Literal["", "mean", "density", "joint"]
 
 
-class _Words:
+class Bilingual:
     """Words in two languages: the field itself is English, `<field>_zh` Chinese."""
 
     def text(self, name: str, language: str) -> str:
@@ -24,7 +24,7 @@ class _Words:
         return str(getattr(self, f"{name}_{language}", "") or getattr(self, name))
 
 
-class _Labels(_Words):
+class _Labels(Bilingual):
     """A column or a node with names for itself (`label_*`) and its levels (`levels_*`) in place of the file's own."""
 
     name: str
@@ -61,7 +61,7 @@ class ColumnInfo(_Labels):
 
 
 @dataclass(frozen=True)
-class Image(_Words):
+class Image(Bilingual):
     """The rows of the table are pictures: `rows` × `cols` pixels, row by row from the top left, each a count from 0
     (blank) to `top` (full). Their columns, "p00", "p01", …, are the first of the CSV and are described here once, with
     {row} and {col}, from 0, in `meaning` for their place."""
@@ -93,7 +93,7 @@ class Image(_Words):
 
 
 @dataclass(frozen=True)
-class ExampleCase(_Words):
+class ExampleCase(Bilingual):
     """A query worth asking: `values` by feature; a feature left out is missing. Of a picture `pixels` says them row by
     row, −1 for a missing one. `amount`, where a column multiplies losses, is the case's; −1 where it is not said."""
 
@@ -107,7 +107,7 @@ class ExampleCase(_Words):
 
 
 @dataclass(frozen=True)
-class LossStory(_Words):
+class LossStory(Bilingual):
     """`table[i][j]`: the loss, in `unit`, of decision `actions[i]` when the truth is `classes[j]`. An action named like
     a class decides it; `actions_en` and `actions_zh` name the others."""
 
@@ -123,7 +123,7 @@ class LossStory(_Words):
 
 
 @dataclass(frozen=True)
-class PriorOfUse(_Words):
+class PriorOfUse(Bilingual):
     """Class frequencies where the classifier is used, when the table's own are not those. Keys are classes as text."""
 
     priors: Mapping[str, float]
@@ -132,7 +132,7 @@ class PriorOfUse(_Words):
 
 
 @dataclass(frozen=True)
-class Erratum(_Words):
+class Erratum(Bilingual):
     """A misprint of the lecture notes on an example: what is `printed`, what is `right`, and the number it belongs to,
     named by any of `column`, `level`, `class_` and `step` of the working. `rounded`: no slip, but the printed number
     came from rounded ones."""
@@ -150,7 +150,7 @@ class Erratum(_Words):
 
 
 @dataclass(frozen=True)
-class DatasetInfo(_Words):
+class DatasetInfo(Bilingual):
     """Everything a TOML says. `place` orders the data sets of one `group` (a shelf of the gallery); `missing` lists
     the cells that mean "not known", besides the empty one; `parameters` are those of naive Bayes that the table opens
     with besides its preset."""
@@ -195,7 +195,7 @@ class NodeInfo(_Labels):
 
 
 @dataclass(frozen=True)
-class NetworkInfo(_Words):
+class NetworkInfo(Bilingual):
     """What the TOML beside a network says; `target` given `evidence` is the question it is known for."""
 
     title: str

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 from bayes_engine.dataset_format import DatasetInfo, ExampleCase, Image, NetworkInfo
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message
 
 if TYPE_CHECKING:
     from bayes_engine.factors.network import Network
@@ -27,42 +28,42 @@ def parse_info(text: str, file: str) -> DatasetInfo:
     Traceback (most recent call last):
     bayes_engine.errors.BayesEngineError: 'melons.toml': key 'titel' is not known here; known keys: title, title_zh, ...
     """
-    info: DatasetInfo = _record(DatasetInfo, _document(text, file), file, "")
-    check = partial(_check, file)
+    info: DatasetInfo = record(DatasetInfo, document(text, file), file, "")
+    holds = partial(check, file)
     if info.image is not None:
-        _check_image(info.image, info.cases, check)
+        _check_image(info.image, info.cases, holds)
         info = _with_pixels(info, info.image)
-    _check_statements(info, check)
+    _check_statements(info, holds)
     return info
 
 
 def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
     """The TOML beside a network; anything wrong in it raises, naming `file` and the key."""
-    info: NetworkInfo = _record(NetworkInfo, _document(text, file), file, "")
-    check, names = partial(_check, file), network.names
-    check(tuple(node.name for node in info.nodes) == names, "nodes", "must be the nodes of the network, in its order")
+    info: NetworkInfo = record(NetworkInfo, document(text, file), file, "")
+    holds, names = partial(check, file), network.names
+    holds(tuple(node.name for node in info.nodes) == names, "nodes", "must be the nodes of the network, in its order")
     for i, (node, size) in enumerate(zip(info.nodes, network.sizes, strict=True)):
         labels = (node.levels_en, node.levels_zh)
-        check(all(len(own) in (0, size) for own in labels), f"nodes[{i}]", "one label per level")
-    check(info.target in names and info.target not in info.evidence, "target", "must be a node without evidence")
+        holds(all(len(own) in (0, size) for own in labels), f"nodes[{i}]", "one label per level")
+    holds(info.target in names and info.target not in info.evidence, "target", "must be a node without evidence")
     for name, level in info.evidence.items():
         known = name in names and level in network[name].variable.levels
-        check(known, f"evidence.{name}", "there is no such node or level")
+        holds(known, f"evidence.{name}", "there is no such node or level")
     return info
 
 
-def _document(text: str, file: str) -> dict[str, Any]:
+def document(text: str, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, brackets by the thousand
         raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
 
 
-Check = Callable[[bool, str, str], None]
+Check = Callable[[bool, str, str | Message], None]
 """Raises unless a statement of a file holds, naming the key and what is wrong with it."""
 
 
-def _check(file: str, holds: bool, key: str, problem: str) -> None:
+def check(file: str, holds: bool, key: str, problem: str | Message) -> None:
     if not holds:
         raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
 
@@ -70,7 +71,7 @@ def _check(file: str, holds: bool, key: str, problem: str) -> None:
 _hints = cache(get_type_hints)
 
 
-def _record(kind: Any, value: Any, file: str, where: str) -> Any:
+def record(kind: Any, value: Any, file: str, where: str) -> Any:
     """A TOML table as the dataclass `kind`. A field `class_` is the key `class`."""
     if not isinstance(value, dict):
         raise _mismatch(file, where, "a table", value)
@@ -94,10 +95,12 @@ def _record(kind: Any, value: Any, file: str, where: str) -> Any:
 def _typed(kind: Any, value: Any, file: str, where: str) -> Any:
     """`value` checked against the type `kind`; TOML's arrays become tuples."""
     origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
     if origin is UnionType and type(None) in inner:
         return _typed(inner[0], value, file, where)
     if is_dataclass(kind):
-        return _record(kind, value, file, where)
+        return record(kind, value, file, where)
     if origin is tuple:
         if not isinstance(value, list):
             raise _mismatch(file, where, "a list", value)

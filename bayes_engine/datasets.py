@@ -146,9 +146,9 @@ def load_dataset(name: str) -> Dataset:
     return replace(dataset, frame=dataset.frame.copy())
 
 
-def _folder() -> Path:
-    """Inside the package in an installed wheel, beside it in a checkout. The wheel's place is asked first: what lies
-    beside an installed package is someone else's."""
+def datasets_folder() -> Path:
+    """Where the embedded data sets are: inside the package in an installed wheel, beside it in a checkout. The wheel's
+    place is asked first: what lies beside an installed package is someone else's."""
     here = Path(__file__).parent
     installed = here / "_app" / "datasets"
     return installed if installed.is_dir() else here.parent / "datasets"
@@ -156,12 +156,12 @@ def _folder() -> Path:
 
 @cache
 def _stems() -> frozenset[str]:
-    return frozenset(path.stem for path in _folder().glob("*.toml"))
+    return frozenset(path.stem for path in datasets_folder().glob("*.toml"))
 
 
 @cache
 def _info(name: str) -> DatasetInfo:
-    path = _folder() / f"{name}.toml"
+    path = datasets_folder() / f"{name}.toml"
     return parse_info(path.read_text(encoding="utf-8"), path.name)
 
 
@@ -170,7 +170,7 @@ def _dataset(name: str) -> Dataset:
     from bayes_engine.table.schema import Schema, Variable
 
     info = _info(name)
-    frame = _read_frame(_folder() / f"{name}.csv", info)
+    frame = _read_frame(datasets_folder() / f"{name}.csv", info)
     variables = (
         Variable(name=c.name, kind=c.kind, levels=c.levels, declared=c.discrete, role=c.role) for c in info.columns
     )
@@ -187,7 +187,7 @@ def _network(name: str) -> StoredNetwork:
 
 
 def _networks() -> Path:
-    return _folder() / "networks"
+    return datasets_folder() / "networks"
 
 
 def _read_frame(path: Path, info: DatasetInfo) -> pd.DataFrame:

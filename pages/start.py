@@ -15,6 +15,7 @@ from pages.components.verdict import verdict
 from pages.runtime.escape import md
 from pages.runtime.state import on_click, page_link
 from pages.shell.frame import title
+from pages.views.start.chapter_strip import chapter_strip
 
 opened = active.table_in_use()
 title(md(opened.question, 120))
@@ -48,4 +49,5 @@ for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
             st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
             st.caption(md(info.text("question", current_language()), 90))
         st.button(_("Open"), key=f"open_{name}", **on_click(lambda s, name=name: instead(s, s.on_table(name))))
+chapter_strip()
 page_link("pages/data.py", _("Upload my table"), ":material/upload_file:")

@@ -20,6 +20,7 @@ from bayes_engine.table.kinds import Role
 from bayes_engine.workbench.doctor.finding import OTHER_KIND, Mended
 from bayes_engine.workbench.link_token import packed, unpacked
 from pages.runtime import private
+from pages.runtime import view_keys as keys
 from pages.runtime.addresses import Addresses, is_left_behind, take_step
 from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
 
@@ -94,8 +95,9 @@ class State:
         return replace(self, view=tuple(sorted({**dict(self.view), **dict(settings)}.items())))
 
     def on_table(self, table: str) -> State:
-        """Another table: all that spoke of the old one is gone; language stays."""
-        return State(language=self.language, table=table)
+        """Another table: all that spoke of the old one is gone; language and the lesson that runs stay."""
+        lesson = tuple(setting for setting in self.view if setting[0] == keys.LESSON.name)
+        return State(language=self.language, table=table, view=lesson)
 
 
 START = State()
@@ -174,6 +176,23 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError
     return value
+
+
+def state_from_values(values: Mapping[str, Any]) -> State | None:
+    """The state whose fields differ from the start by these values, as a lesson writes them: lists, tables and numbers,
+    NaN for a missing cell; None where they are none."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {str(k): plain(v) for k, v in sorted(value.items())}
+        if isinstance(value, list | tuple):
+            return [plain(v) for v in value]
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    try:
+        return state_from_json(json.dumps(plain(dict(values))))
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 _RENAMED = {"kernel-weka": "kernel-range"}
@@ -271,6 +290,16 @@ def change(edit: Callable[[State], State]) -> None:
 def on_click(edit: Callable[..., State]) -> dict[str, Any]:
     """Keyword arguments of a button that edits the state: `st.button(_("Undo"), **on_click(lambda s: …))`."""
     return {"on_click": change, "args": (edit,)}
+
+
+def goes_to(page: str, edit: Callable[..., State]) -> dict[str, Any]:
+    """Keyword arguments of a button that edits the state and turns to a page, by its name."""
+
+    def go() -> None:
+        change(edit)
+        st.session_state["page_wanted"] = page
+
+    return {"on_click": go}
 
 
 def use_session_language() -> None:

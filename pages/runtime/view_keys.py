@@ -179,6 +179,14 @@ READ_COLUMN = _whole("read_column", 0)
 SECOND = _string("second")
 SECOND_AS = _pairs("second_as")
 
+# the chapter ----------------------------------------------------------------------------------------------------------
+
+CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "words", "errata", "examples")
+CHAPTER_SECTION = _string("chapter_section", "7.1")
+LESSON = _string("lesson")
+LESSON_ANSWER = _string("lesson_answer")
+LESSON_SHOWN = _switch("lesson_shown")
+
 # data -----------------------------------------------------------------------------------------------------------------
 
 LEVELS_OF = _place("levels_of")

@@ -98,7 +98,7 @@ class Place:
 
 
 def places() -> list[Place]:
-    use, understand = _("Use"), _("Understand")
+    use, understand, learn = _("Use"), _("Understand"), _("Learn")
 
     def always(question: str) -> Callable[[State], str]:
         return lambda _state: question
@@ -121,6 +121,8 @@ def places() -> list[Place]:
         Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:",
               always(_("What if the labels are hidden?")), understand, _table),
         Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _asked_in_laboratory, understand, _nothing),
+        Place("pages/chapter.py", _("Chapter"), ":material/school:",
+              always(_("Which lesson of the chapter?")), learn, _nothing),
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import bayes_engine.decision.evaluate
 import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
 from pages.runtime import addresses, cache, jobs, logs, private, sessions
 from pages.runtime.state import PageEnded, current, query_params, write_url
-from pages.shell import chips, classroom, frame, workspace
+from pages.shell import chips, classroom, frame, lesson_bar, workspace
 
 
 @st.cache_resource(show_spinner=False)
@@ -35,7 +35,7 @@ def run(begun: frame.Run) -> None:
     try:
         with jobs.showing_progress(), cache.drawing():
             under_way = jobs.run_callback_job()
-            if (asked := st.session_state.pop("workspace_page", begun.here)) != begun.here:  # a workspace was opened
+            if (asked := st.session_state.pop("page_wanted", begun.here)) != begun.here:
                 st.switch_page(pages[asked], query_params=query_params())
             with st.sidebar:
                 frame.heading(chips.of_streamlit())
@@ -49,6 +49,7 @@ def run(begun: frame.Run) -> None:
                 jobs.progress_box(under_way)
             workspace.notice(begun.here, frozenset(pages))
             chips.warnings()
+            lesson_bar.lesson_bar(begun.here)
             begun.page.run()
     except PageEnded:
         pass

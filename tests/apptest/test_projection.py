@@ -145,9 +145,7 @@ def test_one_line_then_the_prior_splits_two_then_a_stretched_class_all() -> None
 
 
 def test_sliders_outside_their_limits_are_brought_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "pages.active.projected.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0)))
-    )
+    monkeypatch.setattr("pages.active.projected.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0))))
     classes = classes_in_use()
     assert classes.prior == 0.02 and classes.covariances[0, 0, 1] == 0.9 and set(SCENES["one"]) <= set(keys.DEMO)
 

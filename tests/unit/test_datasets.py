@@ -282,9 +282,9 @@ def test_an_installed_wheel_uses_the_folder_inside_the_package(tmp_path: Path, m
     inside, beside = tmp_path / "bayes_engine" / "_app" / "datasets", tmp_path / "datasets"
     beside.mkdir()
     monkeypatch.setattr(datasets, "__file__", str(tmp_path / "bayes_engine" / "datasets.py"))
-    assert datasets._folder() == beside
+    assert datasets.datasets_folder() == beside
     inside.mkdir(parents=True)
-    assert datasets._folder() == inside
+    assert datasets.datasets_folder() == inside
 
 
 SMALL = """

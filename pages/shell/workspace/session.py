@@ -49,7 +49,7 @@ def reopen(workspace: Workspace, uploads: tuple[Upload[Any], ...]) -> None:
     for upload in uploads:
         files.keep(replace(upload))  # who opens the same workspace at the same time has an upload of their own
     session["files_asked"] = {given.digest: given.name for given in workspace.files.values()}
-    session["workspace_page"] = workspace.page
+    session["page_wanted"] = workspace.page
     session["workspace_program"] = workspace.program
     change(lambda _state: workspace.state)
 

@@ -14,13 +14,14 @@ from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
 from pages.active import units
+from pages.active.dependence_models import family_models, uncut
 from pages.active.procedures import difference_text, how_compared, interval_shown, why_no_verdict
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.jobs import part_of_page
 from pages.runtime.state import Spec, current
 from pages.views.dependence import families
-from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names, uncut
+from pages.views.dependence.dependences import Dependences, column_name, edge_name, first_names
 
 
 def which_pairs_depend(table: active.FittableTable, dependences: Dependences) -> None:
@@ -74,7 +75,7 @@ def which_pairs_depend(table: active.FittableTable, dependences: Dependences) ->
 
 def cost(table: active.FittableTable) -> None:
     """What naive Bayes loses on held-out rows against the tree, and whether it does so as a procedure."""
-    specs = families.family_models(table)
+    specs = family_models(table)
     try:
         losses, apart, runs = _losses(table, {place: specs[place] for place in ("naive-bayes", "tan")})
     except BayesEngineError as error:

@@ -13,15 +13,13 @@ from bayes_engine.language import Message, _
 from bayes_engine.models.tan import TAN
 from bayes_engine.workbench.derivation.dependence import Growth, Pair, all_tested, grow, varying
 from pages import active
-from pages.active import shelf
+from pages.active.dependence_models import cut_method, spec_of, uncut
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import Spec, State, choose, current, sets
+from pages.runtime.state import State, choose, current, sets
 
-INTERVALS = 4
-"""Quantiles cut a column of numbers into so many."""
 NAMED = 8
 """So many columns that are left out are named."""
 
@@ -58,17 +56,6 @@ def _study(fitted: active.Fitted) -> Dependences:
     return Dependences(fitted, model, in_worker(all_tested, model), in_worker(grow, model), names, silent)
 
 
-def spec_of(table: active.FittableTable, family: str) -> Spec:
-    """A model of the page: numbers cut as it is asked for, of TAN the root."""
-    spec = Spec(family=family)
-    if any(v.numeric for v in table.features):
-        spec = with_cut(spec, cut_method(table))
-    root = current().seen(keys.TREE_ROOT)
-    if family == "tan" and 0 <= root < len(table.features):
-        spec = shelf.with_parameter(spec, "root", root)
-    return spec
-
-
 def column_name(table: active.FittableTable, name: str) -> str:
     return md(table.column(name), 40)
 
@@ -78,32 +65,6 @@ def edge_name(table: active.FittableTable, edge: Sequence[str]) -> str:
 
 
 # how numbers are cut --------------------------------------------------------------------------------------------------
-
-
-def cut_method(table: active.FittableTable) -> str:
-    """The way that was chosen; at first MDLP, or quarters where MDLP leaves no pair."""
-    return current().seen(keys.DEPENDENCE_CUT) or ("quantile" if uncut(table) else "mdlp")
-
-
-def uncut(table: active.FittableTable) -> tuple[str, ...]:
-    """The columns of numbers that MDLP does not cut, where it leaves no two columns of two values and more and quarters
-    may; () otherwise.
-
-    Raises what the fit raises.
-    """
-    if not any(v.numeric for v in table.features):
-        return ()
-    model = active.fit(table, Spec(family="tan")).model
-    assert isinstance(model, TAN)
-    names = varying(model)
-    whole = tuple(v.name for v in table.features if v.numeric and v.name not in names)
-    return whole if len(names) < 2 <= len(names) + len(whole) else ()
-
-
-def with_cut(spec: Spec, cut: str | None) -> Spec:
-    """The model, numbers cut so; None leaves them Gaussian."""
-    spec = shelf.with_parameter(spec, "discretize", cut)
-    return shelf.with_parameter(spec, "bins", INTERVALS) if cut == "quantile" else spec
 
 
 def choose_cut_method(table: active.FittableTable) -> None:

@@ -38,6 +38,7 @@ from bayes_engine.workbench.figures.contributions import ClassStyle
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.active import units, words
+from pages.active.dependence_models import family_models
 from pages.components.chart import chart
 from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
@@ -46,7 +47,7 @@ from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.job_queue import in_worker
 from pages.runtime.jobs import run
 from pages.runtime.state import Spec, bound_to, current, dark, on_click, within_limits
-from pages.views.dependence.families import family_models, shared_settings
+from pages.views.dependence.families import shared_settings
 
 MOST_PAIRS = 8
 """As many pairs are listed."""

@@ -22,6 +22,7 @@ from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import reliability as reliability_figure
 from pages import active
 from pages.active import shelf, units, words
+from pages.active.dependence_models import family_models, treatment_of_numbers
 from pages.active.procedures import extremes, how_compared, why_no_verdict, with_interval, without_posterior
 from pages.components.chart import chart
 from pages.components.readings import readings as draw_readings
@@ -31,35 +32,12 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.jobs import part_of_page
 from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, within_limits
-from pages.views.dependence.dependences import cut_method, with_cut
 
 JUDGED, FITTED, DRAWN = 0.2, 0.6, 0.8
 """The parts of the page's bar that are full once all families are judged, once their cross-validations are
 repeated, and once it is drawn."""
 Runs = Mapping[str, tuple[HeldOut, ...]] | Message | None
 """The repeated cross-validations of each model, or why there are none; None: not asked for."""
-DEGREES = (1, 2, 3)
-"""The k of k-DB; k = 0 is naive Bayes."""
-
-
-def family_models(table: active.FittableTable) -> dict[str, Spec]:
-    """A model of each family, from naive Bayes to k-DB: alike in all but what depends on what."""
-    numeric = any(v.numeric for v in table.features)
-    alpha, kind = float(current().seen(keys.DIAL_ALPHA)), treatment_of_numbers(table)
-
-    def alike(family: str, **parameters: Any) -> Spec:
-        spec = Spec("scikit-learn" if family == "naive-bayes" else Spec.preset, (), family)
-        for parameter, value in {"alpha": alpha, **parameters}.items():
-            spec = shelf.with_parameter(spec, parameter, value)
-        return with_cut(spec, None if kind == "gaussian" else kind) if numeric else spec
-
-    by_degree = {f"k-db-{k}": alike("k-db", k=k) for k in DEGREES}
-    return {name: alike(name) for name in ("naive-bayes", "spode", "tan", "aode")} | by_degree
-
-
-def treatment_of_numbers(table: active.FittableTable) -> str:
-    """How all models of the page take numbers: "gaussian", or cut as the pairs are where nothing else was chosen."""
-    return current().seen(keys.DIAL_NUMBERS) or cut_method(table)
 
 
 def name_of(place: str) -> str:

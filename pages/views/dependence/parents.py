@@ -12,10 +12,11 @@ from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.dependence import super_parent_scores
 from pages import active
 from pages.active import shelf, units
+from pages.active.dependence_models import spec_of
 from pages.components.chart import chart
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import Spec, dark
-from pages.views.dependence.dependences import Dependences, column_name, spec_of, why_no_pair
+from pages.views.dependence.dependences import Dependences, column_name, why_no_pair
 
 MOST = 32
 """So many candidates are drawn."""

@@ -20,6 +20,7 @@ from bayes_engine.workbench.figures.graph_layout import Places, circle
 from bayes_engine.workbench.figures.graph_layout import tree as tidy
 from pages import active
 from pages.active import units
+from pages.active.dependence_models import spec_of
 from pages.components.film import film_bar, film_frame, step_shown
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.components.tables import Head, word_table
@@ -28,7 +29,7 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.job_queue import in_worker
 from pages.runtime.state import bound_to, change, current
-from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, spec_of, with_pair
+from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, with_pair
 from pages.views.dependence.parents import shelve
 
 ROUND = 10

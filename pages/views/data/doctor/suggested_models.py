@@ -75,4 +75,4 @@ def _model_card(table: active.FittableTable, suggestion: Suggestion, place: int,
 def _compare_on_shelf(specs: tuple[Spec, ...]) -> None:
     """All of them on the shelf, and over to the page that compares."""
     change(lambda state: edits.with_models(state, specs).showing(keys.MODEL_VIEW.to("compare")))
-    st.session_state["workspace_page"] = "model"
+    st.session_state["page_wanted"] = "model"

@@ -1,0 +1,104 @@
+"""The TOML of a lesson, checked: what is wrong in it is said with its line, for people write lessons of their own, and
+open those of others."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import Any
+
+from bayes_engine.dataset_toml import check, document, record
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message
+from bayes_engine.workbench.lessons.lesson_format import MOST_CHARACTERS, MOST_WORDS, ChapterContents, Lesson
+
+LONGEST = 20_000
+"""A lesson has at most so many characters."""
+PAGE = re.compile(r"[a-z]{1,20}")
+"""What a page is called."""
+_TABLE, _KEY = re.compile(r"\s*\[+\s*([\w.-]+)\s*\]+"), re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
+
+
+def parse_lesson(text: str, file: str) -> Lesson:
+    """The TOML `text` as a `Lesson`; anything wrong in it raises BayesEngineError, naming `file`, the line and the key.
+
+    >>> parse_lesson('title = "Risk"\\nplace = "first"', "risk.toml")
+    Traceback (most recent call last):
+    bayes_engine.errors.BayesEngineError: 'risk.toml:1': key 'title_zh' is missing
+    >>> parse_lesson('title = "Risk"\\ntitel = 1', "risk.toml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    bayes_engine.errors.BayesEngineError: 'risk.toml:2': key 'titel' is not known here; known keys: title, title_zh, ...
+    """
+    if len(text) > LONGEST:
+        raise BayesEngineError("'{file}' is longer than {n} characters", file=file, n=LONGEST)
+    values = document(text, file)
+    try:
+        return _lesson(values, file)
+    except BayesEngineError as error:
+        key = error.message.params.get("key")
+        if not isinstance(key, str):
+            raise
+        return _lesson(values, f"{file}:{line_of(text, key)}")  # raises the same once more, with the line
+
+
+def parse_contents(text: str, file: str) -> ChapterContents:
+    """`chapter.toml`; anything wrong in it raises, naming `file` and the key."""
+    contents: ChapterContents = record(ChapterContents, document(text, file), file, "")
+    return contents
+
+
+def line_of(text: str, key: str) -> int:
+    """The line of a TOML on which a key stands, from 1: of a key inside a table `answer.arguments` the nearest that is
+    written out; 1 where nothing is.
+
+    >>> text = 'title = "Risk"\\n[answer]\\nquantity = "risk"\\narguments = { decide = 1 }'
+    >>> [line_of(text, key) for key in ("title", "answer", "answer.quantity", "answer.arguments.decide", "place")]
+    [1, 2, 3, 4, 1]
+    """
+    written: dict[str, int] = {}
+    table, quoted = "", ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not quoted:
+            if head := _TABLE.match(line):
+                table = head[1]
+                written.setdefault(table, number)
+            elif name := _KEY.match(line):
+                written.setdefault(f"{table}.{name[1]}" if table else name[1], number)
+        for marks in ('"""', "'''"):
+            if line.count(marks) % 2 and quoted in ("", marks):
+                quoted = "" if quoted else marks
+    parts = re.sub(r"\[\d+\]", "", key).split(".")
+    return next((written[".".join(parts[:n])] for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in written), 1)
+
+
+def _lesson(values: dict[str, Any], file: str) -> Lesson:
+    from bayes_engine.workbench.lessons.quantities import problem_of  # which needs the whole library
+
+    lesson: Lesson = record(Lesson, values, file, "")
+    holds = partial(check, file)
+    words, characters = len(lesson.words.split()), sum("\u4e00" <= sign <= "\u9fff" for sign in lesson.words_zh)
+    holds(
+        words <= MOST_WORDS,
+        "words",
+        Message("{n} words are too many; at most {most}", {"n": words, "most": MOST_WORDS}),
+    )
+    long = Message("{n} characters are too many; at most {most}", {"n": characters, "most": MOST_CHARACTERS})
+    holds(characters <= MOST_CHARACTERS, "words_zh", long)
+    ends = any(sign in lesson.formula for sign in "$`\n")
+    holds(not ends, "formula", Message("a formula stands on one line, without dollar signs and backticks"))
+    for key, page in (("page", lesson.page), ("deeper.page", lesson.deeper.page)):
+        holds(PAGE.fullmatch(page) is not None, key, Message("there is no such page"))
+    for key, state in (("state", lesson.state), ("change", lesson.change), ("deeper.state", lesson.deeper.state)):
+        holds(_is_json(state), key, Message("a state holds no date and no time"))
+    if (problem := problem_of(lesson.answer)) is not None:
+        holds(False, "answer", problem)
+    return lesson
+
+
+def _is_json(state: Any) -> bool:
+    try:
+        json.dumps(state)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

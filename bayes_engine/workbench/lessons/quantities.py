@@ -1,0 +1,450 @@
+"""The quantities that a lesson may ask for: a fixed list, each computed from the state that is on screen.
+
+A quantity is a function of what is in use (`InUse`) and of named arguments. Its answer is never stored, so it is
+another one when the losses, the smoothing, the prior, the case or a setting of the page is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from inspect import signature
+from typing import Any, Protocol, cast
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.margins import FlipMargin, flip_margins
+from bayes_engine.decision.two_gaussians import TwoGaussians, boundaries
+from bayes_engine.errors import BayesEngineError, ParameterError
+from bayes_engine.factors.network import Network
+from bayes_engine.inference.beliefs import joint_belief, node_beliefs
+from bayes_engine.inference.forward_sampling import Places
+from bayes_engine.language import Message
+from bayes_engine.ledger import Ledger, Status, class_position
+from bayes_engine.logspace import log
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
+from bayes_engine.models.projection import NumericRows, Projection, transformed_naive_bayes
+from bayes_engine.models.semi_naive import SemiNaive
+from bayes_engine.models.tan import TAN
+from bayes_engine.table.kinds import Level
+from bayes_engine.workbench.derivation.demonstrations import base_rate, climb, numbers_drawn
+from bayes_engine.workbench.derivation.dependence import contingency, grow
+from bayes_engine.workbench.derivation.derive import derive
+from bayes_engine.workbench.derivation.double_counting import counted_twice
+from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates
+from bayes_engine.workbench.derivation.gibbs_walk import exact
+from bayes_engine.workbench.derivation.modes_of_use import posterior_of, without_rows
+from bayes_engine.workbench.derivation.parameter_count import model_size
+from bayes_engine.workbench.laboratory.truth import Truth, bayes_risk
+from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
+
+
+class InUse(Protocol):
+    """What is on screen, each part computed when it is asked for."""
+
+    @property
+    def X(self) -> pd.DataFrame:
+        """The features of the table in use, and `y` its classes."""
+
+    @property
+    def y(self) -> Any: ...
+    @property
+    def model(self) -> GenerativeClassifier:
+        """The active model, before any calibration."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The case explained, at the prior of use."""
+
+    @property
+    def case(self) -> pd.DataFrame:
+        """The case, a frame of one row."""
+
+    @property
+    def loss(self) -> LossMatrix:
+        """The losses of the case."""
+
+    @property
+    def prior(self) -> Mapping[Any, float]:
+        """The prior of use, or the model's own."""
+
+    @property
+    def families(self) -> tuple[Any, TAN, Any]:
+        """Naive Bayes, TAN and AODE of the page Dependence."""
+
+    @property
+    def pairs(self) -> TAN:
+        """The tree of the page Dependence, from which its pairs are."""
+
+    @property
+    def network(self) -> Network:
+        """The network in use; `evidence` what is observed, and `event` what Gibbs sampling is asked for, as places."""
+
+    @property
+    def evidence(self) -> Mapping[str, Any]: ...
+    @property
+    def event(self) -> tuple[Network, Places, Places]: ...
+    @property
+    def mixture(self) -> GaussianMixtureRun:
+        """The run of EM on the page Hidden labels; `hidden_labels` that of naive Bayes."""
+
+    @property
+    def hidden_labels(self) -> HiddenLabelRun: ...
+    @property
+    def line(self) -> tuple[Projection, float]:
+        """The line of the page Projection, with its angle in degrees."""
+
+    @property
+    def numbers(self) -> NumericRows:
+        """The columns to which naive Bayes is fitted on the page Projection."""
+
+    @property
+    def gaussians(self) -> TwoGaussians:
+        """The two known classes of the page Projection."""
+
+    @property
+    def known(self) -> tuple[Truth, LossMatrix]:
+        """The known densities of the laboratory, and its losses."""
+
+    @property
+    def removed(self) -> tuple[int, ...]:
+        """The rows that are taken away on the page Model."""
+
+    def setting(self, name: str) -> Any:
+        """A page's own setting, by the name that an address has for it."""
+
+
+QUANTITIES: dict[str, Callable[..., float]] = {}
+"""All quantities, by name."""
+
+
+def quantity(function: Callable[..., float]) -> Callable[..., float]:
+    """Enter a function into the list."""
+    QUANTITIES[function.__name__] = function
+    return function
+
+
+def problem_of(answer: AskedQuantity) -> Message | None:
+    """What is wrong with an answer as a file states it: another name, other arguments or other types of them.
+
+    >>> print(problem_of(AskedQuantity("posterior", {"klass": "good"})))
+    the quantity 'posterior' has the arguments class, not klass
+    >>> problem_of(AskedQuantity("posterior", {"class": "good"}))
+    """
+    if (asked := QUANTITIES.get(answer.quantity)) is None:
+        names = ", ".join(sorted(QUANTITIES))
+        return Message("there is no quantity '{name}'; there are {names}", {"name": answer.quantity, "names": names})
+    wanted = _arguments(asked)
+    if set(answer.arguments) != set(wanted):
+        words = {
+            "name": answer.quantity,
+            "wanted": ", ".join(wanted) or "–",
+            "found": ", ".join(answer.arguments) or "–",
+        }
+        return Message("the quantity '{name}' has the arguments {wanted}, not {found}", words)
+    for name, kind in wanted.items():
+        if kind == "str" and not isinstance(answer.arguments[name], str):
+            return Message("the argument '{name}' is a text", {"name": name})
+    return None
+
+
+def value_of(answer: AskedQuantity, used: InUse) -> float:
+    """The answer in the state that is in use. Raises BayesEngineError where it has none there."""
+    if (problem := problem_of(answer)) is not None:
+        raise BayesEngineError("{problem}", problem=problem)
+    function = QUANTITIES[answer.quantity]
+    named = {p: answer.arguments[p.removesuffix("_")] for p in list(signature(function).parameters)[1:]}
+    value = float(function(used, **named))
+    if not math.isfinite(value):
+        raise BayesEngineError("the quantity '{name}' is not finite here", name=answer.quantity)
+    return value
+
+
+def _arguments(function: Callable[..., float]) -> dict[str, str]:
+    parameters = list(signature(function).parameters.values())[1:]
+    return {p.name.removesuffix("_"): str(p.annotation) for p in parameters}
+
+
+def _among(what: Level, known: Collection[Any]) -> Any:
+    """The one of these that is meant: a class, an action, a level; digits may be written as a text."""
+    for one in known:
+        if one == what or str(one) == str(what):
+            return one
+    raise ParameterError("there is no '{name}' here, but {known}", name=str(what), known=", ".join(map(str, known)))
+
+
+# the case -------------------------------------------------------------------------------------------------------------
+
+
+def _posterior(used: InUse) -> dict[Any, float]:
+    ledger = used.ledger
+    if ledger.status[0] != Status.OK:
+        raise BayesEngineError("this case has no posterior")
+    return dict(zip(ledger.classes, ledger.posterior()[0].tolist(), strict=True))
+
+
+@quantity
+def posterior(used: InUse, class_: Level) -> float:
+    """P(c|x) of the case, at the prior of use."""
+    p = _posterior(used)
+    return p[_among(class_, list(p))]
+
+
+@quantity
+def risk(used: InUse, decide: Level) -> float:
+    """R(a|x) = Σ_j λ_aj P(c_j|x) of an action (Zhou, eq. 7.1)."""
+    risks, loss = _risks(used)
+    return float(risks[loss.actions.index(_among(decide, loss.actions))])
+
+
+@quantity
+def least_risk(used: InUse) -> float:
+    """The risk of the decision, the least of all."""
+    return float(_risks(used)[0].min())
+
+
+def _risks(used: InUse) -> tuple[Any, LossMatrix]:
+    p, loss = _posterior(used), used.loss
+    return loss.risk(np.array([[p[c] for c in loss.classes]]))[0], loss
+
+
+def _margins(used: InUse) -> Any:
+    p, loss = _posterior(used), used.loss
+    return flip_margins([p[c] for c in loss.classes], loss, used.prior)
+
+
+def _end(margin: FlipMargin, now: float) -> float:
+    """The end of the interval that is nearest to the present value."""
+    return min(
+        (end for end in (margin.low, margin.high) if math.isfinite(end)), key=lambda v: abs(v - now), default=math.inf
+    )
+
+
+@quantity
+def flip_loss(used: InUse, decide: Level, truth: Level) -> float:
+    """The value of λ(decide, truth) at which the decision becomes another."""
+    loss, margins = used.loss, _margins(used)
+    cell = _among(decide, loss.actions), _among(truth, loss.classes)
+    return _end(margins.losses[cell], loss.cell(*cell))
+
+
+@quantity
+def flip_prior(used: InUse, class_: Level) -> float:
+    """The prior of a class at which the decision becomes another."""
+    margins = _margins(used)
+    label = _among(class_, list(margins.priors))
+    return _end(margins.priors[label], margins.prior[label])
+
+
+@quantity
+def log_odds(used: InUse, for_: Level, against: Level) -> float:
+    """log P(c|x)/P(c'|x), in nats."""
+    p = _posterior(used)
+    return float(log(np.array(p[_among(for_, list(p))])) - log(np.array(p[_among(against, list(p))])))
+
+
+@quantity
+def contribution(used: InUse, column: str, for_: Level, against: Level) -> float:
+    """What a column adds to the log-odds, in nats."""
+    ledger = used.ledger.by_variable()
+    rows = [term for row, term in ledger.rows if row.child == column and row.kind != "prior"]
+    if not rows:
+        raise ParameterError("'{name}' adds nothing here", name=column)
+    i, j = (class_position(_among(label, ledger.classes), ledger.classes) for label in (for_, against))
+    return float(sum(term[0, i] - term[0, j] for term in rows))
+
+
+@quantity
+def factor(used: InUse, column: str, class_: Level) -> float:
+    """The factor of a column in the working: P(x_j|c, parents), or the density p(x_j|c)."""
+    worked = derive(used.model, used.case)
+    k = worked.classes.index(_among(class_, worked.classes))
+    for step in worked.steps:
+        if step.row.child == column and step.row.kind != "prior":
+            return step.factors[k]
+    raise ParameterError("'{name}' adds nothing here", name=column)
+
+
+@quantity
+def posterior_without(used: InUse, class_: Level) -> float:
+    """P(c|x) by the active model, once the rows that are taken away are gone from its statistics."""
+    model, rows = used.model, list(used.removed)
+    less = without_rows(model, used.X, used.y, rows) if rows else model
+    p = posterior_of(less, used.case)
+    if p is None:
+        raise BayesEngineError("this case has no posterior")
+    classes = model.classes_.tolist()
+    return float(p[classes.index(_among(class_, classes))])
+
+
+# the estimates --------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def cpt_cell(used: InUse, column: str, level: Level, class_: Level) -> float:
+    """P(level|c) as the active model estimates it."""
+    table = _estimates(used, column, class_)
+    if not isinstance(table, Estimates):
+        raise ParameterError("the column '{name}' has no levels here", name=column)
+    levels = used.model.schema_[column].levels
+    return float(table.used.value[0, levels.index(_among(level, levels))])
+
+
+@quantity
+def mean(used: InUse, column: str, class_: Level) -> float:
+    """The mean of a column of numbers in a class."""
+    return float(_moments(used, column, class_).mean[0])
+
+
+@quantity
+def mean_low(used: InUse, column: str, class_: Level) -> float:
+    """The lower end of the 95 % credible interval of that mean."""
+    return float(_moments(used, column, class_).mean_interval.low[0])
+
+
+def _moments(used: InUse, column: str, class_: Level) -> MomentEstimates:
+    numbers = _estimates(used, column, class_)
+    if not isinstance(numbers, MomentEstimates):
+        raise ParameterError("the column '{name}' has no mean here", name=column)
+    return numbers
+
+
+def _estimates(used: InUse, column: str, class_: Level) -> Estimates | MomentEstimates:
+    return estimates(used.model, column, [_among(class_, used.model.classes_.tolist())])
+
+
+@quantity
+def model_numbers(used: InUse, what: str) -> float:
+    """How many numbers the active model has: "joint_cells", "factor_cells", "joint_free" or "factor_free"."""
+    counted = model_size(used.model)
+    return float({name: getattr(counted, name) for name in counted._fields[:4]}[_among(what, counted._fields[:4])])
+
+
+@quantity
+def likelihood_peak(used: InUse, parameter: str) -> float:
+    """Where the likelihood of the laboratory's rows is largest: "mean" or "sd"."""
+    rows = numbers_drawn(used.setting("lab_rows"), used.setting("lab_row_seed"))
+    best = climb(rows, used.setting("lab_mean"), used.setting("lab_sd")).best
+    return float(best[("mean", "sd").index(_among(parameter, ("mean", "sd")))])
+
+
+@quantity
+def base_rate_posterior(used: InUse) -> float:
+    """P(c|x) after the tests of the laboratory are positive."""
+    asked = (used.setting(name) for name in ("lab_base", "lab_sens", "lab_spec", "lab_times"))
+    return base_rate(*asked).posterior
+
+
+@quantity
+def bayes_risk_of_truth(used: InUse) -> float:
+    """R(h*) of the laboratory's known densities under its losses."""
+    return bayes_risk(*used.known).value
+
+
+# dependence -----------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def information(used: InUse, a: str, b: str) -> float:
+    """I(x_a; x_b | y) in nats, or without the class, as the page Dependence is set."""
+    overall = used.setting("dependence_of") == "overall"
+    return contingency(cast(SemiNaive, used.pairs), a, b, overall=overall).information
+
+
+@quantity
+def tree_weight(used: InUse) -> float:
+    """The weight of the maximum spanning tree after the step that is shown, in nats."""
+    grown, step = grow(used.pairs), used.setting("tree_step")
+    return grown.total if step < 0 else grown.total_after(step)
+
+
+@quantity
+def twice_counted(used: InUse) -> float:
+    """What naive Bayes counts twice of the case, by the light of the tree, in nats."""
+    counted = counted_twice(*used.families, used.case, prior_of_use=used.prior)
+    if counted is None:
+        raise BayesEngineError("this case has no posterior")
+    return counted.nats
+
+
+# networks -------------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def belief(used: InUse, node: str, level: Level) -> float:
+    """P(node = level | e) in the network in use."""
+    network = used.network
+    variable = network[_among(node, network.names)].variable
+    asked = node_beliefs(network, used.evidence).posterior[variable.name]
+    return float(asked[variable.levels.index(_among(level, variable.levels))])
+
+
+@quantity
+def information_given(used: InUse, a: str, b: str) -> float:
+    """I(a; b | e) of two nodes given what is observed, in nats: 0 where they are separated."""
+    names = used.network.names
+    joint = joint_belief(used.network, _among(a, names), _among(b, names), used.evidence)
+    return 0.0 if joint.independent else joint.information
+
+
+@quantity
+def event_probability(used: InUse) -> float:
+    """P(Q = q | e), exact: what Gibbs sampling is asked for."""
+    return exact(*used.event)
+
+
+@quantity
+def arcs(used: InUse) -> float:
+    """The number of arcs of the network in use."""
+    return float(sum(len(cpt.parents) for cpt in used.network.cpts))
+
+
+# hidden labels --------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def mixture_objective(used: InUse) -> float:
+    """What EM maximizes, after the step that is shown, in nats."""
+    steps = used.mixture.trace.steps
+    shown = used.setting("em_step")
+    return steps[shown if 0 <= shown < len(steps) else -1].objective
+
+
+@quantity
+def mixture_steps(used: InUse) -> float:
+    """The M steps that EM took until it stopped."""
+    return float(used.mixture.trace.n_iter)
+
+
+@quantity
+def hidden_right(used: InUse) -> float:
+    """How many hidden rows naive Bayes by EM has right at the end."""
+    run = used.hidden_labels
+    return float(run.right(len(run.trace.steps) - 1))
+
+
+# projections ----------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def separation(used: InUse) -> float:
+    """J, between-class over within-class scatter, along the line that is shown."""
+    projection, angle = used.line
+    return projection.along(angle).J
+
+
+@quantity
+def boundary_error(used: InUse, rule: str) -> float:
+    """The error rate of "fisher", "lda" or "bayes" on the two known classes."""
+    rules = boundaries(used.gaussians)
+    return float(getattr(rules, _among(rule, ("fisher", "lda", "bayes"))).error)
+
+
+@quantity
+def correlation_within(used: InUse, step: str) -> float:
+    """The mean |r| of two columns within the classes: "raw", or after "pca" or "lda"."""
+    steps, _scheme = transformed_naive_bayes(used.numbers)
+    return steps[_among(step, list(steps))].correlation

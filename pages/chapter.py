@@ -1,0 +1,19 @@
+from pages.shell.router import boot
+
+boot()
+
+from bayes_engine.language import _
+from pages.runtime import view_keys as keys
+from pages.runtime.state import choose
+from pages.shell.frame import title
+from pages.views.chapter import lessons
+
+PARTS = {
+    "lessons": (_("Lessons"), lessons.section),
+    "words": (_("Words"), lessons.terms),
+    "errata": (_("Errata"), lessons.errata),
+    "examples": (_("Examples of the sources"), lessons.examples),
+}
+title()
+part = choose(_("Part"), keys.CHAPTER_PART, {name: words for name, (words, _show) in PARTS.items()}, titled=False)
+PARTS[part][1]()

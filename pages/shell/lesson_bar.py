@@ -1,0 +1,148 @@
+"""The bar of the lesson that runs, on every page: where one is, the question, and whether the answer is right."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _, current_language
+from bayes_engine.numerals import number
+from bayes_engine.workbench.lessons.built_in import lessons, of_section
+from bayes_engine.workbench.lessons.lesson_format import Lesson
+from pages.active import lesson_in_use
+from pages.components.component import component
+from pages.components.lesson_words import formula
+from pages.runtime import private
+from pages.runtime import view_keys as keys
+from pages.runtime.escape import md
+from pages.runtime.state import bound_to, current, goes_to, on_click, sets
+
+_keys_pressed = component(__file__, "bayes_lesson_keys")
+_STYLE = private.style("""
+.st-key-lesson_bar { padding: .35rem .75rem; gap: .1rem; }
+.st-key-lesson_bar .st-key-lesson_answer input { padding: .3rem .5rem; }
+.st-key-lesson_steps :is(.st-key-lesson_back, .st-key-lesson_next, .st-key-lesson_again, .st-key-lesson_leave) p {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
+}
+""")
+
+
+def lesson_bar(here: str) -> None:
+    """Draw the bar, where a lesson runs."""
+    if (at := lesson_in_use.running()) is None:
+        return
+    name, lesson = at
+    st.html(_STYLE)
+    with st.container(border=True, key="lesson_bar"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_steps"):
+            _steps(name, lesson)
+            _aside(name, lesson, here)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_question"):
+            _question(lesson)
+    _keys_pressed(key="lesson_keys")
+
+
+def _steps(name: str, lesson: Lesson) -> None:
+    """← step 3 of 9 →; beyond the first and the last is the chapter itself."""
+    section = of_section(lesson.section)
+    i = section.index(name)
+    before, after = section[i - 1] if i else None, section[i + 1] if i + 1 < len(section) else None
+    _step("back", before, lesson, _("The step before (left arrow key)"), ":material/arrow_back:")
+    st.markdown(_("step {i} of {n}").format(i=i + 1, n=len(section)), width="content")
+    _step("next", after, lesson, _("The next step (right arrow key)"), ":material/arrow_forward:")
+
+
+def _step(key: str, to: str | None, lesson: Lesson, about: str, icon: str) -> None:
+    if to is None:
+        goes = goes_to("chapter", lambda s: lesson_in_use.left(s).showing(keys.CHAPTER_SECTION.to(lesson.section)))
+        about = _("The chapter")
+    else:
+        page = lessons()[to].page
+        goes = goes_to(page, lambda s: lesson_in_use.begun(to, s))
+    st.button(about, icon=icon, key=f"lesson_{key}", help=about, type="tertiary", **goes)
+
+
+def _aside(name: str, lesson: Lesson, here: str) -> None:
+    """The lesson's words, what to try, where to go on; and the way out."""
+    language = current_language()
+    with st.popover(_("Read and try"), icon=":material/menu_book:", type="tertiary"):
+        st.markdown(md(lesson.text("words", language), 1000))
+        formula(lesson)
+        st.markdown(f"**{_('Try')}**{_(': ')}{md(lesson.text('task', language), 400)}")
+        st.button(
+            _("Do it for me"),
+            key="lesson_try",
+            icon=":material/play_arrow:",
+            **goes_to(lesson.page, lambda s: lesson_in_use.with_values(name, lesson.change, s)),
+        )
+        further = lesson.deeper
+        st.button(
+            md(further.text("words", language), 120),
+            key="lesson_deeper",
+            icon=":material/trending_flat:",
+            help=_("Go deeper"),
+            **goes_to(further.page, lambda s: lesson_in_use.with_values(name, further.state, s)),
+        )
+    begin = _("Begin this step again")
+    st.button(
+        begin,
+        help=begin,
+        icon=":material/restart_alt:",
+        key="lesson_again",
+        type="tertiary",
+        disabled=here == lesson.page and current() == lesson_in_use.begun(name, current()),
+        **goes_to(lesson.page, lambda s: lesson_in_use.begun(name, s)),
+    )
+    st.button(
+        _("Leave the lesson"),
+        icon=":material/close:",
+        key="lesson_leave",
+        help=_("What is on screen stays."),
+        type="tertiary",
+        **on_click(lesson_in_use.left),
+    )
+
+
+def _question(lesson: Lesson) -> None:
+    title, question = (md(lesson.text(name, current_language()), 300) for name in ("title", "question"))
+    st.markdown(f"**{title}** · {question}", width="stretch")
+    st.text_input(
+        _("Your answer"),
+        label_visibility="collapsed",
+        placeholder=_("Your answer (key q)"),
+        width=170,
+        max_chars=LONGEST,
+        **bound_to(keys.LESSON_ANSWER),
+    )
+    shown = current().seen(keys.LESSON_SHOWN)
+    label = _("Hide") if shown else _("Show")
+    st.button(label, key="lesson_show", type="tertiary", **sets(keys.LESSON_SHOWN.to(not shown)))
+    given = current().seen(keys.LESSON_ANSWER)
+    if given.strip() or shown:
+        st.markdown(_judged(lesson, given, shown=shown), width="content")
+
+
+def _judged(lesson: Lesson, given: str, *, shown: bool) -> str:
+    """Whether what was given is the answer in the state that is on screen; the answer itself, once it is `shown`."""
+    from bayes_engine.workbench.derivation.check import mark
+    from pages.active.on_screen import answer_in_use
+
+    try:
+        right = answer_in_use(lesson.answer)
+    except BayesEngineError as error:
+        return f":material/info: {error.message.local(md)}"
+    value = number(right).replace("-", "−")
+    said = {
+        "blank": "",
+        "right": ":green[:material/check_circle:] " + _("Right: {value}").format(value=value),
+        "wrong": ":red[:material/cancel:] " + _("Not in this state. Three digits are enough."),
+        "unreadable": ":material/help: "
+        + _("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5."),
+    }[judged := mark(given, right)]
+    if shown and judged != "right":
+        said = f"{said} {_('It is {value}.').format(value=f'**{value}**')}"
+    return said.strip()
+
+
+LONGEST = 40
+"""An answer has at most so many characters."""

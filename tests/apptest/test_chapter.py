@@ -1,0 +1,84 @@
+"""The page Chapter, and the bar of a lesson on the pages that lessons open."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
+from pages.active import lesson_in_use
+from pages.runtime.state import START, State
+from tests.apptest.opened import opened, seen, showing
+
+
+def said(app) -> str:
+    return "\n".join(e.value for e in (*app.markdown, *app.caption)).replace("\\", "").replace("\u2060", "")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_each_part_of_the_chapter_shows_all_that_it_has(language: str) -> None:
+    state, chapter = State(language=language), contents()
+    for section in chapter.sections:
+        app = opened("chapter", showing(state, chapter_section=section.name))
+        for name in of_section(section.name):
+            assert lessons()[name].text("title", language) in said(app)
+            assert app.button(key=f"lesson_{name}")
+    app = opened("chapter", showing(state, chapter_part="words"))
+    assert all(term.en in said(app) and term.zh in said(app) for term in chapter.terms)
+    app = opened("chapter", showing(state, chapter_part="errata"))
+    assert all(one.text("right", language) in said(app) for one in chapter.corrections)
+    app = opened("chapter", showing(state, chapter_part="examples"))
+    assert len([b for b in app.button if (b.key or "").startswith("example_")]) == len(chapter.examples)
+
+
+def test_an_example_opens_on_its_page() -> None:
+    app = opened("chapter", showing(State(language="en"), chapter_part="examples"))
+    app.button(key="example_1").click().run()
+    assert not app.exception
+    assert app.session_state["page"] == "case" and app.session_state["state"].shelf[0].preset == "laplace"
+    assert "0.9970" in said(app)
+
+
+def test_start_leads_to_a_section() -> None:
+    app = opened("start", State(language="en"))
+    app.button(key="start_section_7.3").click().run()
+    assert app.session_state["page"] == "chapter" and seen(app.session_state["state"], "chapter_section") == "7.3"
+
+
+def test_the_bar_steps_tries_shows_and_begins_again() -> None:
+    app = opened("case", lesson_in_use.begun("laplace-correction", State(language="en")))
+    assert "step 2 of 6" in said(app)
+    app.text_input(key="lesson_answer").set_value("three").run()
+    assert "Write a number" in said(app)
+    app.text_input(key="lesson_answer").set_value("0.0909").run()
+    assert "Right: 0.0909" in said(app)
+    app.button(key="lesson_try").click().run()
+    assert app.session_state["state"].shelf[0].parameters == (("alpha", 2.0),)
+    app.button(key="lesson_show").click().run()
+    assert "It is 0.1429" in said(app).replace("**", "")
+    app.button(key="lesson_again").click().run()
+    assert app.session_state["state"] == lesson_in_use.begun("laplace-correction", State(language="en"))
+    app.button(key="lesson_next").click().run()
+    assert seen(app.session_state["state"], "lesson") == "where-to-smooth"
+    app.button(key="lesson_leave").click().run()
+    assert "step" not in said(app).split("\n")[1] and app.session_state["state"].shelf[0].preset == "zero-only"
+
+
+def test_a_question_on_another_table_says_that_it_has_no_answer_there() -> None:
+    state = lesson_in_use.begun("laplace-correction", State(language="en")).on_table("iris")
+    app = opened("case", showing(state, lesson_answer="1/11"))
+    assert "there is no '是' here" in said(app)
+
+
+def test_a_link_with_a_lesson_that_is_not_there_opens_its_page() -> None:
+    app = opened("case", State(language="en", view=(("lesson", "../iris"),)))
+    assert not [b for b in app.button if b.key == "lesson_leave"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", lessons())
+def test_every_lesson_opens_its_page_and_the_page_further_on(name: str) -> None:
+    lesson = lessons()[name]
+    app = opened(lesson.page, showing(lesson_in_use.begun(name, START), lesson_shown=True))
+    assert not app.error and not app.warning, [e.value for e in (*app.error, *app.warning)]
+    further = opened(lesson.deeper.page, lesson_in_use.with_values(name, lesson.deeper.state, START))
+    assert not further.error

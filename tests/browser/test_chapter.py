@@ -1,0 +1,83 @@
+"""The chapter in a real browser: a section is given by keys alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from pages.runtime.state import State, encode
+from tests.browser.looking import settled, soon, state_of, view_of
+from tests.conftest import App
+
+ANSWERS = ("0.9987", "1/11", "0.997568", "0.487", "0.002495", "0.802")
+"""Of the lessons of 7.3, in their order."""
+FOCUSED = "() => document.activeElement.textContent"
+
+
+def tab_to(page: Page, wanted: Callable[[], bool]) -> None:
+    """Press Tab until the focus is there."""
+    for _press in range(120):
+        page.keyboard.press("Tab")
+        if wanted():
+            return
+    raise AssertionError(f"the focus never came there; last: {page.evaluate(FOCUSED)!r}")
+
+
+def test_a_section_is_given_by_keys_alone(app: App, new_page: Callable[..., Page]) -> None:
+    page = new_page(viewport={"width": 1024, "height": 768})
+    page.goto(f"{app.url}/chapter?s={encode(State(language='en'))}")
+    expect(page.get_by_text("Decide what costs least")).to_be_visible()
+    settled(page)
+    tab_to(page, lambda: page.evaluate(FOCUSED).startswith("7.1 Decision"))
+    for _section in range(2):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("One product for attributes of all kinds")).to_be_visible()
+    settled(page)
+    tab_to(page, lambda: bool(page.evaluate("() => !!document.activeElement.closest('.st-key-lesson_naive-bayes')")))
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/case\?"))
+    bar = page.locator(".st-key-lesson_bar")
+    for i, answer in enumerate(ANSWERS, 1):
+        expect(bar.get_by_text(f"step {i} of {len(ANSWERS)}")).to_be_visible()
+        settled(page)
+        field = bar.get_by_role("textbox")
+        page.keyboard.press("q")
+        expect(field).to_be_focused()
+        page.keyboard.type(answer)
+        page.keyboard.press("ArrowLeft")  # moves in the field
+        page.keyboard.press("Enter")
+        expect(bar.get_by_text("Right:")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(field).not_to_be_focused()
+        page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile(r"/chapter\?"))
+    expect(bar).to_be_hidden()
+    expect(page.get_by_text("One product for attributes of all kinds")).to_be_visible()
+    soon(page, lambda: view_of(page), lambda view: "lesson" not in view and view["chapter_section"] == "7.3")
+
+
+def test_a_wrong_answer_becomes_right_by_what_is_tried_and_leaving_keeps_the_state(
+    app: App, new_page: Callable[..., Page]
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    view = (("lesson", "laplace-correction"), ("lesson_answer", "1/7"))
+    melons = State(language="en", table="watermelon3", case=(0, 0, 2, 0, 0, 0, 0.697, 0.46), view=view)
+    page.goto(f"{app.url}/case?s={encode(melons)}")
+    bar = page.locator(".st-key-lesson_bar")
+    expect(bar.get_by_text("Not in this state")).to_be_visible()  # without smoothing it is 0
+    bar.get_by_text("Read and try").click()
+    page.get_by_text("Do it for me").click()
+    soon(page, lambda: state_of(page).shelf, lambda shelf: bool(shelf) and shelf[0].parameters == (("alpha", 2.0),))
+    page.keyboard.press("Escape")
+    field = bar.get_by_role("textbox")
+    field.fill("1/7")
+    field.press("Enter")
+    expect(bar.get_by_text("Right:")).to_be_visible()
+    field.press("Escape")
+    bar.get_by_role("button", name="Leave the lesson").click()
+    expect(bar).to_be_hidden()
+    left = soon(page, lambda: state_of(page), lambda state: not state.view)
+    assert left.shelf[0].parameters == (("alpha", 2.0),) and left.table == "watermelon3"

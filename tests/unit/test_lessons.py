@@ -1,0 +1,209 @@
+"""Lessons as data: their TOML, what is said of a broken one, and the quantities that they ask for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from bayes_engine.datasets import datasets_folder
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.workbench.derivation.check import mark
+from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
+from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
+from bayes_engine.workbench.lessons.lesson_toml import line_of, parse_lesson
+from bayes_engine.workbench.lessons.quantities import QUANTITIES
+from pages.active import lesson_in_use
+from pages.active.on_screen import answer_in_use
+from pages.runtime.state import START, State, decode, encode
+from pages.shell.frame import places
+
+Ask = Callable[[AskedQuantity, State], float]
+CONCEPTS, OPEN_QUESTIONS = range(1, 28), range(1, 6)
+T7 = 2.364624
+"""The 97.5 % point of Student's t with 7 degrees of freedom."""
+FOLDER = datasets_folder() / "chapter" / "lessons"
+PAGES = {place.file.removeprefix("pages/").removesuffix(".py") for place in places()}
+SAMPLE = (FOLDER / "laplace-correction.toml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def on_screen(monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """A function that asks a quantity of a state."""
+
+    def ask(asked: AskedQuantity, state: State) -> float:
+        monkeypatch.setattr(st, "session_state", {"state": state})
+        return answer_in_use(asked)
+
+    return ask
+
+
+def test_every_concept_and_open_question_is_a_lesson() -> None:
+    every = lessons().values()
+    assert {n for lesson in every for n in lesson.concepts} == set(CONCEPTS)
+    assert {n for lesson in every for n in lesson.open_questions} == set(OPEN_QUESTIONS)
+    assert all(lesson.concepts or lesson.open_questions for lesson in every)
+
+
+def test_sections_are_numbered_without_a_gap() -> None:
+    for section in contents().sections:
+        assert [lessons()[name].place for name in of_section(section.name)] == list(
+            range(1, len(of_section(section.name)) + 1)
+        )
+    assert sum(len(of_section(section.name)) for section in contents().sections) == len(lessons())
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_a_lesson_opens_and_its_answer_follows_the_state(name: str, on_screen: Ask) -> None:
+    lesson = lessons()[name]
+    begins, changed = lesson_in_use.begun(name, START), lesson_in_use.with_values(name, lesson.change, START)
+    before, after = (on_screen(lesson.answer, state) for state in (begins, changed))
+    assert mark(f"{before:.6g}", before) == "right"
+    assert mark(f"{before:.6g}", after) == "wrong"  # the thing to try changes it by what three digits show
+    assert {lesson.page, lesson.deeper.page} <= PAGES
+    for state in (begins, changed, lesson_in_use.with_values(name, lesson.deeper.state, START)):
+        assert decode(encode(state)) == state and len(encode(state)) < 1500
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [  # worked by hand, by the book, or by what else tests/golden has
+        ("bayes-theorem", 0.009 / (0.009 + 0.0891)),
+        ("laplace-correction", 1 / 11),
+        ("naive-bayes", 0.998692),
+        ("where-to-smooth", 0.997568),
+        ("mean-and-spread", 1.9590),
+        ("density-above-one", float(np.log(1.9590 / 1.2033))),
+        ("combinatorial-explosion", 23),
+        ("conditional-mutual-information", 0.5975),
+        ("maximum-spanning-tree", 1.93324),
+        ("averaged-one-dependence", 0.963299),
+        ("d-separation", 0.0),
+        ("gibbs-sampling", 0.4298),
+        ("em-mixture", -135.311),
+    ],
+)
+def test_answers_are_those_that_are_known(name: str, value: float, on_screen: Ask) -> None:
+    assert on_screen(lessons()[name].answer, lesson_in_use.begun(name, START)) == pytest.approx(value, abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "state", "value"),
+    [
+        (("least_risk", {}), State(table="watermelon3"), 1 - 0.998692),
+        (("flip_prior", {"class": "是"}), State(table="watermelon3"), 0.00116),
+        (("mean", {"column": "密度", "class": "是"}), State(table="watermelon3"), 0.57375),
+        (
+            ("mean_low", {"column": "密度", "class": "是"}),
+            State(table="watermelon3"),
+            0.57375 - 2.3646 * 0.12921 / 8**0.5,
+        ),
+        (("mixture_steps", {}), State(table="iris"), None),
+    ],
+)
+def test_quantities_that_no_built_in_lesson_asks_for(
+    asked: tuple[str, dict[str, str]], state: State, value: float | None, on_screen: Ask
+) -> None:
+    found = on_screen(AskedQuantity(*asked), state)
+    assert found >= 1 if value is None else found == pytest.approx(value, abs=2e-4)
+
+
+def test_every_quantity_is_tried() -> None:
+    others = {"least_risk", "flip_prior", "mean", "mean_low", "mixture_steps"}
+    assert {lesson.answer.quantity for lesson in lessons().values()} | others == set(QUANTITIES)
+
+
+def test_a_quantity_without_a_value_says_why(on_screen: Ask) -> None:
+    melons = State(table="watermelon3")
+    for asked, why in (
+        (AskedQuantity("posterior", {"class": "ripe"}), "there is no 'ripe' here, but"),
+        (AskedQuantity("mean", {"column": "色泽", "class": "是"}), "has no mean here"),
+        (AskedQuantity("cpt_cell", {"column": "密度", "level": 1, "class": "是"}), "has no levels here"),
+        (AskedQuantity("factor", {"column": "重量", "class": "是"}), "adds nothing here"),
+        (AskedQuantity("log_odds", {"for": "是", "against": "否"}), "is not finite here"),
+    ):
+        crisp = State(table="watermelon3", case=(0, 0, 2, 0, 0, 0, 0.697, 0.46))  # P(good | x) = 0 without smoothing
+        state = crisp if "finite" in why else melons
+        with pytest.raises(BayesEngineError, match=why):
+            on_screen(asked, state)
+
+
+def test_leaving_a_lesson_keeps_all_else() -> None:
+    state = lesson_in_use.begun("naive-bayes", State(language="zh", labels="file"))
+    assert (state.language, state.labels) == ("zh", "file")
+    left = lesson_in_use.left(state)
+    assert left.view == () and (left.table, left.case, left.language) == (state.table, state.case, "zh")
+    assert dict(state.on_table("iris").view) == {"lesson": "naive-bayes"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ('title = "', 'titel = "', 1, "key 'titel' is not known here"),
+        ("place = 2", 'place = "second"', 4, "key 'place' must be int"),
+        ("concepts = [7]", "concepts = 7", 5, "key 'concepts' must be a list"),
+        ('quantity = "cpt_cell"', 'quantity = "cpt"', 14, "there is no quantity 'cpt'"),
+        ('level = "清脆", ', "", 14, "has the arguments column, level, class, not column, class"),
+        ('column = "敲声"', "column = 2", 14, "the argument 'column' is a text"),
+        ('page = "case"\n\n[state]', 'page = "../case"\n\n[state]', 15, "there is no such page"),
+        ("formula = '", "formula = '$", 12, "a formula stands on one line"),
+        ('table = "watermelon3"', "table = 2026-11-24", 17, "a state holds no date"),
+        ("shelf = [", "shelf = {", 20, "is not valid TOML"),
+    ],
+)
+def test_a_broken_lesson_says_what_is_wrong_in_which_line(old: str, new: str, line: int, says: str) -> None:
+    broken = SAMPLE.replace(old, new, 1)
+    assert broken != SAMPLE
+    with pytest.raises(BayesEngineError) as error:
+        parse_lesson(broken, "mine.toml")
+    assert says in str(error.value)
+    assert f"'mine.toml:{line}'" in str(error.value) or f"line {line}" in str(error.value)
+
+
+def test_too_many_words_are_refused() -> None:
+    words = lessons()["laplace-correction"].words
+    with pytest.raises(BayesEngineError, match="words are too many; at most 80"):
+        parse_lesson(SAMPLE.replace(words, "word " * 81), "mine.toml")
+    zh = lessons()["laplace-correction"].words_zh
+    with pytest.raises(BayesEngineError, match="131 characters are too many"):
+        parse_lesson(SAMPLE.replace(zh, "字" * 131), "mine.toml")
+    with pytest.raises(BayesEngineError, match="longer than"):
+        parse_lesson("#" * 20_001, "mine.toml")
+
+
+def test_a_state_that_is_none_is_refused() -> None:
+    for values in ({"table": 3}, {"losses": [[float("inf")]]}, {"unknown": 1}, {"active": 7}, {"view": [1]}):
+        with pytest.raises(BayesEngineError, match="none that the app knows"):
+            lesson_in_use.opened_by(values, START)
+
+
+def test_no_file_breaks_the_reader() -> None:
+    """Whatever is cut out, doubled or exchanged: a lesson, or an error that is said."""
+    rng = random.Random(22)
+    pieces = [*"[]{}='", '"', "\n", "nan", "1e999", "[[state]]", "true", '"""', "9" * 5000, "[" * 3000]
+    for _n in range(400):
+        text = SAMPLE
+        for _change in range(rng.randint(1, 4)):
+            i, j = sorted(rng.randrange(len(text)) for _end in range(2))
+            text = text[:i] + rng.choice(["", text[i : i + 30], *pieces]) + text[min(j, i + rng.randrange(60)) :]
+        with suppress(BayesEngineError):
+            lesson_in_use.opened_by(parse_lesson(text, "fuzzed.toml").state, START)
+
+
+def test_a_line_inside_long_texts_is_none_of_the_keys() -> None:
+    text = 'a = """\nb = 1\n[c]\n"""\nb = 2\n[c]\nd = 3\n[c.e]\nf = 4'
+    assert [line_of(text, key) for key in ("a", "b", "c.d", "c.e.f", "c.x", "z")] == [1, 5, 7, 9, 6, 1]
+
+
+def test_the_glossary_errata_and_examples_lead_somewhere() -> None:
+    chapter = contents()
+    assert {term.lesson for term in chapter.terms} | {one.lesson for one in chapter.corrections} <= set(lessons())
+    assert (
+        len({term.en for term in chapter.terms}) == len({term.zh for term in chapter.terms}) == len(chapter.terms) == 32
+    )
+    for example in chapter.examples:
+        assert example.page in PAGES and lesson_in_use.opened_by(example.state, START)
