@@ -31,7 +31,7 @@ from bayes_engine.models.mixture_components import Conditional, Form
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
 from pages import active
-from pages.components.axes import discriminating
+from pages.active.axes import discriminating
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.job_queue import in_worker

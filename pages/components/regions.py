@@ -21,7 +21,8 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.classified_file import summed
 from pages import active
 from pages.active import words
-from pages.components.axes import choose_axes, discriminating
+from pages.active.axes import discriminating
+from pages.components.axes import choose_axes
 from pages.components.losses import last_edit
 from pages.components.plane import Case, Others, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.runtime import view_keys as keys

@@ -73,6 +73,8 @@ def test_a_wrong_answer_becomes_right_by_what_is_tried_and_leaving_keeps_the_sta
     soon(page, lambda: state_of(page).shelf, lambda shelf: bool(shelf) and shelf[0].parameters == (("alpha", 2.0),))
     page.keyboard.press("Escape")
     field = bar.get_by_role("textbox")
+    expect(field).to_have_value("")  # what was answered before is gone
+    settled(page)
     field.fill("1/7")
     field.press("Enter")
     expect(bar.get_by_text("Right:")).to_be_visible()
