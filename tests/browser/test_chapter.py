@@ -63,7 +63,7 @@ def test_a_wrong_answer_becomes_right_by_what_is_tried_and_leaving_keeps_the_sta
     app: App, new_page: Callable[..., Page]
 ) -> None:
     page = new_page(viewport={"width": 390, "height": 844})
-    view = (("lesson", "laplace-correction"), ("lesson_answer", "1/7"))
+    view = (("lesson", "laplace-correction"), ("lesson_answer", "1/11"))
     melons = State(language="en", table="watermelon3", case=(0, 0, 2, 0, 0, 0, 0.697, 0.46), view=view)
     page.goto(f"{app.url}/case?s={encode(melons)}")
     bar = page.locator(".st-key-lesson_bar")
