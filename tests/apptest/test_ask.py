@@ -64,9 +64,9 @@ def offered(found: Inquiry) -> list[str]:
     return [f"{data.label(q.feature, 'en')}  {numerals.signed(q.value, 4)}" for q in found.questions]
 
 
-def test_the_two_views() -> None:
+def test_the_views() -> None:
     at = opened("case", State(table="watermelon3", language="en"))
-    assert list(at.segmented_control(key="case_view").options) == ["The decision", "What to ask next"]
+    assert list(at.segmented_control(key="case_view").options) == ["The decision", "Nomogram", "What to ask next"]
     assert not any(b.key == "ask_step" for b in at.button)
     at.segmented_control(key="case_view").set_value("ask").run()
     assert seen(state(at), "case_view") == "ask"

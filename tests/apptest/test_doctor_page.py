@@ -205,7 +205,7 @@ def test_an_identifier_that_is_read_is_named_and_set_aside():
 
 def test_a_repair_is_a_chip_that_undoes_it_and_is_in_the_link():
     at = page(CASES["sentinel"][0])
-    press(at, "means missing")
+    press(at, "-999 in 'h' means missing")
     state = at.session_state["state"]
     assert state.repairs == (("value-missing", 1, -999.0),)
     assert decode(encode(state)) == state
@@ -598,7 +598,7 @@ def test_levels_in_a_person_s_order_stay_where_a_role_is_taken_back(held: Callab
 
 def test_what_a_mend_changed_is_a_list_of_cells():
     at = page(CASES["sentinel"][0])
-    press(at, "means missing")
+    press(at, "-999 in 'h' means missing")
     at.session_state["doctor_changes"] = True
     settled(at.run())
     assert any("-999 means missing**: 3 cells" in m.value.replace("\\", "") for m in at.markdown)
