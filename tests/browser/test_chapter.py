@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
@@ -25,6 +26,7 @@ def tab_to(page: Page, wanted: Callable[[], bool]) -> None:
     raise AssertionError(f"the focus never came there; last: {page.evaluate(FOCUSED)!r}")
 
 
+@pytest.mark.slow
 def test_a_section_is_given_by_keys_alone(app: App, new_page: Callable[..., Page]) -> None:
     page = new_page(viewport={"width": 1024, "height": 768})
     page.goto(f"{app.url}/chapter?s={encode(State(language='en'))}")

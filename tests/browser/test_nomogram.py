@@ -58,6 +58,7 @@ def test_a_drag_moves_total_probability_and_the_posterior_of_the_page(page: Page
     )
 
 
+@pytest.mark.slow
 def test_a_value_never_seen_takes_the_total_to_infinity_by_keys_too(page: Page, app: App) -> None:
     opened(page, app, MELON)
     knock = point(page, "knock")
@@ -69,6 +70,7 @@ def test_a_value_never_seen_takes_the_total_to_infinity_by_keys_too(page: Page, 
     expect(page.get_by_text("P(bad) = 1.0000").first).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["watermelon3", "german-credit"])
 def test_it_is_printed_on_one_page_and_fits_a_phone(new_page: Callable[..., Page], app: App, table: str) -> None:
     page = new_page(viewport={"width": 390, "height": 800})
