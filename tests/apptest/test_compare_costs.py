@@ -78,6 +78,7 @@ def test_rows_that_would_take_too_much_memory_are_not_offered(long: None, monkey
     assert [b.key for b in app.button if str(b.key).startswith("compare_on")] == ["compare_on_sample"]
 
 
+@pytest.mark.slow
 def test_the_bar_of_the_whole_page_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = (Spec("laplace"), Spec(family="lda"))
     state = showing(IRIS, compare_by="brier", calibrator="temperature")

@@ -425,6 +425,7 @@ def test_a_page_that_waits_for_a_job_does_not_keep_it_waiting(noted: list[float]
         until(lambda: len(noted) > began + 10)
 
 
+@pytest.mark.slow
 def test_pages_without_end_do_not_starve_a_job(noted: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "GIVE_WAY", 0.1)
     with jobs.showing_progress():

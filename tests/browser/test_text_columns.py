@@ -14,6 +14,7 @@ SMS = f"s={encode(State(table='sms-spam', language='en'))}"
 SPAM, HAM = re.compile("Judged spam"), re.compile("Judged ham")
 
 
+@pytest.mark.slow
 def test_a_message_is_judged_while_it_is_typed(page: Page, app) -> None:
     page.goto(f"{app.url}/case?{SMS}")
     settled(page)

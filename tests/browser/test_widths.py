@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.opened import showing
 from tests.browser.looking import settled, soon
-from tests.conftest import App, slowly
+from tests.conftest import App
 
 PHONE, PROJECTOR = (390, 844), (1024, 768)
 MELONS = State(table="watermelon3")
@@ -103,7 +103,8 @@ BENEATH_TITLE = """() => {
 """Pixels between the title's letters and what comes next."""
 
 
-@pytest.mark.parametrize("view", [next(iter(VIEWS)), *map(slowly, [*VIEWS][1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("view", VIEWS)
 def test_a_view_fits_and_shows_before_it_asks(app: App, new_page: Callable[..., Page], view: str) -> None:
     path, state = VIEWS[view]
     for language in ("zh", "en"):

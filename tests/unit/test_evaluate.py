@@ -539,6 +539,7 @@ def test_gathered_rows_are_drawn_with_the_mean_and_the_covariance_of_the_bootstr
     np.testing.assert_allclose(covariance_of_drawn(means, sizes) + root.T @ root, covariance_of_drawn(rows, n))
 
 
+@pytest.mark.slow
 def test_of_many_rows_that_differ_the_interval_is_that_of_rows_drawn_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
