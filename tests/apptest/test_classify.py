@@ -151,6 +151,7 @@ def test_decisions_stand_against_the_classes_of_the_file(page: AppTest):
     assert any("no class of the model, counted neither as right nor as wrong: 1" in c.value for c in page.caption)
 
 
+@pytest.mark.slow
 def test_a_long_file_is_written_before_it_is_handed_over(page: AppTest):
     for kind in ("csv", "xlsx", "parquet"):
         page.session_state["state"] = showing(page.session_state["state"], results_as=kind)

@@ -40,6 +40,7 @@ def long(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
 
 
+@pytest.mark.slow
 def test_what_takes_long_is_asked_for_before_anything_is_computed(long: None, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     monkeypatch.setattr(models, "held_out", lambda *a, **k: calls.append(a) or held_out(*a, **k))

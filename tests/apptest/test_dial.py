@@ -59,6 +59,7 @@ def signed(value: float) -> float:
 # the dial -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_dial_shows_the_bills_and_the_differences() -> None:
     X, y = melons()
     fitted = {"naive": NaiveBayes().fit(X, y), "TAN": TAN().fit(X, y), "k-DB k=2": KDependence(2).fit(X, y)}

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import numpy as np
 import pandas as pd
+import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
@@ -31,6 +32,7 @@ SLOW = State(language="en", table=f"upload:{digest(CONTENT)}", shelf=(Spec("lapl
 LEFT = "job cancelled: its session has left"
 
 
+@pytest.mark.slow
 def test_long_work_says_how_far_it_is_is_cancelled_and_ends_with_the_tab(page: Page, app) -> None:
     sent: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.extend([frame])))
