@@ -51,9 +51,9 @@ class Axes:
 
 
 def axes_in_use(table: active.FittableTable) -> Axes | None:
-    """The axes the state names; at first the two numeric features that tell the classes apart best, or those features
-    that come first; of a picture two pixels at its middle (its rim is blank); never a text, and so none where all of
-    them are texts."""
+    """The axes the state names; at first the two numeric features that tell the classes apart best, where the state
+    says so, or those features that come first; of a picture two pixels at its middle (its rim is blank); never a text,
+    and so none where all of them are texts."""
     features = table.features.variables
     best = _middle(table) or _best(table)
     numeric_first = sorted(
@@ -72,7 +72,9 @@ def axes_in_use(table: active.FittableTable) -> Axes | None:
 
 
 def _best(table: active.FittableTable) -> tuple[str, ...]:
-    """The numeric features whose regions show most of the classes."""
+    """The numeric features whose regions show most of the classes, where axes at first are those."""
+    if current().seen(keys.AXES_AT_FIRST) != "discriminating":
+        return ()
     best = discriminating(table)
     return tuple(name for j, name in enumerate(v.name for v in table.features if v.numeric) if j in best)
 

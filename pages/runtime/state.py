@@ -94,10 +94,16 @@ class State:
         """With a page's settings changed: `state.showing(keys.COLUMN.to(3))`."""
         return replace(self, view=tuple(sorted({**dict(self.view), **dict(settings)}.items())))
 
+    def settings(self, *of: ViewKey[Any]) -> tuple[Setting, ...]:
+        """Those of these settings that are set."""
+        names = {key.name for key in of}
+        return tuple(setting for setting in self.view if setting[0] in names)
+
     def on_table(self, table: str) -> State:
-        """Another table: all that spoke of the old one is gone; language and the lesson that runs stay."""
-        lesson = tuple(setting for setting in self.view if setting[0] == keys.LESSON.name)
-        return State(language=self.language, table=table, view=lesson)
+        """Another table: all that spoke of the old one is gone; language and the lesson that runs stay. Planes open on
+        the columns that tell its classes apart best."""
+        fresh = State(language=self.language, table=table, view=self.settings(keys.LESSON))
+        return fresh.showing(keys.AXES_AT_FIRST.to("discriminating"))
 
 
 START = State()
@@ -364,7 +370,8 @@ def _link_token(state: State, secret: frozenset[str]) -> str:
     too_long = len(token) > LONGEST or any(len(text) > TYPED for text in texts)
     st.session_state["too_long"] = too_long
     if too_long:
-        bare = replace(state, losses=(), extra="", fixed=(), view=(), case=(), columns=(), repairs=())
+        view = state.settings(keys.AXES_AT_FIRST)
+        bare = replace(state, losses=(), extra="", fixed=(), view=view, case=(), columns=(), repairs=())
         token = encode(bare)
     return token
 

@@ -171,6 +171,9 @@ def _is_coordinate(value: Any) -> bool:
 # several pages --------------------------------------------------------------------------------------------------------
 
 AXIS_X, AXIS_Y = _place("x", widget="axis_x"), _place("y", widget="axis_y")
+AXES_AT_FIRST = _choice("axes", "first", "first", "discriminating")
+"""What stands on axes that nobody chose: the first columns, as in links of before this was a setting, or, since a table
+was opened, those that tell its classes apart best."""
 SLICED = _switch("sliced", True)
 FLIP = _switch("flip")
 READ = _entries("read", lambda entry: is_pair(entry, is_text))

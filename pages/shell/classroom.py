@@ -15,6 +15,7 @@ from bayes_engine.workbench.hosts import is_own
 from bayes_engine.workbench.launch import CLASSROOM
 from pages.components.component import component
 from pages.runtime import private
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import State, current, encode, link_token, use_session_language
 
@@ -77,8 +78,8 @@ def address_of(token: str, here: str | None, server: str | None) -> str:
 
 
 def short(state: State) -> State:
-    """What a link keeps where little room is: the table."""
-    return State(table=state.table)
+    """What a link keeps where little room is: the table, and what its planes open on."""
+    return State(table=state.table, view=state.settings(keys.AXES_AT_FIRST))
 
 
 def _inside() -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bayes_engine.store import unpack
 from pages.active import units
@@ -264,21 +263,6 @@ STRUCTURE_KEPT = {48}
 are those that the choice now has another name for."""
 
 
-OTHER_AXES = {21, 22, 25, 27, "losses-with-refusal", "compared"}
-"""Whose plane, its axes not chosen, had the first two features on them, and has since the two that tell the classes
-apart best; with the first two chosen all is as it was."""
-
-
-def on_the_axes_of_then(app: AppTest, kept: Any, at: int | str) -> AppTest:
-    """The page as it shows what it showed: where that takes the axes of then, opened with them."""
-    if at not in OTHER_AXES:
-        return app
-    state = state_of(app)
-    then = open_address(kept["page"], token_of_state({**state, "view": [*state.get("view", []), ["x", 0], ["y", 1]]}))
-    assert lost(app, kept) != lost(then, kept)
-    return then
-
-
 def are_those_of_two_features(lost: dict[str, list[Any]], page: str) -> bool:
     """Whether no other numbers are lost than one posterior, and on Start what is said of it."""
     return sum(lost["sent"]) == pytest.approx(1.0) and {*lost} <= {"sent", *(["said"] if page == "start" else [])}
@@ -296,7 +280,6 @@ def test_an_address_shows_what_it_showed(kept: Any) -> None:
         assert len(lost(app, kept)["sent"]) > 5
         view = [*kept["says"]["view"], ["dial_anew", False]]
         app = open_address(kept["opens"], token_of_state({**kept["says"], "view": view}))
-    app = on_the_axes_of_then(app, kept, at)
     if at in OF_TWO_FEATURES:
         assert are_those_of_two_features(lost(app, kept), kept["opens"])
     else:
@@ -309,11 +292,10 @@ def test_a_workspace_opens_as_it_was_left(name: str) -> None:
     forget()
     app = open_workspace(data)
     assert (page_of(app), state_of(app)) == (kept["page"], kept["state"])
-    then = on_the_axes_of_then(app, kept, name)
     if name in OF_TWO_FEATURES:
-        assert are_those_of_two_features(lost(then, kept), kept["page"])
+        assert are_those_of_two_features(lost(app, kept), kept["page"])
     else:
-        assert lost(then, kept) == OTHERS.get(name, {})
+        assert lost(app, kept) == OTHERS.get(name, {})
     again, before = unpack(workspace_of(app), "workspace"), unpack(data, "workspace")
     assert {role: file["digest"] for role, file in again.content["files"].items()} == kept["files"]
     assert again.content["files"] == before.content["files"]

@@ -137,7 +137,7 @@ def test_leaving_a_lesson_keeps_all_else() -> None:
     assert (state.language, state.labels) == ("zh", "file")
     left = lesson_in_use.left(state)
     assert left.view == () and (left.table, left.case, left.language) == (state.table, state.case, "zh")
-    assert dict(state.on_table("iris").view) == {"lesson": "naive-bayes"}
+    assert dict(state.on_table("iris").view) == {"lesson": "naive-bayes", "axes": "discriminating"}
 
 
 @pytest.mark.parametrize(
