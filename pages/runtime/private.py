@@ -7,6 +7,7 @@ in `bayes_engine.workbench.private`.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,7 +23,8 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.session_manager import SessionClient
-from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state import SafeSessionState
+from streamlit.runtime.state.common import WidgetMetadata, is_element_id
 from streamlit.runtime.state.session_state import WStates
 
 Elements = dict[str, Element]
@@ -90,6 +92,67 @@ def share_widget_states() -> None:
     that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
     """
     WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+
+
+class _Values(Mapping[str, Any]):
+    """The values of a session's state by their keys, each looked up when it is asked for; `all_of` gathers them."""
+
+    def __init__(self, state: Any, all_of: Callable[[Any], Mapping[str, Any]]) -> None:
+        self._of, self._all_of = state, all_of
+
+    def __getitem__(self, key: str) -> Any:
+        if is_element_id(key):
+            raise KeyError(key)
+        with self._of._lock:
+            return self._of._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all_of(self._of))
+
+    def __len__(self) -> int:
+        return len(self._all_of(self._of))
+
+
+def look_values_up() -> None:
+    """Let a widget look for its own value in the session's state. Streamlit gathers the values of all widgets for each
+    one that is drawn: of a rerun of Case with 14 fields a fifth."""
+    gather = vars(SafeSessionState)["filtered_state"].fget
+    SafeSessionState.filtered_state = property(lambda state: _Values(state, gather))  # type: ignore[method-assign,assignment]
+
+
+def tell_the_loop_together() -> None:
+    """Wake the event loop once for all that a script has drawn until it looks, in the same order. Streamlit wakes it
+    for each element, a system call for which the script lets go of the interpreter."""
+    tell = AppSession._call_soon_on_event_loop
+    lock = threading.Lock()
+
+    def _call_soon_on_event_loop(self: Any, callback: Callable[[], None]) -> None:
+        with lock:
+            waiting: list[Callable[[], None]] = self.__dict__.setdefault("calls_waiting", [])
+            waiting.append(callback)
+            if len(waiting) > 1:
+                return
+
+        def call_all() -> None:
+            with lock:
+                calls, waiting[:] = waiting[:], []
+            for call in calls:
+                self._event_loop.call_soon(call)
+
+        tell(self, call_all)
+
+    AppSession._call_soon_on_event_loop = _call_soon_on_event_loop  # type: ignore[method-assign]
+
+
+def kept_value(name: str) -> Any:
+    """The value of the session's state under a name that is no widget's; None where there is none. `st.session_state`
+    takes twenty times as long, which is felt where it is asked hundreds of times a run."""
+    context = get_script_run_ctx(suppress_warning=True)
+    state: Any = None if context is None else getattr(context.session_state, "_state", None)
+    if state is None:
+        return None
+    value = state._new_session_state.get(name)
+    return state._old_state.get(name) if value is None else value
 
 
 def words_of(key: str, value: Any) -> Any:

@@ -280,7 +280,7 @@ def _reset(kept: tuple[Any, ...]) -> bool:
 
 
 def current() -> State:
-    state: State = st.session_state.setdefault("state", START)
+    state: State = private.kept_value("state") or st.session_state.setdefault("state", START)
     return state
 
 

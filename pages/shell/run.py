@@ -23,6 +23,8 @@ def _process_start() -> None:
         sessions.start()
         private.share_widget_states()
         private.name_callers()
+        private.look_values_up()
+        private.tell_the_loop_together()
         private.at_each_ask(runtime, addresses.note)
         jobs.share_the_machine()
     gc.freeze()

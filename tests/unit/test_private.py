@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_server
@@ -98,6 +100,54 @@ def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: p
     for name in held:
         held.set_from_value(f"{name}, later", 2)
     assert list(held) == ["one", "one, later"]
+
+
+def test_a_widget_s_value_is_looked_up_and_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = SessionState()
+    held["one"], held["none"] = 1, None
+    held._set_key_widget_mapping("$$ID-7-box", "box")
+    held._new_widget_state.set_from_value("$$ID-7-box", "chosen")
+    held._new_widget_state.set_from_value("$$ID-8-None", "of no key")
+    held._new_widget_state.set_widget_metadata(SimpleNamespace(id="$$ID-7-box"))  # type: ignore[arg-type]
+    safe = SafeSessionState(held, lambda: None)
+    gathered = dict(safe.filtered_state)
+    assert gathered == {"one": 1, "none": None, "box": "chosen"}, CLOSED
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)  # put back afterwards
+    private.look_values_up()
+    assert dict(safe.filtered_state) == gathered and len(safe.filtered_state) == 3
+    monkeypatch.setattr(SessionState, "filtered_state", property(lambda _: pytest.fail("all values are gathered")))
+    values = safe.filtered_state
+    assert values["box"] == "chosen" and values["none"] is None
+    assert [key in values for key in ("one", "$$ID-7-box", "$$ID-8-None", "other")] == [True, False, False, False]
+
+
+def test_the_state_is_found_where_the_session_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = SessionState()
+    context = SimpleNamespace(session_state=SafeSessionState(held, lambda: None))
+    monkeypatch.setattr(private, "get_script_run_ctx", lambda **_: context)
+    assert private.kept_value("state") is None
+    held["state"] = "new"
+    assert private.kept_value("state") == "new", CLOSED
+    held._compact_state()
+    assert private.kept_value("state") == "new", CLOSED
+    monkeypatch.setattr(private, "get_script_run_ctx", lambda **_: None)
+    assert private.kept_value("state") is None
+
+
+def test_the_event_loop_is_woken_once_for_what_was_drawn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[Any] = []
+    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", lambda _session, call: woken.append(call))
+    private.tell_the_loop_together()
+    said: list[int] = []
+    session: Any = SimpleNamespace(_event_loop=SimpleNamespace(call_soon=lambda call: call()))
+    for n in range(3):
+        AppSession._call_soon_on_event_loop(session, partial(said.append, n))
+    assert len(woken) == 1 and not said
+    woken.pop()()
+    assert said == [0, 1, 2]
+    AppSession._call_soon_on_event_loop(session, partial(said.append, 3))
+    woken.pop()()
+    assert said == [0, 1, 2, 3]
 
 
 def test_whoever_asks_for_a_page_is_heard_before_it_begins() -> None:
