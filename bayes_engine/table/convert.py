@@ -17,31 +17,24 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.progress import steps
-from bayes_engine.table.dataframes import as_strings
-from bayes_engine.table.dates import Dates, dates, no_day
-from bayes_engine.table.notes import (
-    Note,
+from bayes_engine.table.column_notes import (
     also_missing,
     altered,
-    as_numbers,
-    as_text,
-    by_rule,
     code_notes,
     date_notes,
     day_notes,
     invisible_note,
-    listed,
     missing_notes,
     mixed_note,
     no_dates_note,
-    note,
     number_notes,
-    offer,
     point_note,
     signs_notes,
-    spelling_notes,
     suffix_notes,
 )
+from bayes_engine.table.dataframes import as_strings
+from bayes_engine.table.dates import Dates, dates, no_day
+from bayes_engine.table.notes import Note, as_numbers, as_text, by_rule, listed, note, offer
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
     FEW_VERSIONS,
@@ -61,6 +54,7 @@ from bayes_engine.table.numbers import (
     telephone_among,
 )
 from bayes_engine.table.spellings import INVISIBLE
+from bayes_engine.table.text_notes import spelling_notes
 
 ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
 """What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""

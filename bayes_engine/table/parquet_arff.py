@@ -19,10 +19,11 @@ from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import no_rows
 from bayes_engine.table.column_names import unique_names
+from bayes_engine.table.column_notes import infinite_note
 from bayes_engine.table.convert import convert_column
 from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.grid import check_size
-from bayes_engine.table.notes import Note, infinite_note, note
+from bayes_engine.table.notes import Note, note
 from bayes_engine.table.numbers import is_number
 
 

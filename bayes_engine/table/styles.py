@@ -18,8 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
+from bayes_engine.table.column_notes import altered, suffix_notes
 from bayes_engine.table.convert import ConvertedColumn, convert_column
-from bayes_engine.table.notes import Note, altered, suffix_notes
+from bayes_engine.table.notes import Note
 from bayes_engine.table.numbers import INFINITE, Mark, is_number, means_missing, pointed, scaled
 from bayes_engine.table.spellings import INVISIBLE
 

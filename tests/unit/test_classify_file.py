@@ -19,9 +19,9 @@ from bayes_engine import (
     read_table,
 )
 from bayes_engine.errors import SchemaMismatch
+from bayes_engine.table.column_notes import unit_left_out
 from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
-from bayes_engine.table.notes import unit_left_out
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.incoming.bad_cells import BadCell
 from bayes_engine.workbench.incoming.classified_file import (

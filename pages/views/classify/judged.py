@@ -9,7 +9,8 @@ from typing import Any
 
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import Message, _
-from bayes_engine.table.notes import Note, listed, note, unit_left_out
+from bayes_engine.table.column_notes import unit_left_out
+from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.workbench.doctor.finding import Repair
 from bayes_engine.workbench.incoming.bad_cells import Why
 from bayes_engine.workbench.incoming.classified_file import (
