@@ -13,10 +13,11 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.table import workbooks
+from bayes_engine.table import workbooks, xlsx_parts
 from bayes_engine.table.read import read_table
 from bayes_engine.table.workbooks import Workbook, workbook
 from bayes_engine.table.write import WRITERS
+from bayes_engine.table.xlsx_parts import open_workbook
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import open_cells
 from tests.conftest import at_least
@@ -178,10 +179,10 @@ def sliced(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[bytes]]:
 
     def begin() -> list[bytes]:
         seen: list[bytes] = []
-        opened = workbooks._opened
-        monkeypatch.setattr(workbooks, "SLICE", 0)
-        monkeypatch.setattr(workbooks, "SHARE", 10**9)
-        monkeypatch.setattr(workbooks, "_opened", lambda data: (seen.append(data), opened(data))[1])
+        monkeypatch.setattr(xlsx_parts, "SLICE", 0)
+        monkeypatch.setattr(xlsx_parts, "SHARE", 10**9)
+        for module in (workbooks, xlsx_parts):
+            monkeypatch.setattr(module, "open_workbook", lambda data: (seen.append(data), open_workbook(data))[1])
         return seen
 
     return begin
@@ -234,8 +235,8 @@ def test_no_slice_holds_more_than_a_row(kind: str, sliced: Callable[[], list[byt
 def test_a_long_sheet_beside_short_ones_is_sliced_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     data = packed(notes=[["ask"]], long=[["a", "b"], *([i, "x"] for i in range(300))], short=TABLE)
     want = {name: told(data, sheet=name) for name in ("notes", "long", "short")}
-    monkeypatch.setattr(workbooks, "SLICE", 4000)
-    monkeypatch.setattr(workbooks, "SHARE", 10**9)
+    monkeypatch.setattr(xlsx_parts, "SLICE", 4000)
+    monkeypatch.setattr(xlsx_parts, "SHARE", 10**9)
     book = workbook(data, 10**6)
     assert book is not None and book.sheets == ("notes", "long", "short")
     assert [book._slices(name) is None for name in book.sheets] == [True, False, True]
@@ -261,24 +262,24 @@ def test_a_sheet_that_is_damaged_is_called_by_its_name(sliced: Callable[[], list
 def test_what_cells_hold_instead_of_values_is_counted_wherever_reading_stops(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def marks() -> workbooks._Marks:
-        return workbooks._marked(data)._replace(heads={})
+    def marks() -> xlsx_parts.XlsxMarks:
+        return xlsx_parts.marks_of(data)._replace(heads={})
 
     data = decorated()
     want = marks()
     assert want.errors == want.formulas == sum(map(len, want.merged.values())) == 1
-    monkeypatch.setattr(workbooks, "_READ", size)
+    monkeypatch.setattr(xlsx_parts, "_READ", size)
     assert marks() == want
 
 
 def test_no_part_is_held_whole_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
     data = written(row("x" * 300_000, "y") + row("</f></c>", 1) * 9)
-    monkeypatch.setattr(workbooks, "_READ", 1000)
-    monkeypatch.setattr(workbooks, "_CELL", 5000)
+    monkeypatch.setattr(xlsx_parts, "_READ", 1000)
+    monkeypatch.setattr(xlsx_parts, "_CELL", 5000)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         part = archive.getinfo("xl/worksheets/sheet1.xml")
         assert part.file_size > 300_000
-        stretches = list(workbooks._stretches(archive, part))
+        stretches = list(xlsx_parts._stretches(archive, part))
         assert max(len(text) for text, _ in stretches) <= 6000
         assert b"".join(text[:end] for text, end in stretches) == archive.read(part)
 
