@@ -330,12 +330,12 @@ def _presets(table: active.FittableTable) -> None:
             )
         else:
             loss = active.losses(table)
-            cost = (loss if loss.by_amount is None else active.case_losses(table)).refusal_that_pays()
+            priced = loss if loss.by_amount is None else active.case_losses(table)
             st.button(
                 _("Allow refusing"),
                 key="refuse_on",
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                **on_click(lambda s: refusing(s, table, cost or 0.0)),
+                **on_click(lambda s: refusing(s, table, priced.refusal_that_pays() or 0.0)),
             )
         st.toggle(
             _("truth in rows"),

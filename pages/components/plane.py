@@ -166,15 +166,16 @@ def plane(
     key: str,
     height: int = 480,
     edit: int = 0,
+    scene: tuple[str, bytes] | None = None,
     on_moved: Callable[[float, float], object] | None = None,
     on_picked: Callable[[int], object] | None = None,
 ) -> None:
-    """Draw `view`, `height` pixels high without its legend; its losses and prior answer the edit of this number.
+    """Draw `view`, `height` pixels high without its legend; its losses and prior answer the edit of this number. Where
+    its `scene` is kept (`scene_bytes`), the texts of its points are not asked for.
 
     `on_moved(x, y)` is called while the case is dragged (every 150 ms) and when it is let go; `on_picked(row)` when a
     point is clicked. Both before the script runs again, so the page can put them into its state.
     """
-    rows = frozenset() if view.points is None else frozenset(int(r) for r in view.points.row)
 
     def moved() -> None:
         place = read_message(key, "moved", lambda edit: read_moved(edit, view.x, view.y))
@@ -182,11 +183,12 @@ def plane(
             on_moved(*place)
 
     def picked() -> None:
-        row = read_message(key, "picked", lambda edit: read_picked(edit.get("row"), rows))
+        rows = () if view.points is None else view.points.row
+        row = read_message(key, "picked", lambda edit: read_picked(edit.get("row"), frozenset(map(int, rows))))
         if row is not None and on_picked is not None:
             on_picked(row)
 
-    digest, scene = scene_bytes(view, key)
+    digest, body = scene_bytes(view, key) if scene is None else scene
     with st.container(gap=None):
         _live(
             key=key,
@@ -194,7 +196,7 @@ def plane(
             on_moved_change=moved,
             on_picked_change=picked,
         )
-        _scene(key=f"{key}-scene", data=scene, height=1)
+        _scene(key=f"{key}-scene", data=body, height=1)
 
 
 def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:

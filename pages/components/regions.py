@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.decision.regions import Axis, Plane, axis_of, differing, posterior_plane, posteriors_in, scatter
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import Message, _
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.base import GenerativeClassifier
@@ -24,7 +24,17 @@ from pages.active import words
 from pages.active.axes import discriminating
 from pages.components.axes import choose_axes
 from pages.components.losses import last_edit
-from pages.components.plane import Case, Others, PlaneView, Points, Side, action_inks, class_inks, plane
+from pages.components.plane import (
+    Case,
+    Others,
+    PlaneView,
+    Points,
+    Side,
+    action_inks,
+    class_inks,
+    plane,
+    scene_bytes,
+)
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
@@ -131,20 +141,20 @@ def region_plane(
         return
     loss, use, own = active.losses(table), active.prior_of_use(table), model.prior_by_class
     amount = active.case_amount(table)
-    order = [grid.classes.index(c) for c in table.classes]
     shown = explain_case(table, fitted)
+    drawn = _drawn_rows(table, axes, grid)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
     view = PlaneView(
         x=_side(table, axes.x, grid.x),
         y=None if axes.y is None or grid.y is None else _side(table, axes.y, grid.y),
         classes=class_inks([table.class_(c) for c in table.classes]),
         actions=action_inks([table.action(a) for a in loss.actions], of),
-        posterior=grid.posterior[:, :, order],
+        posterior=grid.posterior,
         loss=loss.table,
         possible=grid.status == Status.OK,
         shift=prior_shift([own[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
-        points=_points(table, fitted, axes, grid, values),
-        case=_case(axes, grid, values, shown, order),
+        points=_points(table, fitted, axes, drawn, values),
+        case=_case(axes, grid, values, shown, [shown.classes.index(c) for c in table.classes]),
         order=loss.by_name.tolist(),
         amount=1.0 if amount is None else amount,
         by_amount=loss.by_amount,
@@ -162,7 +172,8 @@ def region_plane(
         codes = active.case_codes(table, active.row_values(table, row), row)
         change(lambda state: replace(state, row=row, case=codes, amount=-1.0))
 
-    plane(view, key=key, height=height, edit=last_edit(key), on_moved=moved, on_picked=picked)
+    scene = _scene(table, fitted, axes, fixed, key, (current_language(), current().labels), view, drawn)
+    plane(view, key=key, height=height, edit=last_edit(key), scene=scene, on_moved=moved, on_picked=picked)
     most_frequent(table, grid)
     if len(table.parts.X) > MOST_POINTS:
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
@@ -226,15 +237,28 @@ def _judging(fitted: active.Fitted, axes: Axes) -> GenerativeClassifier | Calibr
 def _plane(fitted: active.Fitted, axes: Axes, fixed: Mapping[str, Any] | None, _table: active.FittableTable) -> Plane:
     X, model = _table.parts.X, _judging(fitted, axes)
     y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
-    return in_worker(posterior_plane, model, _table.features, axis_of(axes.x, X[axes.x.name]), y, fixed)
+    grid = in_worker(posterior_plane, model, _table.features, axis_of(axes.x, X[axes.x.name]), y, fixed)
+    order = [grid.classes.index(c) for c in _table.classes]
+    return replace(grid, classes=_table.classes, posterior=grid.posterior[:, :, order])
+
+
+@cached(max_entries=8)
+def _scene(
+    table: active.FittableTable, fitted: active.Fitted, axes: Axes, fixed: Mapping[str, Any] | None, key: str,
+    language: tuple[str, str], _view: PlaneView, _drawn: DrawnRows,
+) -> tuple[str, bytes]:  # fmt: skip
+    """The heavy part of the drawing, which neither losses nor a prior of use change; in a `language`, with its names or
+    the file's."""
+    points = None if _view.points is None else replace(_view.points, text=_texts(table, axes, _drawn))
+    return scene_bytes(replace(_view, points=points), key)
 
 
 def _points(
-    table: active.FittableTable, fitted: active.Fitted, axes: Axes, grid: Plane, case: dict[str, Any]
+    table: active.FittableTable, fitted: active.Fitted, axes: Axes, drawn: DrawnRows, case: dict[str, Any]
 ) -> Points | None:
     """The rows with their class and what the model, under the losses, decides for each: from all its features, those
-    that differ from the case in the others faded; or from the axes alone. None where no row has a place."""
-    drawn = _drawn_rows(table, axes, grid)
+    that differ from the case in the others faded; or from the axes alone. Without their texts, which are the scene's.
+    None where no row has a place."""
     if not drawn.rows:
         return None
     joints, posteriors = _joints(fitted, axes, table, drawn)
@@ -249,10 +273,10 @@ def _points(
         drawn.truth,
         judged.position.tolist(),
         drawn.rows,
-        _texts(table, axes, drawn),
+        (),
         posteriors,
         [] if amounts is None else amounts.tolist(),
-        differing(drawn.X, axes.names, case) if axes.sliced else [],
+        _differing(table, axes, case, drawn) if axes.sliced else [],
     )
 
 
@@ -281,6 +305,11 @@ def _joints(
     table's order of the classes."""
     joints = summed(_judging(fitted, axes), _drawn.X, axes.names if axes.alone else None)
     return joints, posteriors_in(joints, [joints.classes.index(c) for c in _table.classes])
+
+
+@cached(max_entries=24)
+def _differing(table: active.FittableTable, axes: Axes, case: Mapping[str, Any], _drawn: DrawnRows) -> list[int]:
+    return differing(_drawn.X, axes.names, case)
 
 
 def _texts(table: active.FittableTable, axes: Axes, drawn: DrawnRows) -> list[str]:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError
+from pages.components import regions
 from pages.components.plane import (  # fmt: skip
     Case,
     PlaneView,
@@ -25,7 +26,8 @@ from pages.components.plane import (  # fmt: skip
     read_picked,
     scene_bytes,
 )
-from tests.apptest.opened import sent_to
+from pages.runtime.state import State
+from tests.apptest.opened import opened, sent_to
 
 DENSITY, SUGAR = Side("density", 0.2, 0.8), Side("sugar", 0.0, 0.5)
 TEXTURE = Side("texture", levels=("clear", "blurry"))
@@ -180,3 +182,22 @@ def test_it_stands_on_a_page() -> None:
     page = AppTest.from_function(_page).run()
     assert not page.exception
     assert sent_to(page, "bayes_plane")["case"] == {"x": 0.5, "y": 0.2, "label": "case", "posterior": []}
+
+
+def test_a_loss_or_a_prior_packs_no_scene_anew_and_another_language_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[str] = []
+
+    def counted(view: PlaneView, key: str) -> tuple[str, bytes]:
+        assert view.points is not None
+        packed.append(view.points.text[0])
+        return scene_bytes(view, key)
+
+    monkeypatch.setattr(regions, "scene_bytes", counted)
+    state = State(table="play-tennis", language="en", case=(1, 2, 1, 1))
+    first = sent_to(opened("decisions", state), "bayes_plane")
+    del packed[:]
+    dear = sent_to(opened("decisions", replace(state, losses=((0, 9), (1, 0)), prior=(0.5, 0.5))), "bayes_plane")
+    assert packed == [] and dear["scene"] == first["scene"] and dear["wrong"] != first["wrong"]
+    chinese = sent_to(opened("decisions", replace(state, language="zh")), "bayes_plane")
+    named = sent_to(opened("decisions", replace(state, language="zh", labels="file")), "bayes_plane")
+    assert len({first["scene"], chinese["scene"], named["scene"]}) == 3 and len(set(packed)) == 2
