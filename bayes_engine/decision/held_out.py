@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from bayes_engine.decision.decision_boundaries import log_proba, log_proba_of
@@ -361,6 +360,8 @@ def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: in
 
     Raises TableError where a class or the groups are too few for two folds.
     """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # with scipy.stats, half a second
+
     sizes = np.bincount(truth)
     if together is not None:
         k = min(folds, len(np.unique(together)), int(sizes.max()))

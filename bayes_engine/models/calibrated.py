@@ -10,15 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,6 +30,9 @@ from bayes_engine.priors import checked_whole, checked_word, smoothed
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table
+
+if TYPE_CHECKING:  # what learns a calibration is imported where it is learnt: most of a second with scipy.stats
+    from sklearn.isotonic import IsotonicRegression
 
 METHODS = ("temperature", "platt", "isotonic")
 """One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
@@ -170,6 +169,8 @@ def _temperature(log_p: Array, truth: NDArray[np.intp], weight: Array) -> float:
         doubt = 0.5 * (log_beta * LOG_2) ** 2
         return float(weight @ (log_sum(beta * log_p, axis=1) - beta * of_truth)) + doubt
 
+    from scipy.optimize import minimize_scalar
+
     ends = float(np.log2(COLDEST)), float(np.log2(HOTTEST))
     least = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-9})
     return float(2.0**-least.x)
@@ -186,6 +187,8 @@ def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[floa
     if np.ptp(odds) <= 1e-12 * scale:  # one log-odds for all: only the shift can be learnt, at slope 1
         share = float(weight @ target / weight.sum())
         return 1.0, float(log(share) - log(1.0 - share)) - float(odds.mean())
+    from sklearn.linear_model import LogisticRegression
+
     solver = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000, solver="newton-cholesky")
     rows = np.concatenate([odds, odds])[:, None] / scale
     classes = np.repeat([1, 0], len(odds))
@@ -194,6 +197,8 @@ def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[floa
 
 
 def _isotonic(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> IsotonicRegression:
+    from sklearn.isotonic import IsotonicRegression
+
     tick()
     curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
     if not len(odds):
@@ -228,6 +233,8 @@ def _folds(held: HeldOut) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]
     except TableError:
         if held.groups is not None or len(held.truth) > TINY:
             raise
+        from sklearn.model_selection import LeaveOneOut
+
         yield from LeaveOneOut().split(held.truth)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.decision_boundaries import log_proba
@@ -51,6 +50,8 @@ class MinimumRiskClassifier(EstimatorAround, ClassifierMixin, BaseEstimator):  #
         """Fit a clone of the estimator. A class of the loss that y has no row of, in a fold of a cross-validation say,
         is impossible, and said to be. Raises LossError where the loss does not name the classes of y, ParameterError
         where the estimator gives no probabilities (ComplementNB, not calibrated)."""
+        from sklearn.pipeline import Pipeline
+
         base = clone(self._stated)
         last = base[-1] if isinstance(base, Pipeline) else base
         if isinstance(last, ComplementNB | ComplementNaiveBayes):

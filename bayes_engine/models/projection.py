@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import LeaveOneOut
 
 from bayes_engine.covariance import correlations
 from bayes_engine.decision.held_out import TINY, held_out, splits
@@ -423,6 +422,8 @@ def _some(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
 def _folded(data: NumericRows) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
     if data.groups is None and len(data.y) <= TINY:
+        from sklearn.model_selection import LeaveOneOut
+
         return list(LeaveOneOut().split(data.y)), Message("each row held out in turn")
     if data.groups is None:
         stratified, scheme = splits(data.y, None, FOLDS, 0)

@@ -12,7 +12,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor, Product, Row
@@ -207,6 +206,8 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
         def priced(w: Array) -> tuple[Any, ...]:
             tick()
             return tuple(cost(w, *rest))
+
+        from scipy.optimize import minimize
 
         optimum = minimize(
             priced,

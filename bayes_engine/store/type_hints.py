@@ -24,7 +24,9 @@ def field_hints(record: Any) -> dict[str, Any]:
     >>> sorted(field_hints(Dirichlet))
     ['amount', 'base', 'per']
     """
-    return get_type_hints(record)
+    from sklearn.isotonic import IsotonicRegression  # an annotation's, whose module imports it where it is used
+
+    return get_type_hints(record, localns={"IsotonicRegression": IsotonicRegression})
 
 
 @cache

@@ -13,12 +13,11 @@ import hashlib
 import math
 import reprlib
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.isotonic import IsotonicRegression
 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.em import Collapse, EMStep, EMTrace, Runs
@@ -50,6 +49,9 @@ from bayes_engine.table.encode import Table
 from bayes_engine.table.levels import written
 from bayes_engine.table.schema import Level, Schema, Variable
 from bayes_engine.table.text import TextRule
+
+if TYPE_CHECKING:
+    from sklearn.isotonic import IsotonicRegression
 
 RECORDS: Mapping[str, type] = {
     "Bill": DecomposedScore,
@@ -145,7 +147,7 @@ class ValueWriter:
             return {"frame": self._frame(value, where)}
         if type(value) is Collapse:
             return {"Collapse": str(value)}
-        if type(value) is IsotonicRegression:
+        if (type(value).__module__, type(value).__name__) == ("sklearn.isotonic", "IsotonicRegression"):
             return {"IsotonicRegression": [self.write(a, where) for a in (value.X_thresholds_, value.y_thresholds_)]}
         written = self._estimator(value, self, where)
         if written is None:
@@ -333,6 +335,8 @@ class ValueReader:
         x, y = (self.read(a) for a in body)
         if not (len(x) == len(y) and np.isfinite(x).all() and (np.diff(x) > 0).all() and (np.diff(y) >= 0).all()):
             raise StoreError("an isotonic curve does not rise from left to right")
+        from sklearn.isotonic import IsotonicRegression
+
         return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, y)
 
     _KINDS: Mapping[str, Callable[[ValueReader, Any], Any]] = {

@@ -18,8 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
-from scipy.stats import random_table
-from sklearn.metrics.cluster import expected_mutual_information
 
 from bayes_engine.logspace import Array, exp
 from bayes_engine.progress import steps, tick
@@ -47,6 +45,8 @@ def expected_information(table: Array) -> float:
     >>> round(expected_information(np.array([[[2.0, 0.0], [0.0, 2.0]]])), 4)  # of six tables two say all, four nothing
     0.231
     """
+    from sklearn.metrics.cluster import expected_mutual_information
+
     total = 0.0
     for own in map(_there, table):
         if own.size:
@@ -133,6 +133,8 @@ def drawn_p_value(table: Array, draws: int, seed: int = 0, enough: int = ENOUGH,
     >>> abs(p - 1 / 3) < 0.1, draws < 1_000
     (True, True)
     """
+    from scipy.stats import random_table
+
     rng = np.random.default_rng(seed)
     classes = [own for own in map(_there, table) if min(own.shape) > 1]
     gain = xlogy(counts := np.arange(table.sum() + 1), counts)

@@ -215,13 +215,19 @@ def announcement(url: str, other: Sequence[str] = ()) -> str:
 # in front of Streamlit ------------------------------------------------------------------------------------------------
 
 
+def _open_further() -> None:
+    """Start what the first page does not need."""
+    loading.imported(*loading.OTHERS)
+    pool.start()
+
+
 def put_in_front(address: str | None) -> None:
     """Have every request go through a `Front`. Once it is open the engine is loaded, which takes as long as a browser
     needs for Streamlit's scripts, and a classroom's `address` is announced. The worker processes are started once a
     first page may have been drawn, with which they would compete."""
 
     def opened(where: Callable[[], tuple[str, int]]) -> None:
-        later = Timer(FIRST_PAGE, pool.start)
+        later = Timer(FIRST_PAGE, _open_further)
         later.daemon = True
         loading.imported(loading.PAGES).add_done_callback(lambda _engine: later.start())
         if address is None:

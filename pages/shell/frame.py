@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from bayes_engine.language import LANGUAGES, _, current_language
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, current, query_params, read_url
+from pages.runtime.state import START, State, current, query_params, read_url
 
 CHIPS = ("table", "model", "case", "losses")
 """What the sidebar's chips are of."""
@@ -201,6 +201,11 @@ def begin() -> Run:
     page = st.navigation(list(listed.values()), position="hidden")
     read_url(page.url_path)
     return Run(listed, page, page.url_path or "start")
+
+
+def is_first(run: Run) -> bool:
+    """Whether the page is the one that the app opens with, as it then is, in whatever language."""
+    return run.here == "start" and replace(current(), language="") == START
 
 
 def heading(more: str = "") -> None:

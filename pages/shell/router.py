@@ -4,8 +4,8 @@ Until a process has executed `st.navigation` once, a deep link such as /decision
 `boot()`, the first line of every page, repairs it on the spot.
 
 The engine takes a second or two to import. That is done in one thread (`loading`), which the launcher begins, or else
-the first run; until it is done a run draws the frame alone and waits. In tests there is no server, and nothing to wait
-for.
+the first run; until it is done a run draws the frame alone and waits. What the first page does not need is imported
+after it. In tests there is no server, and nothing to wait for.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ _ROUTED = contextvars.ContextVar("routed", default=False)
 def run_app() -> None:
     """One run: state from the URL, the frame around the page, the page, state to the URL."""
     begun = frame.begin()
-    if private.running() is not None and not (engine := loading.imported(loading.PAGES)).done():
-        frame.draw(begun)
-        engine.result()
-        st.rerun()
+    if private.running() is not None:
+        engine = loading.imported(loading.PAGES)
+        needed = engine if frame.is_first(begun) else loading.imported(*loading.OTHERS)
+        if not engine.done():
+            frame.draw(begun)
+            needed.result()
+            st.rerun()
+        needed.result()
     from pages.shell.run import run
 
     token = _ROUTED.set(True)
@@ -35,6 +39,8 @@ def run_app() -> None:
         run(begun)
     finally:
         _ROUTED.reset(token)
+        if private.running() is not None:
+            loading.imported(*loading.OTHERS)
 
 
 def boot() -> None:

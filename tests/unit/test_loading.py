@@ -56,6 +56,44 @@ def test_an_import_that_fails_says_so_to_everybody(folder: Path) -> None:
             loading.imported("broken_module").result()
 
 
+def test_a_module_that_nothing_was_asked_of_is_not_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = folder / "large_package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "part.py").write_text("import time; time.sleep(0.1); size = 3; loaded.append(1)")
+    (package / "user.py").write_text("import large_package.part as part\nfrom large_package import part as same")
+    monkeypatch.setattr(loading, "UNUSED", ("large_package.part",))
+    loaded = list[int]()
+    monkeypatch.setattr("builtins.loaded", loaded, raising=False)
+    user = loading.imported("large_package.user").result()
+    assert user.same is user.part and not hasattr(user.part, "__file__") and not loaded
+    with ThreadPoolExecutor(8) as pool:
+        sizes = [*pool.map(lambda _: user.part.size, range(8))]
+    assert sizes == [3] * 8 and loaded == [1]
+    assert sys.modules["large_package.part"] is sys.modules["large_package"].part is not user.part
+    with pytest.raises(AttributeError, match="colour"):
+        _ = user.part.colour
+    assert loading.imported("large_package.part").result().size == 3 and loaded == [1]
+
+
+@pytest.mark.slow
+def test_the_first_page_uses_none_of_what_is_imported_after_it() -> None:
+    code = """if True:
+        import sys
+        from streamlit.testing.v1 import AppTest
+        from bayes_engine.workbench import loading
+        loading.imported(loading.PAGES).result()
+        app = AppTest.from_file("app.py", default_timeout=120).run()
+        assert app.title[0].value and not app.exception
+        nothing = loading.Unused("")
+        late = [n for n in loading.OTHERS if not isinstance(sys.modules.get(n, nothing), loading.Unused)]
+        loading.imported(*loading.OTHERS).result()
+        print(late, all(hasattr(sys.modules[name], "__file__") for name in loading.OTHERS))
+    """
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n")[0] == "[] True"
+
+
 def test_the_frame_needs_no_engine() -> None:
     """While one thread loads it no other may import a part of it: each could wait for the other for ever."""
     code = (
@@ -75,20 +113,20 @@ class Coming(Future[object]):
 
     def __init__(self, error: Exception | None = None) -> None:
         super().__init__()
-        self.error, self.waited = error, 0
+        self.error, self.asked = error, list[tuple[str, ...]]()
 
     def result(self, timeout: float | None = None) -> object:
-        self.waited += 1
         if self.error is not None:
             raise self.error
-        self.set_result(None)
+        if not self.done():
+            self.set_result(None)
         return None
 
 
 def opened(state: State, coming: Coming, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The app as a server runs it whose engine is coming."""
     monkeypatch.setattr("pages.shell.router.private", SimpleNamespace(running=object))
-    monkeypatch.setattr(loading, "imported", lambda name: coming)
+    monkeypatch.setattr(loading, "imported", lambda *names: (coming.asked.append(names), coming)[1])
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     if token := encode(state):
         app.query_params["s"] = token
@@ -119,13 +157,19 @@ def test_the_page_follows_in_the_same_places(monkeypatch: pytest.MonkeyPatch) ->
     draw = frame.draw
     monkeypatch.setattr(frame, "draw", lambda run: (drawn.append(run.here), draw(run)))
     app = opened(State(language="en", shelf=(Spec("laplace"),)), coming, monkeypatch)
-    assert drawn == ["start"] and coming.waited == 1 and not app.exception
+    assert drawn == ["start"] and coming.asked.count(loading.OTHERS) == 3 and not app.exception
     assert app.title[0].value.strip("\u2060") == "Is this melon good?" and len(app.get("page_link")) > len(
         frame.places()
     )
     assert "Opening the page …" not in [caption.value for caption in app.caption]
     app.run()
     assert drawn == ["start"]
+
+
+def test_the_first_page_waits_for_no_more_than_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    coming = Coming()
+    app = opened(State(language="zh"), coming, monkeypatch)
+    assert not app.exception and coming.asked == [(loading.PAGES,), (loading.PAGES,), loading.OTHERS]
 
 
 def test_every_page_has_the_title_that_the_frame_has() -> None:

@@ -299,3 +299,20 @@ def test_a_huge_loss_under_an_impossible_class_ties_nothing() -> None:
     decision = decide(np.array([[0.4, 0.6, 0.0], [0.5, 0.5, 0.0]]), loss)
     assert decision.action.tolist() == ["b", "a"]
     assert decision.tied.tolist() == [False, True]
+
+
+def test_what_an_action_saves_most_between_two_classes_is_the_linear_programs_optimum() -> None:
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(0)
+    for n in range(20):
+        losses = [rng.integers(0, 4, (4, 2)).astype(float), rng.normal(size=(3, 2)) * 10.0 ** rng.integers(-3, 6)][
+            n % 2
+        ]
+        saved = losses[:-1] - losses[-1]
+        bounds = [(0, None), (0, None), (None, None)]
+        scale = max(float(abs(saved).max()), 1e-300)
+        above = np.c_[-saved / scale, np.ones(len(saved))]
+        solved = linprog([0, 0, -1], above, np.zeros(len(saved)), [[1, 1, 0]], [1], bounds)
+        loss = LossMatrix([f"a{i}" for i in range(len(losses))], ("x", "y"), losses)
+        assert loss.most_saved(loss.actions[-1]) == pytest.approx(-solved.fun * scale, rel=1e-9, abs=1e-12 * scale)

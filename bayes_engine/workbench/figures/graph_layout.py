@@ -13,7 +13,6 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import combinations, pairwise
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from bayes_engine.errors import ParameterError
 
@@ -245,6 +244,8 @@ class _Layers:
 def _apart(wished: Sequence[float], width: Sequence[float]) -> list[float]:
     """The places nearest to the wished ones, in their order, that leave every point its width: less the widths, an
     isotonic regression."""
+    from scipy.optimize import isotonic_regression
+
     starts = np.concatenate([[0.0], np.cumsum([(a + b) / 2 for a, b in pairwise(width)])])
     return list(map(float, isotonic_regression(np.array(wished) - starts).x + starts))
 
