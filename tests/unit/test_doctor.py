@@ -16,8 +16,7 @@ from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
-from bayes_engine.workbench.doctor import cells, classes, columns, pairs
-from bayes_engine.workbench.doctor.classes import _shape, covariances, errors_alone, levels_of_numbers
+from bayes_engine.workbench.doctor import cells, classes, columns, duplicates, leaks, normality, pairs
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
 from bayes_engine.workbench.doctor.finding import (
@@ -35,6 +34,8 @@ from bayes_engine.workbench.doctor.finding import (
     SetRole,
     label,
 )
+from bayes_engine.workbench.doctor.leaks import errors_alone, levels_of_numbers
+from bayes_engine.workbench.doctor.normality import _shape, covariances
 from bayes_engine.workbench.doctor.pairs import dependences, inflation
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.suggest import FAMILIES
@@ -670,13 +671,13 @@ SMALL: tuple[tuple[Any, dict[str, Any], str, tuple[str, ...]], ...] = (
     (classes.sizes, {"x": np.arange(100.0), "y": ["no"] * 97 + ["yes"] * 3}, "rare-class", ("y",)),
     (classes.sizes, {"x": np.arange(100.0), "y": ["no"] * 97 + ["yes"] * 3}, "imbalance", ("y",)),
     (
-        classes.leaks,
+        leaks.leaks,
         {"paid": ["a", "b"] * 40, "x": np.arange(80.0) % 7, "y": ["no", "yes"] * 40},
         "copy-of-target",
         ("paid",),
     ),
-    (pairs.duplicate_columns, {"cm": X50, "inch": X50 / 2.54}, "duplicate-column", ("inch", "cm")),
-    (pairs.duplicate_rows, {"x": [*X50, *X50[:5]], "y": [*X50, *X50[:5]]}, "duplicate-rows", ()),
+    (duplicates.duplicate_columns, {"cm": X50, "inch": X50 / 2.54}, "duplicate-column", ("inch", "cm")),
+    (duplicates.duplicate_rows, {"x": [*X50, *X50[:5]], "y": [*X50, *X50[:5]]}, "duplicate-rows", ()),
     (
         pairs.collinear,
         {
@@ -732,8 +733,8 @@ def test_each_check_alone(check: Any, cells: dict[str, Any], code: str, names: t
     ("check", "name", "code", "names"),
     [
         (classes.zero_cells, "play-tennis", "zero-cells", ("outlook",)),
-        (classes.forms, "wine", "not-normal", ("malic acid",)),
-        (classes.unequal_covariances, "breast-cancer", "covariances", None),
+        (normality.forms, "wine", "not-normal", ("malic acid",)),
+        (normality.unequal_covariances, "breast-cancer", "covariances", None),
     ],
 )
 def test_each_check_of_a_class_alone(check: Any, name: str, code: str, names: tuple[str, ...] | None) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.doctor import cells, classes, pairs
+from bayes_engine.workbench.doctor import cells, classes, duplicates
 from bayes_engine.workbench.doctor.changes import LISTED, changes
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
@@ -21,7 +21,7 @@ from bayes_engine.workbench.doctor.repair import repaired, treatments
 from tests.conftest import examples
 
 CHECKS = (cells.infinite, cells.spellings, cells.look_alikes, cells.mixed_types, cells.dates,
-          cells.sentinels, cells.outliers, classes.sizes, pairs.duplicate_rows)  # fmt: skip
+          cells.sentinels, cells.outliers, classes.sizes, duplicates.duplicate_rows)  # fmt: skip
 SPOKEN: dict[str, Callable[[Finding, pd.DataFrame], int]] = {
     "infinite-missing": lambda f, table: int(f.message.params["n"]),
     "value-missing": lambda f, table: int(f.message.params["n"]),

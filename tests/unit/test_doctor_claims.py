@@ -19,10 +19,11 @@ from bayes_engine.table.dates import compact_days
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.sentinels import sentinel
 from bayes_engine.table.text import TextRule
-from bayes_engine.workbench.doctor.classes import class_intervals, covariances
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetLikelihood, SetParameter, SetRole, label
+from bayes_engine.workbench.doctor.leaks import class_intervals
+from bayes_engine.workbench.doctor.normality import covariances
 from bayes_engine.workbench.doctor.outliers import outlying
 from bayes_engine.workbench.doctor.pairs import dependences
 from bayes_engine.workbench.doctor.repair import parsed_dates, repaired, treatments

@@ -21,10 +21,12 @@ from bayes_engine.progress import watching
 from bayes_engine.table.dates import Dates, dates, read_each
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor import pairs
-from bayes_engine.workbench.doctor.classes import _normal, class_intervals, covariances, errors_alone, zero_cells
+from bayes_engine.workbench.doctor.classes import zero_cells
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, AddModel, Repair, SetRole, label
+from bayes_engine.workbench.doctor.leaks import class_intervals, errors_alone
+from bayes_engine.workbench.doctor.normality import _normal, covariances
 from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within_correlations
 from bayes_engine.workbench.doctor.repair import repaired, treatments
 from bayes_engine.workbench.doctor.suggest import _candidates, suggest

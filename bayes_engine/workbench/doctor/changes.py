@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.doctor.duplicates import read_names
 from bayes_engine.workbench.doctor.finding import Repair
-from bayes_engine.workbench.doctor.pairs import read_names
 
 LISTED = 200
 """So many cells are named one by one; all are counted."""

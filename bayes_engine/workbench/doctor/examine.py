@@ -12,7 +12,7 @@ from bayes_engine.errors import EstimationWarning
 from bayes_engine.progress import steps
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.doctor import cells, classes, columns, pairs
+from bayes_engine.workbench.doctor import cells, classes, columns, duplicates, leaks, normality, pairs
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable, examined_table
 from bayes_engine.workbench.doctor.finding import SEVERITIES, Code, Finding, Mend, Report, SetLikelihood
 from bayes_engine.workbench.doctor.suggest import suggest
@@ -20,7 +20,7 @@ from bayes_engine.workbench.doctor.suggest import suggest
 CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
     cells.infinite,
     columns.identifiers,
-    classes.leaks,
+    leaks.leaks,
     classes.sizes,
     cells.mixed_types,
     cells.spellings,
@@ -28,19 +28,19 @@ CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
     cells.dates,
     columns.texts,
     columns.constants,
-    pairs.duplicate_columns,
+    duplicates.duplicate_columns,
     columns.cardinality,
     columns.missing,
     cells.sentinels,
     cells.outliers,
     classes.zero_cells,
-    classes.forms,
+    normality.forms,
     pairs.collinear,
     pairs.dependent,
     pairs.indicators,
-    classes.unequal_covariances,
+    normality.unequal_covariances,
     columns.codes,
-    pairs.duplicate_rows,
+    duplicates.duplicate_rows,
 )
 """What is looked for; within a severity the findings stand in this order."""
 

@@ -18,10 +18,10 @@ from bayes_engine.table.schema import Schema, middle
 from bayes_engine.table.spellings import look, spelling
 from bayes_engine.workbench.doctor.cells import as_written, each_date, same_look, same_spelling
 from bayes_engine.workbench.doctor.classes import rare_classes
+from bayes_engine.workbench.doctor.duplicates import second_rows
 from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, as_numbers
 from bayes_engine.workbench.doctor.finding import DAY_FIRST, MONTH_FIRST, Repair
 from bayes_engine.workbench.doctor.outliers import all_outlying
-from bayes_engine.workbench.doctor.pairs import second_rows
 from bayes_engine.workbench.incoming.second_table import Treatment
 
 

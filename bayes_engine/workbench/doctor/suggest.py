@@ -20,9 +20,9 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.progress import tick
 from bayes_engine.stats.families import MOST_BYTES
 from bayes_engine.table.encode import positions
-from bayes_engine.workbench.doctor.classes import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Nats, Suggestion
+from bayes_engine.workbench.doctor.normality import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.workbench.doctor.pairs import (
     OF_NUMBERS,
     WEAK,
