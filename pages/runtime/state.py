@@ -11,18 +11,17 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NoReturn, TypeVar, get_args
+from typing import Any, Literal, NoReturn, TypeVar
 
 import streamlit as st
 
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
-from bayes_engine.table.kinds import Role
-from bayes_engine.workbench.doctor.finding import OTHER_KIND, Mended
 from bayes_engine.workbench.link_token import packed, unpacked
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.addresses import Addresses, is_left_behind, take_step
-from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_place, is_text
+from pages.runtime.state_checks import column_entry, losses_and_prior, repair_entry
+from pages.runtime.view_keys import Setting, ViewKey, is_pair, is_text
 
 T = TypeVar("T")
 LONGEST = 1500
@@ -31,8 +30,6 @@ TYPED = 500
 """So many characters of a typed text go into a link; a longer one stays here."""
 NAMED = 40
 """So many characters the name of a model may have."""
-KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
-"""The kinds of columns that a person may choose; the others are found, never chosen."""
 REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
 UNHEARD = 2.0
@@ -218,61 +215,16 @@ def _well_formed(state: State) -> bool:
     number = (int, float)
     return (
         (state.language in LANGUAGES or not state.language)
-        and _losses_and_prior(state.losses, state.fixed, state.prior)
+        and losses_and_prior(state.losses, state.fixed, state.prior)
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
         and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
-        and all(_column(c) for c in state.columns)
+        and all(column_entry(c) for c in state.columns)
         and len({c[0] for c in state.columns}) == len(state.columns)
         and len(state.repairs) <= REPAIRS
-        and all(_repair(r) for r in state.repairs)
+        and all(repair_entry(r) for r in state.repairs)
         and all(is_pair(pair, is_text) for pair in state.view)
         and len(state.shelf) <= 6
         and 0 <= state.active < max(len(state.shelf), 1)
-    )
-
-
-def _losses_and_prior(losses: Any, fixed: Any, prior: Any) -> bool:
-    """Whether these are rows of numbers, cells of them, and probabilities."""
-    number = (int, float)
-    return (
-        all(isinstance(v, number) and 0 <= v <= 1 for v in prior)
-        and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in losses)
-        and all(is_pair(cell, is_place, is_place) and max(cell) <= 1000 for cell in fixed)
-    )
-
-
-def _column(entry: Any) -> bool:
-    """Whether an entry of `columns` is a position, a role, a kind, and levels by position or name."""
-    if not isinstance(entry, tuple) or [type(v) for v in entry] != [int, str, str, tuple]:
-        return False
-    position, role, kind, levels = entry
-    known = role in ("", *get_args(Role)) and kind in ("", *KINDS)
-    return known and position >= 0 and all(type(level) in (int, str) for level in levels)
-
-
-def _repair(entry: Any) -> bool:
-    """Whether an entry of `repairs` is one that the doctor knows, a position, a number, and perhaps what was said of
-    the column before, or what was reset as its classes changed."""
-    if not isinstance(entry, tuple) or len(entry) not in (3, 4):
-        return False
-    what, position, value, *own = entry
-    if own and not (isinstance(own[0], tuple) and (_column((0, *own[0])) if what in OTHER_KIND else _reset(own[0]))):
-        return False
-    known = isinstance(what, str) and what in get_args(Mended)
-    return known and type(position) is int and position >= -1 and type(value) in (int, float) and abs(value) <= 1e15
-
-
-def _reset(kept: tuple[Any, ...]) -> bool:
-    """Whether these are a key, losses, the name of a further action, cells, a prior, and models' parameters."""
-    if [type(v) for v in kept] != [str, tuple, str, tuple, tuple, tuple]:
-        return False
-    _key, losses, _extra, fixed, prior, models = kept
-    return _losses_and_prior(losses, fixed, prior) and all(
-        isinstance(own, tuple)
-        and [type(v) for v in own] == [int, str, tuple]
-        and own[0] >= 0
-        and all(is_pair(parameter, is_text) for parameter in own[2])
-        for own in models
     )
 
 

@@ -19,7 +19,8 @@ from pages import active
 from pages.active.model_settings import COLUMN_PARAMETERS
 from pages.active.tables import OF_LEVELS, read_as
 from pages.runtime.cache import content_key
-from pages.runtime.state import KINDS, Spec, State
+from pages.runtime.state import Spec, State
+from pages.runtime.state_checks import KINDS
 
 ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
 _ONCE = ("group", "weight", "amount")

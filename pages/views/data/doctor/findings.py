@@ -21,7 +21,8 @@ from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
 from pages.runtime.listed_buttons import columns_of, listed, listed_choice
-from pages.runtime.state import KINDS, State, current, on_click
+from pages.runtime.state import State, current, on_click
+from pages.runtime.state_checks import KINDS
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused, why_refused
 from pages.views.data.doctor import edits, wording
