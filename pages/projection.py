@@ -8,9 +8,11 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import required
 from pages.active.projected import line_in_use, numeric_columns
+from pages.components.derivations import derivations
 from pages.runtime.state import end_page
 from pages.shell.frame import title
 from pages.views.projection import projection
+from pages.views.projection.derived import of_projection
 from pages.views.projection.discriminants import sections
 from pages.views.projection.equivalence import equivalence
 
@@ -18,6 +20,7 @@ opened = active.table_in_use()
 title()
 if isinstance(opened, active.UnfittableTable):
     required.unfittable(opened)
+    derivations("projection", of_projection(opened, None))
     equivalence()
     end_page()
 table: active.FittableTable = opened
@@ -29,6 +32,7 @@ if len(columns) < 2:
             "classes below work without one."
         ).format(n=len(columns))
     )
+    derivations("projection", of_projection(table, None))
     equivalence()
     end_page()
 picture = st.container()
@@ -41,4 +45,5 @@ if line is not None:
     with picture:
         projection.draw_line(table, pair, line)
     projection.line_in_words(table, pair, line)
+derivations("projection", of_projection(table, pair))
 sections(table, pair)

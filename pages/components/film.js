@@ -61,6 +61,12 @@ function filmBar(host, parent, { on, pace, draw, report, whole = false, chapter 
   on(buttons.forward, "click", () => to(whole || !playing ? step() + 1 : Math.ceil(pos)))
   if (chapter) on(buttons.chapter, "click", () => to(chapter(step())))
   on(range, "input", () => to(Number(range.value)))
+  on(bar, "keydown", event => {        // the slider has these keys of its own
+    const step = event.target !== range && { ArrowLeft: buttons.back, ArrowRight: buttons.forward }[event.key]
+    if (!step) return
+    event.preventDefault()
+    if (!step.disabled) step.click()
+  })
 
   return {
     play, stop, bar,

@@ -182,6 +182,12 @@ READ_COLUMN = _whole("read_column", 0)
 SECOND = _string("second")
 SECOND_AS = _pairs("second_as")
 
+# derivations ----------------------------------------------------------------------------------------------------------
+
+DERIVED = _string("derived")
+DERIVED_LINE = _place("derived_line")
+DERIVED_PLAYS = _switch("derived_plays")
+
 # the chapter ----------------------------------------------------------------------------------------------------------
 
 CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "words", "errata", "examples")

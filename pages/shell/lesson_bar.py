@@ -75,14 +75,7 @@ def _aside(name: str, lesson: Lesson, here: str) -> None:
             icon=":material/play_arrow:",
             **goes_to(lesson.page, lambda s: lesson_in_use.with_values(name, lesson.change, s)),
         )
-        further = lesson.deeper
-        st.button(
-            md(further.text("words", language), 120),
-            key="lesson_deeper",
-            icon=":material/trending_flat:",
-            help=_("Go deeper"),
-            **goes_to(further.page, lambda s: lesson_in_use.with_values(name, further.state, s)),
-        )
+        _deeper(name, lesson)
     begin = _("Begin this step again")
     st.button(
         begin,
@@ -101,6 +94,34 @@ def _aside(name: str, lesson: Lesson, here: str) -> None:
         type="tertiary",
         **on_click(lesson_in_use.left),
     )
+
+
+def _deeper(name: str, lesson: Lesson) -> None:
+    """Where one goes on from the lesson: a page, and derivations."""
+    further = lesson.deeper
+    st.button(
+        md(further.text("words", current_language()), 120),
+        key="lesson_deeper",
+        icon=":material/trending_flat:",
+        help=_("Go deeper"),
+        **goes_to(further.page, lambda s: lesson_in_use.with_values(name, further.state, s)),
+    )
+    if not lesson.derivations:
+        return
+    from bayes_engine.workbench.derivation.chains.chain import TITLES
+    from pages.active import derived
+
+    for one, values in lesson.derivations.items():
+        st.button(
+            _("Derivation: {title}").format(title=TITLES[one].local(md)),
+            key=f"lesson_derivation_{one}",
+            icon=":material/function:",
+            help=_("Go deeper"),
+            **goes_to(
+                derived.STANDINGS[one].page,
+                lambda s, one=one, values=values: derived.opened(one, lesson_in_use.with_values(name, values, s)),
+            ),
+        )
 
 
 def _question(lesson: Lesson) -> None:

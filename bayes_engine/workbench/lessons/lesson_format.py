@@ -41,7 +41,9 @@ class Lesson(Bilingual):
     """One lesson. `state` holds the fields of the app's state that differ from its start, `view` among them as a table;
     a missing cell of a case is `nan`. `task` is one thing to try, `change` what it changes of the state, and with it
     the answer. A `formula` is LaTeX, `equation` its number in Zhou's book where it has one. `concepts` and
-    `open_questions` number those of the chapter that the lesson is about; `place` orders the lessons of a section."""
+    `open_questions` number those of the chapter that the lesson is about; `place` orders the lessons of a section.
+    `derivations` go deeper, by their names in `chains.chain.TITLES`, each with what of the lesson's state is another
+    there."""
 
     title: str
     title_zh: str
@@ -62,6 +64,7 @@ class Lesson(Bilingual):
     equation: str = ""
     concepts: tuple[int, ...] = ()
     open_questions: tuple[int, ...] = ()
+    derivations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

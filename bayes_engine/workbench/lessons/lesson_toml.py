@@ -73,6 +73,7 @@ def line_of(text: str, key: str) -> int:
 
 
 def _lesson(values: dict[str, Any], file: str) -> Lesson:
+    from bayes_engine.workbench.derivation.chains.chain import TITLES
     from bayes_engine.workbench.lessons.quantities import problem_of  # which needs the whole library
 
     lesson: Lesson = record(Lesson, values, file, "")
@@ -90,6 +91,12 @@ def _lesson(values: dict[str, Any], file: str) -> Lesson:
     for key, page in (("page", lesson.page), ("deeper.page", lesson.deeper.page)):
         holds(PAGE.fullmatch(page) is not None, key, Message("there is no such page"))
     for key, state in (("state", lesson.state), ("change", lesson.change), ("deeper.state", lesson.deeper.state)):
+        holds(_is_json(state), key, Message("a state holds no date and no time"))
+    for name, state in lesson.derivations.items():
+        key = f"derivations.{name}"
+        holds(
+            name in TITLES, key, Message("there is no such derivation; there are {names}", {"names": ", ".join(TITLES)})
+        )
         holds(_is_json(state), key, Message("a state holds no date and no time"))
     if (problem := problem_of(lesson.answer)) is not None:
         holds(False, "answer", problem)

@@ -8,11 +8,13 @@ from bayes_engine.errors import BayesEngineError
 from pages import active
 from pages.active.models import notes_of
 from pages.components import pixels
+from pages.components.derivations import derivations
 from pages.runtime.escape import md
 from pages.views.model import (
     class_conditionals,
     class_pictures,
     column_choice,
+    derived,
     estimation,
     likelihoods,
     prior_and_parameter_count,
@@ -47,12 +49,14 @@ def conditionals(table: active.FittableTable) -> None:
     if conditional is not None:
         class_conditionals.rows_behind(table, fitted, conditional)
         estimation.parameter_estimates(table, fitted, conditional)
+    derivations("estimates", derived.of_estimates(table, fitted, column.name, conditional))
 
     prior, numbers = st.columns([5, 6], gap="medium")
     with prior:
         prior_and_parameter_count.class_prior(table, fitted)
     with numbers:
         prior_and_parameter_count.parameter_count(table, fitted)
+    derivations("prior", derived.of_prior(table, fitted))
     if fitted.spec.family in active.NAIVE:
         likelihood_choice(table)
     saved_model.download_model(table, fitted)
