@@ -58,7 +58,8 @@ def estimated_risk(
 
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
     multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes
-    the decisions while `loss` prices them; `decision` are these decisions where they are known (`held_out_decision`).
+    the decisions while `loss` prices them; `decision` are these decisions where they are known (`held_out_decision`),
+    of which the positions alone will do.
 
     Raises LossError where the losses speak of other classes, ParameterError where they do not price an action of
     `decide_by`, TableError where no row, or none of a class in use, has a posterior.
@@ -93,7 +94,7 @@ def estimated_risk(
         paid = np.where(ok, paid, loss.cost(decision.position, held.truth, size))
     shape = (len(rule.actions), len(rule.classes))
     tick()
-    cell = decision.position[every] * shape[1]
+    cell = decision.position[every].astype(np.intp) * shape[1]
     cell += held.truth[every]
     total, lost = w.sum(), w * paid
     cost = np.bincount(cell, lost[every], minlength=rule.table.size) / total
@@ -123,9 +124,14 @@ def held_out_decision(
     ['well']
     """
     rule = loss.for_classes(held.classes)
-    posterior, status = held.posterior(prior_of_use)
     # where an amount multiplies every cell it changes no decision, and one of 0 must not tie all
-    return decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
+    size = None if amount is None or rule.by_amount is None else np.asarray(amount)
+    n, step, parts = len(held.truth), max(DECIDED // len(held.classes), 1), []
+    for start in range(0, max(n, 1), step):
+        rows = slice(start, start + step)
+        posterior, status = held.rows(rows).posterior(prior_of_use)
+        parts.append(decide(posterior, rule, status, amount=None if size is None else size[rows]))
+    return parts[0] if len(parts) == 1 else Decision(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def finite_amounts(amount: Any) -> Array:
@@ -166,6 +172,8 @@ def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping
     return np.asarray(weight * (use / np.where(table > 0, table, 1.0))[truth])
 
 
+DECIDED = 1 << 14
+"""Posteriors that are decided together, in memory that is used again."""
 DRAWS = 999
 """Bootstrap replicates of an interval."""
 MOST_DRAWN, ALONE, GATHERED = 2048, 64, 128

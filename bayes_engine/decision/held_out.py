@@ -67,6 +67,14 @@ class HeldOut:
         """(n, K) the prior of the model that gave each row's posterior."""
         return self.prior if self.fold is None else self.prior[self.fold]
 
+    def rows(self, rows: slice) -> HeldOut:
+        """These rows alone."""
+        prior, fold = (self.prior[rows], None) if self.fold is None else (self.prior, self.fold[rows])
+        return replace(
+            self, log_posterior=self.log_posterior[rows], prior=prior, fold=fold, truth=self.truth[rows],
+            weight=self.weight[rows], groups=None if self.groups is None else self.groups[rows],
+        )  # fmt: skip
+
     def log_posterior_in_use(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
         """(n, K) log posteriors up to a constant a row, and (n,) statuses, shifted as in `posterior`: each class in
         one piece of memory, where the largest and the sum of rows of few classes are found many times as fast."""

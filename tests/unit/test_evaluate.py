@@ -398,6 +398,30 @@ def test_rows_decided_in_blocks_are_decided_as_one_by_one(monkeypatch: pytest.Mo
     assert decide(posterior[:0], loss, amount=amount[:0]).risk.shape == (0,)
 
 
+def test_held_out_rows_decided_in_blocks_are_decided_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, classes = np.random.default_rng(0), ("a", "b", "c")
+    joint, amount = rng.normal(size=(50, 3)), rng.gamma(1, 5, 50)
+    joint[5], joint[9, 1] = -np.inf, -np.inf
+    loss, use = LossMatrix.zero_one(classes).with_amount([("a", "b")]), {"a": 0.2, "b": 0.5, "c": 0.3}
+    for prior, fold in ((rng.dirichlet(np.ones(3), 5), np.arange(50) % 5), (rng.dirichlet(np.ones(3), 50), None)):
+        held = HeldOut(classes, joint, prior, np.arange(50) % 3, np.ones(50), Message("x"), np.arange(50) // 2, fold)
+        whole = evaluate.held_out_decision(held, loss, prior_of_use=use, amount=amount)
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluate, "DECIDED", 21)
+            blocks = evaluate.held_out_decision(held, loss, prior_of_use=use, amount=amount)
+        for name in ("action", "position", "status", "tied"):
+            assert getattr(blocks, name).tolist() == getattr(whole, name).tolist()
+        np.testing.assert_allclose([blocks.risk, blocks.gap], [whole.risk, whole.gap])
+        alone = blocks.positions_alone()
+        assert alone.position.dtype == np.int8 and alone.position.tolist() == whole.position.tolist()
+
+
+def test_positions_of_many_actions_are_kept_whole() -> None:
+    loss = LossMatrix.zero_one(range(300))
+    known = decide(np.eye(300), loss)
+    assert known.positions_alone().position.tolist() == list(range(300))
+
+
 @pytest.fixture
 def irises() -> tuple[pd.DataFrame, np.ndarray]:
     """Every third row: without the rows 22, 25, 28, 38 or 43 MDLP cuts elsewhere."""
@@ -564,5 +588,8 @@ def test_decisions_that_are_known_are_not_made_again() -> None:
     anew = estimated_risk(held, loss, prior_of_use=use, decide_by=plain)
     kept = estimated_risk(held, loss, prior_of_use=use, decide_by=plain, decision=known)
     assert kept.decision is known
+    alone = estimated_risk(held, loss, prior_of_use=use, decide_by=plain, decision=known.positions_alone())
+    assert (alone.risk, alone.interval, alone.accuracy) == (kept.risk, kept.interval, kept.accuracy)
+    assert alone.confusion.tolist() == kept.confusion.tolist() and alone.cost.tolist() == kept.cost.tolist()
     assert (kept.risk, kept.interval, kept.accuracy) == (anew.risk, anew.interval, anew.accuracy)
     assert kept.confusion.tolist() == anew.confusion.tolist()
