@@ -56,6 +56,9 @@ class ColumnValues:
     def __sub__(self, other: ColumnValues) -> ColumnValues:
         return self._with(other, less)
 
+    def scaled(self, weight: float) -> ColumnValues:
+        return replace(self, weight=self.weight * weight)
+
     def _with(self, other: ColumnValues, operation: Callable[[Array, Array], Array]) -> ColumnValues:
         points = np.union1d(self.points, other.points)
         return _present(points, operation(self._over(points), other._over(points)))
