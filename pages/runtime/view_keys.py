@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from bayes_engine.inference.gibbs_kernel import Scan, Start
     from bayes_engine.models.mixture_components import Form
+    from bayes_engine.priors import Base
     from bayes_engine.structure.scores import ScoreName
     from bayes_engine.structure.search_trace import Method
 
@@ -385,7 +386,7 @@ EM_ROW, EM_COLUMN = _place("em_row"), _place("em_column")
 
 # laboratory -----------------------------------------------------------------------------------------------------------
 
-LAB_TAB = _choice("lab_tab", "densities", "densities", "rates", "likelihood", "underflow")
+LAB_TAB = _choice("lab_tab", "densities", "densities", "rates", "likelihood", "smoothing", "underflow")
 LAB_SCENE = _choice("lab_scene", "equal", "equal", "stretched", "xor", "overlapping", "three", "table", "drawn")
 LAB_N = _choice("lab_n", 50, 10, 20, 30, 50, 100, 200, 500, 1000, 2000)
 LAB_SEED, LAB_PEN = _whole("lab_seed", 0, 0, 10**6), _whole("lab_pen", 0)
@@ -408,3 +409,7 @@ LAB_THETA_B = _number("lab_theta_b", 0.33, 0.02, 0.96, digits=2)
 LAB_D = _choice("lab_d", 1000, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 LAB_P = _number("lab_p", 0.3, 0.01, 0.95, digits=2)
 LAB_LEAN = _number("lab_lean", 0.001, -0.01, 0.01, digits=4)
+LAB_SMOOTHED_N = _number("lab_smoothed_n", 0.0, 0.0, 1e12)
+LAB_SMOOTHED_CLASS, LAB_SMOOTHED_COLUMN = _place("lab_smoothed_class"), _place("lab_smoothed_column")
+LAB_M = _number("lab_m", 2.0, 0.0, 1000.0, digits=2)
+LAB_M_BASE: ViewKey[Base] = _choice("lab_m_base", "marginal", "marginal", "uniform")

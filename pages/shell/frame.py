@@ -120,7 +120,8 @@ def places() -> list[Place]:
               always(_("Which line separates the classes best?")), understand, _table),
         Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:",
               always(_("What if the labels are hidden?")), understand, _table),
-        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _asked_in_laboratory, understand, _nothing),
+        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _asked_in_laboratory, understand,
+              _used_in_laboratory),
         Place("pages/chapter.py", _("Chapter"), ":material/school:",
               always(_("Which lesson of the chapter?")), learn, _nothing),
     ]  # fmt: skip
@@ -160,6 +161,7 @@ def _asked_in_laboratory(state: State) -> str:
         "densities": _("How far from the best possible?"),
         "rates": _("A test is positive. How likely is it true?"),
         "likelihood": _("Which parameters make these rows most likely?"),
+        "smoothing": _("Smooth everywhere, only where a zero is, or not at all?"),
         "underflow": _("Why are logarithms added?"),
     }[state.seen(keys.LAB_TAB)]
 
@@ -175,6 +177,10 @@ def _all_but_case(_state: State) -> Collection[str]:
 def _table_if_learned(state: State) -> Collection[str]:
     learned = state.seen(keys.NET_TAB) == "learn" or state.seen(keys.NET) == "table"
     return ("table",) if learned else ()
+
+
+def _used_in_laboratory(state: State) -> Collection[str]:
+    return CHIPS if state.seen(keys.LAB_TAB) == "smoothing" else ()
 
 
 def _nothing(_state: State) -> Collection[str]:

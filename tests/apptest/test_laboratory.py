@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once
 from bayes_engine.workbench.laboratory.truth import bayes_risk
 from pages.active.sandbox import read_parts
-from pages.runtime.state import START, State
+from pages.runtime.state import START, Spec, State
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from tests.apptest.opened import opened, showing, written
@@ -281,3 +282,88 @@ def test_one_step_goes_uphill() -> None:
         heights.append(climb(rows, view(app)["lab_mean"], view(app)["lab_sd"]).value)
     assert heights == sorted(heights)
     assert heights[-1] > heights[0]
+
+
+# smoothing ------------------------------------------------------------------------------------------------------------
+
+CRISP = State(table="watermelon3", language="en", case=(0, 0, 2, 0, 0, 0, 0.697, 0.46))
+
+
+def smoothed(app: AppTest) -> dict[str, Any]:
+    """What the browser is sent for the four smoothings."""
+    (sent,) = [
+        json.loads(e.proto.json) for e in app.main.get("bidi_component") if e.proto.component_name == "bayes_smoothing"
+    ]
+    return sent
+
+
+def of_rules(sent: dict[str, Any], what: str, n: float) -> list[Any]:
+    return [rule[what][sent["sizes"].index(n)] for rule in sent["rules"]]
+
+
+@pytest.mark.slow
+def test_four_smoothings_stand_side_by_side_and_their_factors_add_up() -> None:
+    app = opened("laboratory", showing(State(table="watermelon3", language="en"), lab_tab="smoothing"))
+    sent = smoothed(app)
+    odds = np.array(of_rules(sent, "odds", 17.0))
+    assert (1 / (1 + np.exp(-odds)))[:3] == pytest.approx([0.998692, 0.997568, 0.996996], abs=1e-6)
+    assert {sent["actions"][a]["label"] for a in of_rules(sent, "decision", 17.0)} == {"good"}
+    table = written(app, "factor").set_index("factor")
+    assert table.loc["product"].tolist()[1:4] == ["0.0524", "0.0281", "0.0256"]
+    assert table.loc["stalk = curled"].tolist()[:4] == ["5/8", "0.6250", "**0.5455**", "**0.5455**"]
+    assert "4 of 12 pairs: stalk | good, knock | good, texture | good, navel | good" in said(app)
+    app.button(key="lab_try_zero").click().run()
+    assert app.session_state["state"].case[1] == 2  # stalk = stiff
+    assert smoothed(app)["rules"][0]["odds"][0] == "-"
+    assert "0 of the 8 rows of good have stalk = stiff" in said(app)
+
+
+@pytest.mark.slow
+def test_a_link_holds_the_size_and_losses_decide_each_rule_for_itself() -> None:
+    costly = replace(CRISP, losses=((0.0, 200.0), (1.0, 0.0)))  # a bad melon called good
+    app = opened("laboratory", showing(costly, lab_tab="smoothing", lab_smoothed_n=100.0, lab_m=4.0))
+    sent = smoothed(app)
+    assert sent["n"] == 100.0
+    assert of_rules(sent, "odds", 100.0)[0] == "-"
+    assert of_rules(sent, "value", 100.0)[1] == pytest.approx(1 / (800 / 17 + 3))
+    assert [sent["actions"][a]["label"] for a in of_rules(sent, "decision", 100.0)] == ["bad"] * 4
+    assert "at n = 100 good has 47.06 rows" in said(app)
+    assert "0/47.06" in written(app, "factor")["frequency"].tolist()
+    app.button(key="lab_own_n").click().run()
+    assert view(app)["lab_smoothed_n"] == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "state",
+    [
+        State(table="iris"),
+        State(table="three-attributes"),
+        State(table="mushroom"),
+        State(table="digits"),
+        State(table="sms-spam"),
+        State(table="watermelon2", shelf=(Spec("laplace", (), "tan"),)),
+        State(table="watermelon3", shelf=(Spec("laplace", (("discretize", "mdlp"),)),), case=(None,) * 8),
+        State(table="watermelon3", prior=(0.9, 0.1), extra="refuse", losses=((0.0, 1.0), (1.0, 0.0), (0.1, 0.1))),
+    ],
+    ids=lambda state: f"{state.table}-{len(state.shelf)}{len(state.prior)}",
+)
+def test_the_smoothings_work_on_any_table(state: State) -> None:
+    app = opened("laboratory", showing(replace(state, language="en"), lab_tab="smoothing"))
+    assert len(smoothed(app)["rules"]) == 4 and not app.main.error
+    assert len(written(app, "factor")) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"lab_smoothed_n": 1e300, "lab_m": -4.0},
+        {"lab_smoothed_n": 1e-9, "lab_m_base": "x"},
+        {"lab_smoothed_class": 99, "lab_smoothed_column": 6},
+        {"lab_smoothed_class": True, "lab_smoothed_column": 10**9, "lab_m": 1000.0},
+    ],
+)
+def test_forged_smoothings_open_a_whole_page(forged: dict[str, Any]) -> None:
+    app = opened("laboratory", showing(CRISP, lab_tab="smoothing", **forged))
+    assert len(smoothed(app)["rules"]) == 4

@@ -58,3 +58,33 @@ def test_a_point_is_drawn_and_taken_away(page: Page, app) -> None:
     settled(page)
     canvas.click(position=place)
     becomes(page, lambda: len(view_of(page).get("lab_points", ())), 24)
+
+
+@pytest.mark.slow
+def test_the_number_of_rows_is_dragged_without_an_answer_and_kept_by_the_link(page: Page, app) -> None:
+    crisp = State(table="watermelon3", language="en", case=(0, 0, 2, 0, 0, 0, 0.697, 0.46))
+    page.goto(f"{app.url}/laboratory?s={encode(showing(crisp, lab_tab='smoothing'))}")
+    drawing = page.get_by_test_id("smoothing")
+    expect(drawing).to_have_attribute("data-n", "17")
+    settled(page)
+
+    def posterior() -> list[float]:
+        return [float(p) for p in (drawing.get_attribute("data-posterior") or "").split(",")]
+
+    assert posterior()[0] == 0 and posterior()[1] > 0.99
+    place = place_of(page, drawing.locator("> svg"))
+    x, y = place["x"] + place["width"] * 0.3, place["y"] + 120
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] - 17, y, steps=8)
+    soon(page, posterior, lambda p: p[1] < 0.1)
+    assert "lab_smoothed_n" not in view_of(page)  # while it is dragged nothing is sent
+    page.mouse.up()
+    becomes(page, lambda: view_of(page).get("lab_smoothed_n"), 100000)
+    settled(page)
+    expect(page.get_by_text("All factors of good at n = 100000")).to_be_visible()
+    drawing.get_by_role("slider").focus()
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: view_of(page).get("lab_smoothed_n"), 10000)
+    page.reload()
+    expect(drawing).to_have_attribute("data-n", "10000")

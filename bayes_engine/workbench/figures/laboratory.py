@@ -44,6 +44,13 @@ INKS = {
     "aode": Ink("#C2185B", "#FF7FAE", (2, 5), "dot", 3.2),
 }
 """No class has these colours; the dashes tell them apart without colour."""
+RULE_INKS = {
+    "none": Ink("#5C636B", "#AEB6BF", (), "solid", 5.0),
+    "zero-only": Ink("#C2185B", "#FF7FAE", (2, 5), "dot", 3.2),
+    "laplace": Ink("#0F7F7A", "#6FD0C8", (), "solid", 2.4),
+    "m-estimate": Ink("#8A4FBF", "#C9A3F0", (9, 5), "dash", 2.6),
+}
+"""The same of the smoothings that stand side by side; the widest is drawn first, beneath the others."""
 
 
 def _ink(name: str, dark: bool) -> str:
