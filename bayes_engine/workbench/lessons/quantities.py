@@ -26,6 +26,7 @@ from bayes_engine.ledger import Ledger, Status, class_position
 from bayes_engine.logspace import log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
+from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.projection import NumericRows, Projection, transformed_naive_bayes
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.models.tan import TAN
@@ -38,6 +39,7 @@ from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimat
 from bayes_engine.workbench.derivation.gibbs_walk import exact
 from bayes_engine.workbench.derivation.modes_of_use import posterior_of, without_rows
 from bayes_engine.workbench.derivation.parameter_count import model_size
+from bayes_engine.workbench.laboratory.smoothing import RULES, curves
 from bayes_engine.workbench.laboratory.truth import Truth, bayes_risk
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
 
@@ -291,6 +293,19 @@ def cpt_cell(used: InUse, column: str, level: Level, class_: Level) -> float:
         raise ParameterError("the column '{name}' has no levels here", name=column)
     levels = used.model.schema_[column].levels
     return float(table.used.value[0, levels.index(_among(level, levels))])
+
+
+@quantity
+def smoothed_posterior(used: InUse, rule: str, class_: Level) -> float:
+    """P(c|x) of the case under one of the laboratory's smoothings, at its number of rows."""
+    model = used.model
+    if not isinstance(model, NaiveBayes):
+        raise BayesEngineError("the active model is no naive Bayes")
+    k = class_position(_among(class_, model.classes_.tolist()), model.classes_.tolist())
+    use = None if used.prior == model.prior_by_class else used.prior  # each smoothing has a prior of its own
+    n = used.setting("lab_smoothed_n") or float(model.stats_.class_weight.sum())
+    found = curves(model, used.case, [n], used.setting("lab_m"), used.setting("lab_m_base"), use=use)
+    return float(found.posterior[RULES.index(_among(rule, RULES)), 0, k])
 
 
 @quantity

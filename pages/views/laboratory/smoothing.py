@@ -288,9 +288,9 @@ def _zeros(asked: Asked, n: float) -> None:
         )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
         offered = {v.name: v for v in table.features if v.discrete}
-        tried = [z for z in every if z.column in offered and z.k == asked.k] or [
-            z for z in every if z.column in offered
-        ]
+        tried = sorted(
+            (z for z in every if z.column in offered), key=lambda z: (z.column != asked.column, z.k != asked.k)
+        )
         if tried and not own:
             zero = tried[0]
             position = model.schema_.names.index(zero.column)
