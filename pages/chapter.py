@@ -2,17 +2,20 @@ from pages.shell.router import boot
 
 boot()
 
+from pathlib import Path
+
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose
-from pages.shell.frame import title
-from pages.views.chapter import lessons
+from pages.shell.frame import places, title
+from pages.views.chapter import lessons, own
 
 PARTS = {
     "lessons": (_("Lessons"), lessons.section),
     "words": (_("Words"), lessons.terms),
     "errata": (_("Errata"), lessons.errata),
     "examples": (_("Examples of the sources"), lessons.examples),
+    "own": (_("My lesson"), lambda: own.show({Path(place.file).stem: place.title for place in places()})),
 }
 title()
 part = choose(_("Part"), keys.CHAPTER_PART, {name: words for name, (words, _show) in PARTS.items()}, titled=False)

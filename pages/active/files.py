@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 import pandas as pd
@@ -26,11 +26,14 @@ from bayes_engine.table.convert import ReadAs
 from bayes_engine.table.encodings import DOUBLE_ENCODED
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, open_cells
+from bayes_engine.workbench.lessons.lesson_format import LessonList
+from bayes_engine.workbench.lessons.lesson_list import ReadList, read_list
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import hold
+from pages.runtime.escape import clean
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import State
+from pages.runtime.state import State, state_from_values
 
 ENCODINGS = ("utf-8", "gb18030", "big5", "cp1252", "cp1251", "shift_jis", "euc_kr", "utf-16", "utf-16-le", "utf-16-be",
              "latin-1", "mac_roman")  # fmt: skip
@@ -45,6 +48,8 @@ NETWORK_READERS: Mapping[str, Callable[[bytes], Network]] = {
 }
 """What reads a network, by the end of the file's name."""
 READING = Message("reading the file")
+PAGES = frozenset(file.stem for file in Path(__file__).parents[1].glob("*.py"))
+"""The names of the pages."""
 Overrides = tuple[tuple[str, Any], ...]
 """How a file is to be read where that differs from the guess: pairs of a keyword of the reader and its value."""
 T = TypeVar("T")
@@ -219,6 +224,27 @@ def _read_network(file: File, _wanted: Overrides) -> Network:
     return NETWORK_READERS.get(PurePath(file.name.lower()).suffix, read_bif)(file.content)
 
 
+def read_lessons(file: File, _wanted: Overrides = ()) -> ReadList:
+    """The lessons in a file. Those that open no page and no state of the app are refused, as links are; what is wrong
+    with each is said with its line."""
+    read = read_list(file.content, clean(file.name, 60))
+    kept, problems = [], [*read.problems]
+    for lesson, line in zip(read.lessons.lessons, read.lines, strict=True):
+        further = lesson.deeper
+        at_pages = {lesson.page} | ({further.page} if further else set())
+        others = (lesson.change, *((further.state,) if further else ()), *lesson.derivations.values())
+        at_states = (lesson.state, *({**lesson.state, **other} for other in others))
+        where = {"file": f"{clean(file.name, 60)}:{line}", "title": clean(lesson.title, 60)}
+        if not at_pages <= PAGES:
+            problems.append(Message("'{file}': the lesson '{title}' is on a page that is not here", where))
+        elif any(state_from_values(values) is None for values in at_states):
+            problems.append(Message("'{file}': the lesson '{title}' opens a state that no page makes", where))
+        else:
+            kept.append((lesson, line))
+    lessons, lines = tuple(lesson for lesson, _line in kept), tuple(line for _lesson, line in kept)
+    return ReadList(LessonList(read.lessons.title, lessons), lines, tuple(problems))
+
+
 def _behind(mark: str, source: str) -> str:
     return source.removeprefix(mark) if source.startswith(mark) else ""
 
@@ -237,6 +263,8 @@ SECOND_FILE = Role(
 """The file whose rows are classified: its cells, which are read a block at a time."""
 NETWORK = Role("network", 3, lambda state: _behind(NETWORK_FILE, state.seen(keys.NET)), _read_network, owns=False)
 """A network from a file."""
+LESSONS = Role("lesson", 40, lambda state: state.seen(keys.OWN_LIST), read_lessons, owns=False)
+"""A list of lessons. Every change of it is a file of its own, so that Back finds the one before."""
 
 
 def unmatched(state: State) -> State:

@@ -1,47 +1,97 @@
-"""The lesson that runs, and the states that lessons and examples open."""
+"""The lesson that runs, one of the chapter or of one's own list, and the states that lessons and examples open."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.workbench.lessons.built_in import lessons
+from bayes_engine.workbench.lessons.built_in import lessons, of_section
 from bayes_engine.workbench.lessons.lesson_format import Lesson
+from pages.active import own_lessons
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State, current, state_from_values
 
-OWN = (keys.LESSON, keys.LESSON_ANSWER, keys.LESSON_SHOWN)
+OWN = (keys.LESSON, keys.LESSON_ANSWER, keys.LESSON_SHOWN, keys.OWN_STEP)
 """The settings of the bar."""
 
 
-def running() -> tuple[str, Lesson] | None:
-    """The lesson that runs, with its name; None where there is none."""
-    name = current().seen(keys.LESSON)
-    found = lessons().get(name) if name else None
-    return None if found is None else (name, found)
+class Running(NamedTuple):
+    """The lesson that runs: the step `i`, from 0, of `n`; its `name` in the chapter, "" in one's own list."""
+
+    lesson: Lesson
+    i: int
+    n: int
+    name: str = ""
+
+    def begun(self, state: State) -> State:
+        """The state in which it begins."""
+        return begun(self.name, state) if self.name else begun_own(self.i, state)
+
+    def with_values(self, values: Mapping[str, Any], state: State) -> State:
+        """The state in which it begins, but for these values of it."""
+        return _with(self.lesson.state, values, state, _mark(self.name, self.i))
+
+    def beside(self, by: int) -> tuple[str, Callable[[State], State]]:
+        """The page and the state so many steps on; beyond the first and the last those of the list itself."""
+        i = self.i + by
+        if not 0 <= i < self.n:
+            return "chapter", lambda s: left(s).showing(*self._place_in_chapter())
+        if self.name:
+            name = of_section(self.lesson.section)[i]
+            return lessons()[name].page, lambda s: begun(name, s)
+        return own_lessons.in_hand(current()).lessons[i].page, lambda s: begun_own(i, s)
+
+    def _place_in_chapter(self) -> tuple[keys.Setting, ...]:
+        if self.name:
+            return keys.CHAPTER_PART.to("lessons"), keys.CHAPTER_SECTION.to(self.lesson.section)
+        return (keys.CHAPTER_PART.to("own"),)
+
+
+def running() -> Running | None:
+    """The lesson that runs; None where there is none."""
+    state = current()
+    name, i = state.seen(keys.LESSON), state.seen(keys.OWN_STEP)
+    if (found := lessons().get(name) if name else None) is not None:
+        section = of_section(found.section)
+        return Running(found, section.index(name), len(section), name)
+    own = own_lessons.in_hand(state).lessons if i >= 0 else ()
+    return Running(own[i], i, len(own)) if 0 <= i < len(own) else None
 
 
 def opened_by(values: Mapping[str, Any], state: State) -> State:
-    """The state that a lesson or an example opens, in a person's own language. Raises BayesEngineError where its values
-    are no state."""
+    """The state that a lesson or an example opens, in a person's own language and with their own list. Raises
+    BayesEngineError where its values are no state."""
     made = state_from_values(values)
     if made is None:
         raise BayesEngineError("the state of this lesson is none that the app knows")
-    return replace(made, language=state.language, labels=state.labels)
+    return own_lessons.with_list_of(state, replace(left(made), language=state.language, labels=state.labels))
 
 
 def begun(name: str, state: State) -> State:
-    """The state in which a lesson begins."""
-    return opened_by(lessons()[name].state, state).showing(keys.LESSON.to(name))
+    """The state in which a lesson of the chapter begins."""
+    return opened_by(lessons()[name].state, state).showing(_mark(name))
+
+
+def begun_own(i: int, state: State) -> State:
+    """The state in which a step of one's own list begins; the state as it is where the list has none such."""
+    own = own_lessons.in_hand(state).lessons
+    return opened_by(own[i].state, state).showing(_mark("", i)) if i < len(own) else state
 
 
 def with_values(name: str, values: Mapping[str, Any], state: State) -> State:
-    """The state in which a lesson begins, but for these values of it."""
-    own = lessons()[name].state
+    """The state in which a lesson of the chapter begins, but for these values of it."""
+    return _with(lessons()[name].state, values, state, _mark(name))
+
+
+def _with(own: Mapping[str, Any], values: Mapping[str, Any], state: State, mark: keys.Setting) -> State:
     view = {**own.get("view", {}), **values.get("view", {})}
-    return opened_by({**own, **values, "view": view}, state).showing(keys.LESSON.to(name))
+    return opened_by({**own, **values, "view": view}, state).showing(mark)
+
+
+def _mark(name: str, i: int = -1) -> keys.Setting:
+    return keys.LESSON.to(name) if name else keys.OWN_STEP.to(i)
 
 
 def left(state: State) -> State:

@@ -99,7 +99,8 @@ class State:
     def on_table(self, table: str) -> State:
         """Another table: all that spoke of the old one is gone; language and the lesson that runs stay. Planes open on
         the columns that tell its classes apart best."""
-        fresh = State(language=self.language, table=table, view=self.settings(keys.LESSON))
+        lesson = self.settings(keys.LESSON, keys.OWN_LIST, keys.OWN_STEP)
+        fresh = State(language=self.language, table=table, view=lesson)
         return fresh.showing(keys.AXES_AT_FIRST.to("discriminating"))
 
 
@@ -295,6 +296,15 @@ def _take_over(token: str) -> None:
     session.setdefault("opened", session["state"])  # as the session found it: no work of its own
 
 
+def stands_for(state: State) -> None:
+    """The session goes into this state, for which the address stands that it came with: none is written for it."""
+    session = st.session_state
+    if session.get("opened") is current():
+        session["opened"] = state
+    session["state"] = state
+    session["link_made"] = (state, session.get("from_files"), _addresses().due or "")
+
+
 def write_url() -> None:
     """End of a run: the one place that writes the URL."""
     addresses, token = _addresses(), link_token()
@@ -313,13 +323,22 @@ def link_token() -> str:
     return made[2]
 
 
-def _link_token(state: State, secret: frozenset[str]) -> str:
+def shareable(state: State) -> State:
+    """A state as others may have it: without texts of a case that may be cells of a file."""
+    return _without_secrets(state, st.session_state.get("from_files") or frozenset())
+
+
+def _without_secrets(state: State, secret: frozenset[str]) -> State:
     texts = [v for v in state.case if isinstance(v, str) and v]
-    if state.table.startswith("upload:") or not secret.isdisjoint(texts):
-        state = replace(state, case=(), row=-1) if texts else state  # a text may be a cell of a file
-        texts = []
+    if texts and (state.table.startswith("upload:") or not secret.isdisjoint(texts)):
+        return replace(state, case=(), row=-1)
+    return state
+
+
+def _link_token(state: State, secret: frozenset[str]) -> str:
+    state = _without_secrets(state, secret)
     token = encode(state)
-    too_long = len(token) > LONGEST or any(len(text) > TYPED for text in texts)
+    too_long = len(token) > LONGEST or any(isinstance(v, str) and len(v) > TYPED for v in state.case)
     st.session_state["too_long"] = too_long
     if too_long:
         view = state.settings(keys.AXES_AT_FIRST)

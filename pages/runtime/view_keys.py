@@ -191,11 +191,14 @@ DERIVED_PLAYS = _switch("derived_plays")
 
 # the chapter ----------------------------------------------------------------------------------------------------------
 
-CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "words", "errata", "examples")
+CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "words", "errata", "examples", "own")
 CHAPTER_SECTION = _string("chapter_section", "7.1")
 LESSON = _string("lesson")
 LESSON_ANSWER = _string("lesson_answer")
 LESSON_SHOWN = _switch("lesson_shown")
+OWN_LIST = _string("own_list")
+OWN_STEP = _place("own_step")
+OWN_GIVEN = _string("own_given")
 
 # data -----------------------------------------------------------------------------------------------------------------
 

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit, urlunsplit
 import segno
 import streamlit as st
 
-from bayes_engine.language import _, current_language
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.workbench.hosts import is_own
 from bayes_engine.workbench.launch import CLASSROOM
+from pages.active import own_lessons
 from pages.components.component import component
 from pages.runtime import private
 from pages.runtime import view_keys as keys
@@ -29,6 +30,10 @@ _component = component(__file__, "bayes_sidebar")
 _LINKS = private.selectors("[st=Sidebar] [st=PageLink] a")
 _HERE = private.selectors("[st=Sidebar] .st-key-menu_here")
 _CLOSE = private.selectors("[st=SidebarCollapseButton] button")
+
+
+CODED = 2_900
+"""Characters of an address that a QR code holds."""
 
 
 class Code(NamedTuple):
@@ -82,48 +87,93 @@ def short(state: State) -> State:
     return State(table=state.table, view=state.settings(keys.AXES_AT_FIRST))
 
 
+def beside(here: str | None, page: str) -> str:
+    """The address of another page of the app.
+
+    >>> beside("http://localhost:8501/app/decisions?s=1.eNo", "chapter")
+    'http://localhost:8501/app/chapter'
+    """
+    there = urlsplit(here or "http://localhost:8501/")
+    return urlunsplit((there.scheme, there.netloc, there.path.rpartition("/")[0] + f"/{page}", "", ""))
+
+
 def _inside() -> None:
     use_session_language()  # a fragment starts from the context's default
     server = st.get_option("browser.serverAddress") if in_classroom() else None
     here = st.context.url
     token = link_token()
-    code = qr(address_of(token, here, server))
     reached = in_classroom() or not is_own(urlsplit(here or "").hostname or "localhost")
-    brief = False
-    if reached and code.modules > EASY:
-        choices = {False: _("All of it"), True: _("Page and table only")}
-        brief = bool(
-            st.segmented_control(
-                _("What the link opens"), [False, True], format_func=choices.__getitem__, default=False, required=True,
-                key="share_brief",
-            )
-        )  # fmt: skip
-    if brief:
-        code = qr(address_of(token := encode(short(current())), here, server))
+    what = _what(reached and qr(address_of(token, here, server)).modules > EASY)
+    if what == "lesson":
+        here, token = beside(here, "chapter"), own_lessons.link_to_list(current())
+    elif what == "brief":
+        token = encode(short(current()))
     address = address_of(token, here, server)
+    if what == "lesson" and len(token) > own_lessons.LONGEST_LINK:
+        st.warning(
+            _(
+                "Your lesson is too long for a link: {n} characters, and {most} are carried everywhere. Save it as a "
+                "file on the page Chapter, and hand that on."
+            ).format(n=len(token), most=own_lessons.LONGEST_LINK)
+        )
+        return
     if not reached:
         st.code(address, language=None, wrap_lines=True)
         st.markdown(_("This address works on this computer only. To let others in the room open it, end the "
                       "app and start it as a classroom in your terminal:"))  # fmt: skip
         st.code("bayes-workbench --classroom", language=None)
-        _clear_message()
+        _clear_message(what)
         return
+    if len(address) > CODED:
+        st.warning(
+            _(
+                "Your lesson is too long for a QR code, which holds {n} characters. Send the link, or save the file."
+            ).format(n=CODED)
+        )
+        st.code(address, language=None, wrap_lines=False)
+        return
+    code = qr(address)
     picture, words = st.columns([3, 2], gap="medium")
     with picture, st.container(key="share_code"):
         st.image(code.png, width="stretch", alt=_("QR code of the address"))
     with words:
         st.markdown("#### " + md(address_of("", here, server)))
-        st.markdown(
-            _("Whoever opens this address sees what you see, and then works alone: nobody changes your screen.")
-        )
+        if what == "lesson":
+            st.markdown(_("Whoever opens this address has your lesson, and steps through it alone."))
+        else:
+            st.markdown(
+                _("Whoever opens this address sees what you see, and then works alone: nobody changes your screen.")
+            )
         if code.modules > EASY:
             st.warning(_("This state makes a dense code: from a projector a phone may fail to read it. Come "
-                         "close, or share page and table only."))  # fmt: skip
+                         "close, or share page and table only.") if what != "lesson" else
+                       _("A lesson of this length makes a dense code: from a projector a phone may fail to read "
+                         "it. Come close, or send the link."))  # fmt: skip
         st.code(address, language=None, wrap_lines=len(address) <= 120)
-        _clear_message()
+        _clear_message(what)
 
 
-def _clear_message() -> None:
+def _what(dense: bool) -> str:
+    """What the link opens: "all", or where it is dense "brief", or the "lesson" in hand."""
+    choices = {"all": _("All of it")}
+    if dense:
+        choices["brief"] = _("Page and table only")
+    if n := len(own_lessons.in_hand(current()).lessons):
+        choices["lesson"] = Message("My lesson, {n} step(s)", {"n": n}).local()
+    if len(choices) == 1:
+        return "all"
+    chosen = st.segmented_control(
+        _("What the link opens"), list(choices), format_func=choices.__getitem__, default="all", required=True,
+        key="share_what",
+    )  # fmt: skip
+    return str(chosen or "all")
+
+
+def _clear_message(what: str) -> None:
+    if what == "lesson":
+        st.caption(_("The link holds the whole lesson. A step on an uploaded file names it, and never holds a cell of "
+                     "it."))  # fmt: skip
+        return
     st.caption(_("Every page's state is in its address: Back in the browser undoes the last change, and a link kept "
                  "today opens the same numbers later, in English or in 中文."))  # fmt: skip
     st.caption(_("The link holds names, numbers and settings, never a cell of an uploaded file: others upload the same "

@@ -7,8 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.numerals import number
-from bayes_engine.workbench.lessons.built_in import lessons, of_section
-from bayes_engine.workbench.lessons.lesson_format import Lesson
+from bayes_engine.workbench.lessons.lesson_format import AskedQuantity, Lesson
 from pages.active import lesson_in_use
 from pages.components.component import component
 from pages.components.lesson_words import formula
@@ -31,51 +30,36 @@ def lesson_bar(here: str) -> None:
     """Draw the bar, where a lesson runs."""
     if (at := lesson_in_use.running()) is None:
         return
-    name, lesson = at
     st.html(_STYLE)
     with st.container(border=True, key="lesson_bar"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_steps"):
-            _steps(name, lesson)
-            _aside(name, lesson, here)
+            _steps(at)
+            _aside(at, here)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_question"):
-            _question(lesson)
+            _question(at.lesson)
     _keys_pressed(key="lesson_keys")
 
 
-def _steps(name: str, lesson: Lesson) -> None:
-    """← step 3 of 9 →; beyond the first and the last is the chapter itself."""
-    section = of_section(lesson.section)
-    i = section.index(name)
-    before, after = section[i - 1] if i else None, section[i + 1] if i + 1 < len(section) else None
-    _step("back", before, lesson, _("The step before (left arrow key)"), ":material/arrow_back:")
-    st.markdown(_("step {i} of {n}").format(i=i + 1, n=len(section)), width="content")
-    _step("next", after, lesson, _("The next step (right arrow key)"), ":material/arrow_forward:")
+def _steps(at: lesson_in_use.Running) -> None:
+    """← step 3 of 9 →; beyond the first and the last is the list itself."""
+    _step("back", at, -1, _("The step before (left arrow key)"), ":material/arrow_back:")
+    st.markdown(_("step {i} of {n}").format(i=at.i + 1, n=at.n), width="content")
+    _step("next", at, 1, _("The next step (right arrow key)"), ":material/arrow_forward:")
 
 
-def _step(key: str, to: str | None, lesson: Lesson, about: str, icon: str) -> None:
-    if to is None:
-        goes = goes_to("chapter", lambda s: lesson_in_use.left(s).showing(keys.CHAPTER_SECTION.to(lesson.section)))
-        about = _("The chapter")
-    else:
-        page = lessons()[to].page
-        goes = goes_to(page, lambda s: lesson_in_use.begun(to, s))
-    st.button(about, icon=icon, key=f"lesson_{key}", help=about, type="tertiary", **goes)
+def _step(key: str, at: lesson_in_use.Running, by: int, about: str, icon: str) -> None:
+    page, edit = at.beside(by)
+    if not 0 <= at.i + by < at.n:
+        about = _("The chapter") if at.name else _("My lesson")
+    st.button(about, icon=icon, key=f"lesson_{key}", help=about, type="tertiary", **goes_to(page, edit))
 
 
-def _aside(name: str, lesson: Lesson, here: str) -> None:
+def _aside(at: lesson_in_use.Running, here: str) -> None:
     """The lesson's words, what to try, where to go on; and the way out."""
-    language = current_language()
-    with st.popover(_("Read and try"), icon=":material/menu_book:", type="tertiary"):
-        st.markdown(md(lesson.text("words", language), 1000))
-        formula(lesson)
-        st.markdown(f"**{_('Try')}**{_(': ')}{md(lesson.text('task', language), 400)}")
-        st.button(
-            _("Do it for me"),
-            key="lesson_try",
-            icon=":material/play_arrow:",
-            **goes_to(lesson.page, lambda s: lesson_in_use.with_values(name, lesson.change, s)),
-        )
-        _deeper(name, lesson)
+    lesson = at.lesson
+    if lesson.words or lesson.formula or lesson.task or lesson.deeper or lesson.derivations:
+        with st.popover(_("Read and try"), icon=":material/menu_book:", type="tertiary"):
+            _read_and_try(at, lesson, current_language())
     begin = _("Begin this step again")
     st.button(
         begin,
@@ -83,8 +67,8 @@ def _aside(name: str, lesson: Lesson, here: str) -> None:
         icon=":material/restart_alt:",
         key="lesson_again",
         type="tertiary",
-        disabled=here == lesson.page and current() == lesson_in_use.begun(name, current()),
-        **goes_to(lesson.page, lambda s: lesson_in_use.begun(name, s)),
+        disabled=here == lesson.page and current() == at.begun(current()),
+        **goes_to(lesson.page, at.begun),
     )
     st.button(
         _("Leave the lesson"),
@@ -96,16 +80,32 @@ def _aside(name: str, lesson: Lesson, here: str) -> None:
     )
 
 
-def _deeper(name: str, lesson: Lesson) -> None:
+def _read_and_try(at: lesson_in_use.Running, lesson: Lesson, language: str) -> None:
+    if lesson.words:
+        st.markdown(md(lesson.text("words", language), 1000))
+    formula(lesson)
+    if lesson.task:
+        st.markdown(f"**{_('Try')}**{_(': ')}{md(lesson.text('task', language), 400)}")
+    if lesson.change:
+        st.button(
+            _("Do it for me"),
+            key="lesson_try",
+            icon=":material/play_arrow:",
+            **goes_to(lesson.page, lambda s: at.with_values(lesson.change, s)),
+        )
+    _deeper(at, lesson)
+
+
+def _deeper(at: lesson_in_use.Running, lesson: Lesson) -> None:
     """Where one goes on from the lesson: a page, and derivations."""
-    further = lesson.deeper
-    st.button(
-        md(further.text("words", current_language()), 120),
-        key="lesson_deeper",
-        icon=":material/trending_flat:",
-        help=_("Go deeper"),
-        **goes_to(further.page, lambda s: lesson_in_use.with_values(name, further.state, s)),
-    )
+    if (further := lesson.deeper) is not None:
+        st.button(
+            md(further.text("words", current_language()), 120),
+            key="lesson_deeper",
+            icon=":material/trending_flat:",
+            help=_("Go deeper"),
+            **goes_to(further.page, lambda s: at.with_values(further.state, s)),
+        )
     if not lesson.derivations:
         return
     from bayes_engine.workbench.derivation.chains.chain import TITLES
@@ -119,14 +119,16 @@ def _deeper(name: str, lesson: Lesson) -> None:
             help=_("Go deeper"),
             **goes_to(
                 derived.STANDINGS[one].page,
-                lambda s, one=one, values=values: derived.opened(one, lesson_in_use.with_values(name, values, s)),
+                lambda s, one=one, values=values: derived.opened(one, at.with_values(values, s)),
             ),
         )
 
 
 def _question(lesson: Lesson) -> None:
     title, question = (md(lesson.text(name, current_language()), 300) for name in ("title", "question"))
-    st.markdown(f"**{title}** · {question}", width="stretch")
+    st.markdown(f"**{title}** · {question}" if question else f"**{title}**", width="stretch")
+    if lesson.answer is None:
+        return
     st.text_input(
         _("Your answer"),
         label_visibility="collapsed",
@@ -140,16 +142,16 @@ def _question(lesson: Lesson) -> None:
     st.button(label, key="lesson_show", type="tertiary", **sets(keys.LESSON_SHOWN.to(not shown)))
     given = current().seen(keys.LESSON_ANSWER)
     if given.strip() or shown:
-        st.markdown(_judged(lesson, given, shown=shown), width="content")
+        st.markdown(_judged(lesson.answer, given, shown=shown), width="content")
 
 
-def _judged(lesson: Lesson, given: str, *, shown: bool) -> str:
+def _judged(answer: AskedQuantity, given: str, *, shown: bool) -> str:
     """Whether what was given is the answer in the state that is on screen; the answer itself, once it is `shown`."""
     from bayes_engine.workbench.derivation.check import mark
     from pages.active.on_screen import answer_in_use
 
     try:
-        right = answer_in_use(lesson.answer)
+        right = answer_in_use(answer)
     except BayesEngineError as error:
         return f":material/info: {error.message.local(md)}"
     value = number(right).replace("-", "−")

@@ -9,9 +9,10 @@ import streamlit as st
 
 import bayes_engine.decision.evaluate
 import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
+from pages.active import own_lessons
 from pages.runtime import addresses, cache, jobs, logs, private, sessions
 from pages.runtime.state import PageEnded, current, query_params, write_url
-from pages.shell import chips, classroom, frame, lesson_bar, workspace
+from pages.shell import add_view, chips, classroom, frame, lesson_bar, workspace
 
 
 @st.cache_resource(show_spinner=False)
@@ -36,6 +37,7 @@ def run(begun: frame.Run) -> None:
     pages = {Path(file).stem: there for file, there in begun.listed.items()}
     try:
         with jobs.showing_progress(), cache.drawing():
+            own_lessons.take_from_link()
             under_way = jobs.run_callback_job()
             if (asked := st.session_state.pop("page_wanted", begun.here)) != begun.here:
                 st.switch_page(pages[asked], query_params=query_params())
@@ -46,7 +48,9 @@ def run(begun: frame.Run) -> None:
                 workspace.chip(frozenset(pages))
                 frame.menu(begun)
                 chips.language()
-                classroom.share()
+                with st.container(horizontal=True, gap="small", key="sidebar_foot"):
+                    classroom.share()
+                    add_view.button(begun.here)
             if under_way is not None:
                 jobs.progress_box(under_way)
             workspace.notice(begun.here, frozenset(pages))

@@ -1,5 +1,5 @@
-"""What the TOML of a lesson says, and what `chapter.toml` says of the built-in chapter. As with data sets the
-dataclasses *are* the format: a field is a key; words come twice (`title`, `title_zh`).
+"""What the TOML of a lesson says, of a list of lessons, and what `chapter.toml` says of the built-in chapter. As with
+data sets the dataclasses *are* the format: a field is a key; words come twice (`title`, `title_zh`).
 
 A lesson is data: a state to open, and a question whose answer is a named quantity (`quantities`) of the state that is
 on screen. It holds no number that is an answer, and nothing in it is run.
@@ -36,35 +36,44 @@ class Further(Bilingual):
     state: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson(Bilingual):
-    """One lesson. `state` holds the fields of the app's state that differ from its start, `view` among them as a table;
-    a missing cell of a case is `nan`. `task` is one thing to try, `change` what it changes of the state, and with it
-    the answer. A `formula` is LaTeX, `equation` its number in Zhou's book where it has one. `concepts` and
-    `open_questions` number those of the chapter that the lesson is about; `place` orders the lessons of a section.
-    `derivations` go deeper, by their names in `chains.chain.TITLES`, each with what of the lesson's state is another
-    there."""
+    """One lesson: a `title`, the `page` and the `state` that it opens, and what more there is. `state` holds the fields
+    of the app's state that differ from its start, `view` among them as a table; a missing cell of a case is `nan`.
+    `task` is one thing to try, `change` what it changes of the state, and with it the answer. A `formula` is LaTeX,
+    `equation` its number in Zhou's book where it has one. `concepts` and `open_questions` number those of the chapter
+    that the lesson is about; `section` and `place` say where it stands there. The lessons of the built-in chapter have
+    all of it; of others a title, a page and a state are enough. `derivations` go deeper, by their names in
+    `chains.chain.TITLES`, each with what of the lesson's state is another there."""
 
     title: str
-    title_zh: str
-    section: str
-    place: int
-    words: str
-    words_zh: str
-    task: str
-    task_zh: str
-    question: str
-    question_zh: str
-    answer: AskedQuantity
+    title_zh: str = ""
     page: str
     state: Mapping[str, Any]
-    change: Mapping[str, Any]
-    deeper: Further
+    section: str = ""
+    place: int = 0
+    words: str = ""
+    words_zh: str = ""
+    task: str = ""
+    task_zh: str = ""
+    question: str = ""
+    question_zh: str = ""
+    answer: AskedQuantity | None = None
+    change: Mapping[str, Any] = field(default_factory=dict)
+    deeper: Further | None = None
     formula: str = ""
     equation: str = ""
     concepts: tuple[int, ...] = ()
     open_questions: tuple[int, ...] = ()
     derivations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LessonList:
+    """Lessons in the order in which they are given, and what the list is called."""
+
+    title: str = ""
+    lessons: tuple[Lesson, ...] = ()
 
 
 @dataclass(frozen=True)

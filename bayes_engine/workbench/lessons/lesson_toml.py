@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from bayes_engine.dataset_toml import check, document, record
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message
 from bayes_engine.workbench.lessons.lesson_format import MOST_CHARACTERS, MOST_WORDS, ChapterContents, Lesson
 
+T = TypeVar("T")
 LONGEST = 20_000
 """A lesson has at most so many characters."""
 PAGE = re.compile(r"[a-z]{1,20}")
@@ -25,21 +26,25 @@ def parse_lesson(text: str, file: str) -> Lesson:
 
     >>> parse_lesson('title = "Risk"\\nplace = "first"', "risk.toml")
     Traceback (most recent call last):
-    bayes_engine.errors.BayesEngineError: 'risk.toml:1': key 'title_zh' is missing
+    bayes_engine.errors.BayesEngineError: 'risk.toml:1': key 'page' is missing
     >>> parse_lesson('title = "Risk"\\ntitel = 1', "risk.toml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     bayes_engine.errors.BayesEngineError: 'risk.toml:2': key 'titel' is not known here; known keys: title, title_zh, ...
     """
     if len(text) > LONGEST:
         raise BayesEngineError("'{file}' is longer than {n} characters", file=file, n=LONGEST)
-    values = document(text, file)
+    return with_line(lesson_of, document(text, file), text, file)
+
+
+def with_line(read: Callable[[dict[str, Any], str], T], values: dict[str, Any], text: str, file: str) -> T:
+    """What `read` makes of the values of a file; what is wrong names the line of its key."""
     try:
-        return _lesson(values, file)
+        return read(values, file)
     except BayesEngineError as error:
         key = error.message.params.get("key")
         if not isinstance(key, str):
             raise
-        return _lesson(values, f"{file}:{line_of(text, key)}")  # raises the same once more, with the line
+        return read(values, f"{file}:{line_of(text, key)}")  # raises the same once more, with the line
 
 
 def parse_contents(text: str, file: str) -> ChapterContents:
@@ -72,12 +77,18 @@ def line_of(text: str, key: str) -> int:
     return next((written[".".join(parts[:n])] for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in written), 1)
 
 
-def _lesson(values: dict[str, Any], file: str) -> Lesson:
+def lesson_of(values: dict[str, Any], file: str, where: str = "") -> Lesson:
+    """The table `where` of a file as a `Lesson`; anything wrong in it raises BayesEngineError, naming `file` and the
+    key."""
     from bayes_engine.workbench.derivation.chains.chain import TITLES
     from bayes_engine.workbench.lessons.quantities import problem_of  # which needs the whole library
 
-    lesson: Lesson = record(Lesson, values, file, "")
-    holds = partial(check, file)
+    lesson: Lesson = record(Lesson, values, file, where)
+    prefix = f"{where}." if where else ""
+
+    def holds(sound: bool, key: str, problem: str | Message) -> None:
+        check(file, sound, prefix + key, problem)
+
     words, characters = len(lesson.words.split()), sum("\u4e00" <= sign <= "\u9fff" for sign in lesson.words_zh)
     holds(
         words <= MOST_WORDS,
@@ -88,9 +99,13 @@ def _lesson(values: dict[str, Any], file: str) -> Lesson:
     holds(characters <= MOST_CHARACTERS, "words_zh", long)
     ends = any(sign in lesson.formula for sign in "$`\n")
     holds(not ends, "formula", Message("a formula stands on one line, without dollar signs and backticks"))
-    for key, page in (("page", lesson.page), ("deeper.page", lesson.deeper.page)):
+    pages, states = [("page", lesson.page)], [("state", lesson.state), ("change", lesson.change)]
+    if lesson.deeper is not None:
+        pages.append(("deeper.page", lesson.deeper.page))
+        states.append(("deeper.state", lesson.deeper.state))
+    for key, page in pages:
         holds(PAGE.fullmatch(page) is not None, key, Message("there is no such page"))
-    for key, state in (("state", lesson.state), ("change", lesson.change), ("deeper.state", lesson.deeper.state)):
+    for key, state in states:
         holds(_is_json(state), key, Message("a state holds no date and no time"))
     for name, state in lesson.derivations.items():
         key = f"derivations.{name}"
@@ -98,8 +113,13 @@ def _lesson(values: dict[str, Any], file: str) -> Lesson:
             name in TITLES, key, Message("there is no such derivation; there are {names}", {"names": ", ".join(TITLES)})
         )
         holds(_is_json(state), key, Message("a state holds no date and no time"))
-    if (problem := problem_of(lesson.answer)) is not None:
+    holds(bool(lesson.title.strip()), "title", Message("a lesson has a title"))
+    if lesson.answer is None:
+        holds(not lesson.question, "question", Message("a question has an answer: the name of a quantity"))
+    elif (problem := problem_of(lesson.answer)) is not None:
         holds(False, "answer", problem)
+    else:
+        holds(bool(lesson.question), "answer", Message("an answer has a question"))
     return lesson
 
 

@@ -4,8 +4,8 @@
     blobs     role: the bytes of the file, unless it was left out
 
 `state` holds what differs from the start (`pages.runtime.state.changed_fields`), and is read by the rules for links. A
-role is "table" (the table in use), "second" (the file to classify) or "network" (a BIF file); a file is there only
-where the state speaks of it. `digest` is the beginning of its SHA-256.
+role is "table" (the table in use), "second" (the file to classify), "network" (a BIF file) or "lesson" (one's own
+list); a file is there only where the state speaks of it. `digest` is the beginning of its SHA-256.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from bayes_engine import __version__
 from bayes_engine.errors import StoreError
 from bayes_engine.store import MOST_BYTES, pack, unpack
-from pages.active.files import NETWORK, SECOND_FILE, TABLE, Role, digest
+from pages.active.files import LESSONS, NETWORK, SECOND_FILE, TABLE, Role, digest
 from pages.runtime.escape import clean
 from pages.runtime.state import State, changed_fields, state_from_json
 
 FORM = 1
 """The version of the content."""
-ROLES: Mapping[str, Role[Any]] = {role.name: role for role in (TABLE, SECOND_FILE, NETWORK)}
+ROLES: Mapping[str, Role[Any]] = {role.name: role for role in (TABLE, SECOND_FILE, NETWORK, LESSONS)}
 """What the files in it are given for."""
 LONGEST_NAME = 255
 
@@ -53,12 +53,18 @@ class Workspace(NamedTuple):
     program: str = __version__
 
 
+def data_of(workspace: Workspace) -> dict[str, GivenFile]:
+    """The files in it that hold a person's data: a list of lessons is none."""
+    return {role: given for role, given in workspace.files.items() if role != LESSONS.name}
+
+
 def without_data(workspace: Workspace) -> Workspace:
-    """The workspace without the files, which are named only, and without texts of a case, which may be cells of one."""
+    """The workspace without the files of data, which are named only, and without texts of a case, which may be cells of
+    one."""
     state = workspace.state
     if any(isinstance(cell, str) for cell in state.case) and "table" in workspace.files:
         state = replace(state, case=(), row=-1)
-    return workspace._replace(state=state, files=names_only(workspace.files))
+    return workspace._replace(state=state, files={**workspace.files, **names_only(data_of(workspace))})
 
 
 def names_only(files: Mapping[str, GivenFile]) -> dict[str, GivenFile]:

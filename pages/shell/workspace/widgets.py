@@ -23,7 +23,7 @@ from pages.runtime import jobs, private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current
 from pages.shell.workspace import disk
-from pages.shell.workspace.form import Workspace, names_only, read, size, without_data, write
+from pages.shell.workspace.form import Workspace, data_of, names_only, read, size, without_data, write
 from pages.shell.workspace.session import current_workspace, file_name, read_files, reopen
 
 WIDE = 330
@@ -133,7 +133,7 @@ def chip(pages: frozenset[str]) -> None:
 
 def _save() -> None:
     workspace = current_workspace()
-    has_files = any(given.content is not None for given in workspace.files.values())
+    has_files = any(given.content is not None for given in data_of(workspace).values())
     bare_only = False
     if has_files:
         fits = _fits(workspace)
