@@ -84,38 +84,73 @@ def estimated_risk(
     if decision is None:
         decision = held_out_decision(held, rule, prior_of_use=prior_of_use, amount=amount)
     tick()
-    ok = decision.position >= 0
-    w = weights_in_use(held, np.ones(len(ok), dtype=bool), prior_of_use)
+    position, truth, n = decision.position, held.truth, None
+    w = weights_in_use(held, np.ones(len(truth), dtype=bool), prior_of_use)
+    shape = (len(rule.actions), len(rule.classes))
+    if size is None and held.groups is None and (kinds := _kinds(position, truth, w, shape)) is not None:
+        position, truth, w, n = kinds
+    ok = position >= 0
     refuse_without_posterior(w[ok] > 0)
     every = slice(None) if ok.all() else ok  # no copies where all rows have a posterior
-    position = decision.position if ok.all() else np.maximum(decision.position, 0)
-    paid = _priced(loss, rule).cost(position, held.truth, size)
+    paid = _priced(loss, rule).cost(position if ok.all() else np.maximum(position, 0), truth, size)
     if not ok.all():
-        paid = np.where(ok, paid, loss.cost(decision.position, held.truth, size))
-    shape = (len(rule.actions), len(rule.classes))
+        paid = np.where(ok, paid, loss.cost(position, truth, size))
     tick()
-    cell = decision.position[every].astype(np.intp) * shape[1]
-    cell += held.truth[every]
-    total, lost = w.sum(), w * paid
-    cost = np.bincount(cell, lost[every], minlength=rule.table.size) / total
-    low, high = np.quantile(resampled_means(w, lost[:, None], seed, held.groups), [0.025, 0.975]).tolist()
+    cell = position[every].astype(np.intp) * shape[1]
+    cell += truth[every]
+    each, lost = w if n is None else w * n, w * paid
+    lost_by_all = lost if n is None else lost * n
+    total = each.sum()
+    cost = np.bincount(cell, lost_by_all[every], minlength=rule.table.size) / total
+    low, high = np.quantile(resampled_means(w, lost[:, None], seed, held.groups, n=n), [0.025, 0.975]).tolist()
     right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
     return RiskReport(
-        risk=float(lost.sum() / total),
+        risk=float(lost_by_all.sum() / total),
         interval=(low, high),
-        confusion=np.bincount(cell, w[every], minlength=rule.table.size).reshape(shape).astype(float),
+        confusion=np.bincount(cell, each[every], minlength=rule.table.size).reshape(shape).astype(float),
         cost=cost.reshape(shape),
-        accuracy=float(w[every][right].sum() / total),
-        undecided=int((~ok).sum()),
+        accuracy=float(each[every][right].sum() / total),
+        undecided=int((~ok).sum() if n is None else n[~ok].sum()),
         decision=decision,
-        undecided_cost=float(lost[~ok].sum() / total),
+        undecided_cost=float(lost_by_all[~ok].sum() / total),
     )
 
 
+def _kinds(
+    position: NDArray[np.intp], truth: NDArray[np.intp], weight: Array, shape: tuple[int, int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]] | None:
+    """Rows of one decision, truth and weight cost the same: (m,) of each kind that is there its position, its truth and
+    its weight, and how many rows it has. None where there may be as many kinds as rows. `shape`: actions and classes.
+
+    >>> kinds = _kinds(np.array([0, -1, 0, 0]), np.array([1, 1, 1, 1]), np.ones(4), (1, 2))
+    >>> [part.tolist() for part in kinds]
+    [[0, -1], [1, 1], [1.0, 1.0], [3, 1]]
+    """
+    if len(np.unique(weight[:SEEN])) > FEW:
+        return None
+    values, code = _levels(weight)
+    actions, classes = shape
+    counted = (actions + 1) * classes * len(values)
+    if counted > len(weight):
+        return None
+    n = np.zeros(counted, dtype=np.intp)
+    for start in range(0, len(weight), DECIDED):
+        rows = slice(start, start + DECIDED)
+        cell = position[rows].astype(np.intp)
+        cell[cell < 0] = actions
+        cell = (cell * classes + truth[rows]) * len(values)
+        n += np.bincount(cell + code[rows] if len(code) > 1 else cell, minlength=counted)
+    there = np.flatnonzero(n)
+    taken, label, of = np.unravel_index(there, (actions + 1, classes, len(values)))
+    return np.where(taken == actions, -1, taken), label, values[of], n[there]
+
+
 def held_out_decision(
-    held: HeldOut, loss: LossMatrix, *, prior_of_use: Mapping[Any, float] | None = None, amount: Any = None
-) -> Decision:
-    """The decisions of least risk on held-out rows; the arguments as in `estimated_risk`.
+    held: HeldOut, loss: LossMatrix, *, prior_of_use: Mapping[Any, float] | None = None, amount: Any = None,
+    positions_alone: bool = False,
+) -> Decision:  # fmt: skip
+    """The decisions of least risk on held-out rows, or their `positions_alone`; the other arguments as in
+    `estimated_risk`.
 
     Raises LossError where the losses speak of other classes.
 
@@ -130,7 +165,8 @@ def held_out_decision(
     for start in range(0, max(n, 1), step):
         rows = slice(start, start + step)
         posterior, status = held.rows(rows).posterior(prior_of_use)
-        parts.append(decide(posterior, rule, status, amount=None if size is None else size[rows]))
+        decided = decide(posterior, rule, status, amount=None if size is None else size[rows])
+        parts.append(decided.positions_alone() if positions_alone else decided)
     return parts[0] if len(parts) == 1 else Decision(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -182,11 +218,12 @@ into how many strata the others are gathered."""
 
 
 def resampled_means(
-    weight: Array, totals: Array, seed: int = 0, groups: NDArray[np.intp] | None = None, draws: int = DRAWS
-) -> Array:
+    weight: Array, totals: Array, seed: int = 0, groups: NDArray[np.intp] | None = None, draws: int = DRAWS,
+    n: NDArray[np.intp] | None = None,
+) -> Array:  # fmt: skip
     """(draws, M) Σ_i t_im / Σ_i w_i when the rows are drawn again, the same draws for all M columns of `totals` (n, M);
-    rows of one of the `groups` (n,) are drawn together. Alike rows are counted as one, and no more than two million
-    draws are held at once; a draw of no weight is left out.
+    rows of one of the `groups` (n,) are drawn together. Alike rows are counted as one, as are those of which it is said
+    that there are `n` (n,), and no more than two million draws are held at once; a draw of no weight is left out.
 
     Where more than `MOST_DRAWN` rows differ, neighbours are gathered into strata. How many rows of each are drawn is
     multinomial as before; how the rows of one differ adds a normal deviate of the covariance that they have, so that
@@ -200,7 +237,7 @@ def resampled_means(
     if groups is not None:
         group_of = np.unique(groups, return_inverse=True)[1]
         each = [np.bincount(group_of, column) for column in each]
-    alike, n = _alike(each)
+    alike, n = _alike(each) if n is None else _added_up(each, n)
     root = None
     if len(n) > MOST_DRAWN:
         alike, n, root = _strata(alike, n)
@@ -255,6 +292,12 @@ def _alike(columns: Sequence[Array]) -> tuple[Array, NDArray[np.intp]]:
     rows = np.stack([column[order] for column in columns])
     first = np.flatnonzero(np.append(True, (rows[:, 1:] != rows[:, :-1]).any(axis=0)))
     return np.ascontiguousarray(rows[:, first].T), np.diff(np.append(first, len(order)))
+
+
+def _added_up(columns: Sequence[Array], n: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
+    """As `_alike`, where of each row there are `n` (n,)."""
+    rows, place = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+    return rows, np.bincount(place.reshape(-1), n).astype(np.intp)
 
 
 SEEN, FEW = 2048, 256

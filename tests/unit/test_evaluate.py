@@ -412,8 +412,25 @@ def test_held_out_rows_decided_in_blocks_are_decided_as_at_once(monkeypatch: pyt
         for name in ("action", "position", "status", "tied"):
             assert getattr(blocks, name).tolist() == getattr(whole, name).tolist()
         np.testing.assert_allclose([blocks.risk, blocks.gap], [whole.risk, whole.gap])
-        alone = blocks.positions_alone()
+        alone = evaluate.held_out_decision(held, loss, prior_of_use=use, amount=amount, positions_alone=True)
         assert alone.position.dtype == np.int8 and alone.position.tolist() == whole.position.tolist()
+
+
+@pytest.mark.parametrize("use", [None, {"a": 0.2, "b": 0.5, "c": 0.3}])
+def test_rows_of_one_kind_are_priced_together_as_one_by_one(
+    use: dict[str, float] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, classes = np.random.default_rng(0), ("a", "b", "c")
+    joint, truth = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
+    joint[::90] = -np.inf
+    held = HeldOut(classes, joint, np.full((500, 3), 1 / 3), truth, rng.choice([0.0, 0.5, 2.0], 500), Message("x"))
+    loss = LossMatrix(("a", "b", "c", "ask"), classes, rng.uniform(-1, 9, (4, 3)))
+    together = estimated_risk(held, loss, prior_of_use=use)
+    monkeypatch.setattr(evaluate, "_kinds", lambda *_: None)
+    alone = estimated_risk(held, loss, prior_of_use=use)
+    assert (together.undecided, together.interval) == (alone.undecided, pytest.approx(alone.interval, rel=1e-12))
+    for name in ("risk", "accuracy", "undecided_cost", "cost", "confusion"):
+        assert getattr(together, name) == pytest.approx(getattr(alone, name), rel=1e-12)
 
 
 def test_positions_of_many_actions_are_kept_whole() -> None:

@@ -9,7 +9,6 @@ engine says, the bootstrap interval included, takes the same places once the edi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -71,7 +70,7 @@ def reports(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -
 @cached(max_entries=2, activity=Message("judging the model on rows held out"))
 def _most_probable(fitted: active.Fitted, use: Mapping[Any, float] | None, _held: HeldOut) -> Decision:
     """The 0-1 decisions, which no loss changes."""
-    return held_out_decision(_held, LossMatrix.zero_one(_held.classes), prior_of_use=use).positions_alone()
+    return held_out_decision(_held, LossMatrix.zero_one(_held.classes), prior_of_use=use, positions_alone=True)
 
 
 @cached(max_entries=16, activity=Message("judging the model on rows held out"))
@@ -80,9 +79,9 @@ def _reports(
     _probable: Decision,
 ) -> tuple[RiskReport, RiskReport]:  # fmt: skip
     plain = LossMatrix.zero_one(_held.classes)
-    ours = estimated_risk(_held, loss, prior_of_use=use, amount=_amount)
+    decided = held_out_decision(_held, loss, prior_of_use=use, amount=_amount, positions_alone=True)
     return (
-        replace(ours, decision=ours.decision.positions_alone()),
+        estimated_risk(_held, loss, prior_of_use=use, amount=_amount, decision=decided),
         estimated_risk(_held, loss, prior_of_use=use, amount=_amount, decide_by=plain, decision=_probable),
     )
 
