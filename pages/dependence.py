@@ -9,7 +9,7 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import required
 from pages.runtime.escape import md
-from pages.runtime.state import end_page, page_link
+from pages.runtime.state import end_page
 from pages.shell.frame import title
 from pages.views.dependence import answer, double_counting, families, parents
 from pages.views.dependence.dependences import dependences_of
@@ -25,13 +25,12 @@ if texts := active.text_columns(table):
           "calibration (Model, Settings) corrects that. Set the text aside to look at the other "
           "columns.").format(column=md(table.column(texts[0]), 40))
     )  # fmt: skip
-    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+    required.change_columns()
     end_page()
 try:
     dependences = dependences_of(table)
 except BayesEngineError as error:
-    st.error(error.message.local(md))
-    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+    required.columns_refused(error)
     end_page()
 answer.which_pairs_depend(table, dependences)
 matters = st.container()  # filled last: it takes the longest

@@ -7,9 +7,10 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.active import network_source as source
+from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import choose, control, end_page, page_link
+from pages.runtime.state import choose, control, end_page
 from pages.shell.frame import title
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs
@@ -44,8 +45,7 @@ try:
     with st.spinner(_("Searching …")):
         network = source.source()
 except BayesEngineError as error:
-    st.error(error.message.local(md))
-    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+    required.columns_refused(error)
     end_page()
 try:
     TABS[tab][1](network)

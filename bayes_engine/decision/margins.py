@@ -107,10 +107,10 @@ class _OneRow:
         )
         return _soonest(flips, most)
 
-    def nearest_priors(self, most: int = 1) -> list[Flip]:
-        """The `most` changes of one class's prior that flip the decision soonest."""
+    def nearest_priors(self) -> list[Flip]:
+        """The change of one class's prior that flips the decision soonest, if any does."""
         priors = ((truth, margin) for truth, margin in self.priors.items() if margin is not None)
-        return _soonest((self._flips(None, c, float(self.prior[c]), margin, 1.0) for c, margin in priors), most)
+        return _soonest((self._flips(None, c, float(self.prior[c]), margin, 1.0) for c, margin in priors), 1)
 
     def _flips(self, action: Any, truth: Any, now: float, margin: FlipMargin, scale: float) -> Iterator[Flip]:
         raise NotImplementedError

@@ -30,6 +30,17 @@ def unfittable(table: active.UnfittableTable) -> None:
     page_link("pages/data.py", _("Repair it on the page Data"), ":material/table:")
 
 
+def columns_refused(error: BayesEngineError) -> None:
+    """Why these columns will not do, and where to change them."""
+    st.error(error.message.local(md))
+    change_columns()
+
+
+def change_columns() -> None:
+    """The way to the page on which columns are changed."""
+    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+
+
 def why_unfittable(table: active.UnfittableTable) -> None:
     st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 

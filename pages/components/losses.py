@@ -215,23 +215,32 @@ def pasted_losses(
 # what is sent ---------------------------------------------------------------------------------------------------------
 
 
-def _live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+def decided(table: active.FittableTable, fitted: active.Fitted, case: Ledger) -> dict[str, Any]:
+    """What the browser decides a case from (decide.js): names, losses, ties, priors, and the posterior, if any."""
     loss, use = active.losses(table), active.prior_of_use(table)
     order = [case.classes.index(c) for c in table.classes]
-    unit, further = unit_of(table), len(loss.actions) > len(table.classes)
-    column, every = clean(table.column(table.amount_column), 30) if table.amount_column else "", loss.by_amount
     return {
-        "key": bus,
-        "seen": last_edit(bus),
         "decisions": decisions(table),
         "truths": truths(table),
         "loss": loss.table.tolist(),
-        "by": ([[True] * len(r) for r in loss.table] if every is None else every.tolist()) if column else None,
+        "by": None if loss.by_amount is None else loss.by_amount.tolist(),
         "amount": 1.0 if (amount := active.case_amount(table)) is None else amount,
         "order": loss.by_name.tolist(),
         "own": [fitted.prior[c] for c in table.classes],
         "prior": [use[c] for c in table.classes] if use else None,
         "posterior": case.posterior()[0, order].tolist() if case.status[0] == Status.OK else [],
+    }
+
+
+def _live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+    loss = active.losses(table)
+    unit, further = unit_of(table), len(loss.actions) > len(table.classes)
+    column, every = clean(table.column(table.amount_column), 30) if table.amount_column else "", loss.by_amount
+    return {
+        **decided(table, fitted, case),
+        "key": bus,
+        "seen": last_edit(bus),
+        "by": ([[True] * len(r) for r in loss.table] if every is None else every.tolist()) if column else None,
         "flipped": current().seen(keys.FLIP),
         "name": clean(table.action(loss.actions[-1]), 40) if further else None,
         "unit": _("in {unit}").format(unit=clean(unit, 40)) if unit else "",

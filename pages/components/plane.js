@@ -567,9 +567,8 @@ function createPlane(host) {
   }
   on(handle, "pointerup", release); on(handle, "pointercancel", release)
   on(handle, "keydown", event => {
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
+    const way = arrow(event)
     if (!way) return
-    event.preventDefault()
     const step = (side, v, sign) => sign === 0 ? v
       : placeOn(side, v + sign * (side.levels.length ? 1 : (side.high - side.low) * (event.shiftKey ? 0.05 : 0.01)))
     move({ x: step(data.x, at.x, way[0]), y: step(sideY(), at.y, bands().length ? -way[1] : way[1]) })

@@ -1,6 +1,13 @@
 // What a drawing has from the page it stands on: listeners that go with it, the theme, its width, sharp canvases; and the
 // numbers under which the server hears of what a person does in it (component.py).
 
+// The way that an arrow key goes, right and up being positive; nothing of any other key.
+function arrow(event) {
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
+  if (way) event.preventDefault()
+  return way
+}
+
 // `draw(parts)` is called once a frame with the Set of what `redraw` was told. "stage" is among them where the theme, the
 // width, the fonts ("fonts" as well) or the screen's pixels have changed. Where there is no room it is called once there is.
 function stage(host, draw) {

@@ -136,12 +136,10 @@ class FittedOnce(NamedTuple):
     decisions: dict[str, list[int]]
 
 
-def fitted_once(
-    truth: Truth, estimators: Mapping[str, Any], loss: LossMatrix, n: int, seed: int, *, size: int = SIZE // 2
-) -> FittedOnce:
+def fitted_once(truth: Truth, estimators: Mapping[str, Any], loss: LossMatrix, n: int, seed: int) -> FittedOnce:
     """n rows drawn with a seed, and the estimators fitted to them."""
     X, y = truth.sample(n, np.random.default_rng([seed, n]))
-    measure, rules, decisions = truth.measure(size), {}, {}
+    measure, rules, decisions = truth.measure(SIZE // 2), {}, {}
     risks = dict.fromkeys(estimators, float("nan"))
     for name, estimator in estimators.items():
         try:

@@ -17,9 +17,9 @@ Where = Literal["column", "mend", "target"]
 """Among the columns, with the doctor, or at the choice of the target."""
 
 
-def try_edit(edit: Callable[[State], State], where: Where = "column") -> None:
+def try_edit(edit: Callable[[State], State]) -> None:
     """For callbacks: change the state by an edit of the table, unless it raises."""
-    change(lambda state: edited_or_refused(state, edit, where))
+    change(lambda state: edited_or_refused(state, edit))
 
 
 def edited_or_refused(state: State, edit: Callable[[State], State], where: Where = "column") -> State:

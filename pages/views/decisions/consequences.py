@@ -22,7 +22,7 @@ from bayes_engine.workbench.figures.decisions import packed_rows
 from pages import active
 from pages.active import words
 from pages.components.component import component, follower, packed
-from pages.components.losses import decisions, last_edit, truths, unit_of
+from pages.components.losses import decided, last_edit, unit_of
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
@@ -172,21 +172,12 @@ def report_part(held: HeldOut | None, ours: RiskReport | None, naive: RiskReport
 
 def live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
     """The small part, as JSON."""
-    loss, use = active.losses(table), active.prior_of_use(table)
-    order, fine = [case.classes.index(c) for c in table.classes], case.status[0] == Status.OK
+    status = case.status[0]
     return {
+        **decided(table, fitted, case),
         "key": bus,
         "edit": last_edit(bus),
-        "decisions": decisions(table),
-        "truths": truths(table),
-        "loss": loss.table.tolist(),
-        "by": None if loss.by_amount is None else loss.by_amount.tolist(),
-        "amount": 1.0 if (amount := active.case_amount(table)) is None else amount,
-        "order": loss.by_name.tolist(),
-        "own": [fitted.prior[c] for c in table.classes],
-        "prior": [use[c] for c in table.classes] if use else None,
-        "posterior": case.posterior()[0, order].tolist() if fine else [],
-        "status": "" if fine else _("No posterior: {why}.").format(why=words.status(int(case.status[0]))),
+        "status": "" if status == Status.OK else _("No posterior: {why}.").format(why=words.status(int(status))),
         "three": list(three_shown(table, case)) if len(table.classes) > 3 else [],
         "unit": clean(unit_of(table), 24),
         "words": _words(table),

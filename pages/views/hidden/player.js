@@ -79,9 +79,8 @@ function createPlayer(host) {
       const release = () => { const d = dragged; dragged = null; if (d?.place) moved(k, d.place) }
       on(handle, "pointerup", release); on(handle, "pointercancel", release)
       on(handle, "keydown", event => {
-        const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
+        const way = arrow(event)
         if (!way) return
-        event.preventDefault()
         const [x, y] = startOf(k), s = event.shiftKey ? 0.05 : 0.01
         moved(k, [clamp(x + way[0] * s, 0, 1), clamp(y + way[1] * s, 0, 1)])
       })

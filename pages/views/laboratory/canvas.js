@@ -318,9 +318,8 @@ function create(host) {
     }
     on(element, "pointerup", release); on(element, "pointercancel", release)
     on(element, "keydown", event => {
-      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
+      const way = arrow(event)
       if (!way) return
-      event.preventDefault()
       const p = parts[handle.part], big = event.shiftKey ? 5 : 1
       if (!handle.way) put(handle, p[2] + way[0] * 0.1 * big, p[3] + way[1] * 0.1 * big)
       else {

@@ -18,7 +18,7 @@ from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.job_queue import Job
-from pages.runtime.state import bound_to, choose, page_link
+from pages.runtime.state import bound_to, choose
 from pages.views.network import learn_words
 from pages.views.network.learn_film import film
 from pages.views.network.learn_hand import by_hand
@@ -51,8 +51,7 @@ def learn(source: Source) -> None:
     try:
         here = learning_data(table)
     except BayesEngineError as error:
-        st.error(error.message.local(md))
-        page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+        required.columns_refused(error)
         return
     asked = task_in_use(here)
     _rows(here)
