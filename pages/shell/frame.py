@@ -5,9 +5,11 @@ Nothing here, and nothing that is imported here, needs the engine, NumPy or pand
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,13 +99,13 @@ class Place:
     uses: Callable[[State], Collection[str]] = lambda _state: CHIPS
 
 
+def always(question: str) -> Callable[[State], str]:
+    return lambda _state: question
+
+
 def places() -> list[Place]:
     use, understand, learn = _("Use"), _("Understand"), _("Learn")
-
-    def always(question: str) -> Callable[[State], str]:
-        return lambda _state: question
-
-    return [
+    listed = [
         Place("pages/start.py", _("Start"), ":material/home:", _asked_at_start),
         Place("pages/data.py", _("Data"), ":material/table:", always(_("Which table?")), use, _table),
         Place("pages/model.py", _("Model"), ":material/tune:", _asked_of_models, use),
@@ -125,6 +127,28 @@ def places() -> list[Place]:
         Place("pages/chapter.py", _("Chapter"), ":material/school:",
               always(_("Which lesson of the chapter?")), learn, _nothing),
     ]  # fmt: skip
+    return listed + further(FOLDER, frozenset(place.file for place in listed))
+
+
+FOLDER = Path(__file__).parents[1]
+"""Where the scripts of the pages are."""
+
+
+@cache
+def _scripts(folder: Path) -> dict[str, str]:
+    """The scripts in a folder by their files, with what each has as its title."""
+    texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.py"))}
+    titles = {name: re.search(r"^st\.title\(_\(\"(.+)\"\)\)", text, re.MULTILINE) for name, text in texts.items()}
+    return {f"pages/{name}": title[1] if title else "" for name, title in titles.items()}
+
+
+def further(folder: Path, listed: Collection[str]) -> list[Place]:
+    """The pages that have no line here: each is called as its file is, and asks what its title does."""
+    titles = {file: title for file, title in _scripts(folder).items() if file not in listed}
+    return [
+        Place(file, Path(file).stem.capitalize(), ":material/article:", always(question), _("Learn"))
+        for file, question in zip(titles, map(_, titles.values()), strict=True)  # extracted where the page has it
+    ]
 
 
 def place_of(here: str) -> Place:

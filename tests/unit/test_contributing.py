@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
@@ -40,6 +42,16 @@ def test_the_line_of_the_page_has_its_title() -> None:
     place = eval(line, {"Place": frame.Place} | words)  # noqa: S307  what the page tells contributors to write
     assert f'st.title(_("{place.asks(State())}"))' in code("boot()") and place.file == "pages/priors.py"
     assert place.group == "Use" and place.uses(State())
+
+
+def test_the_page_stands_in_the_menu_without_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = frame.places()
+    (tmp_path / "priors.py").write_text(code("boot()"), encoding="utf-8")
+    (tmp_path / "start.py").write_text("", encoding="utf-8")  # which has a line
+    monkeypatch.setattr(frame, "FOLDER", tmp_path)
+    assert [place.file for place in frame.places()] == [*(place.file for place in listed), "pages/priors.py"]
+    place = frame.place_of("priors")
+    assert (place.title, place.asks(State())) == ("Priors", "How frequent is each class?")
 
 
 def test_the_page_shows_the_class_priors() -> None:
