@@ -283,7 +283,7 @@ def _alike(columns: Sequence[Array]) -> tuple[Array, NDArray[np.intp]]:
             n = np.bincount(np.broadcast_to(code, len(columns[0])))
             there = np.flatnonzero(n)
             places = np.unravel_index(there, sizes)
-            return np.column_stack([of[at] for of, at in zip(values, places, strict=True)]), n[there]
+            return np.column_stack([of[position] for of, position in zip(values, places, strict=True)]), n[there]
     order = np.arange(len(columns[0]))
     for column in reversed(columns):  # the first counts most, so it comes last
         tick()

@@ -113,14 +113,14 @@ def lay_out(
     return layout, data, False if place.header is None else int(grid.lines[place.header])
 
 
-def _uncommented(names: list[str], usual: int, told: bool, notes: list[Note]) -> list[str]:
+def _uncommented(names: list[str], usual: int, is_told: bool, notes: list[Note]) -> list[str]:
     """Names of columns without the sign of a comment before the first, where the lines above or the delimiter tell that
     it is none of its name, or a blank follows it, or it is a cell too many."""
     if names[:1] == ["#"] and len(names) == usual + 1:
         notes.append(note("the sign '#' before the names of the columns is left out"))
         return names[1:]
     match = re.match(r"\s*#(\s*)(?=[^\W\d])", names[0]) if len(names) > 1 else None
-    if match is None or any(name.lstrip().startswith("#") for name in names[1:]) or not (told or match[1]):
+    if match is None or any(name.lstrip().startswith("#") for name in names[1:]) or not (is_told or match[1]):
         return names
     notes.append(note("the sign '#' before the names of the columns is left out"))
     return [names[0][match.end() :], *names[1:]]

@@ -163,12 +163,12 @@ def _sentinel_notes(name: str, values: NDArray[Any], ends: tuple[float, float]) 
     apart from all others."""
     if not any(surely_unknown(end) and not among_others(values, end) for end in ends):
         return []
-    found = sentinels(values.astype(float), surely=True)
-    if not found:
+    unknown = sentinels(values.astype(float), surely=True)
+    if not unknown:
         return []
-    among = np.isin(values, found)
+    among = np.isin(values, unknown)
     rest = values[~among & ~np.isnan(values)]
-    words = [f"{value:.15g}" for value in found]
+    words = [f"{value:.15g}" for value in unknown]
     return [note("column '{column}': {n} cells hold {values}, apart from all others ({low} to {high}); if it means "
                  "that the number is not known, take it as missing", "warning", column=name, values=listed(words),
                  n=int(among.sum()), low=f"{rest.min():.6g}", high=f"{rest.max():.6g}")

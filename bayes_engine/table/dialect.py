@@ -318,8 +318,8 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cut
         sample = sample[: cut + 1] if cut > 0 else text[: 16 * SAMPLE]
     sample = re.sub(r"\A(?:[#%][^\r\n]*[\r\n]+)+(?=.)", "", sample, flags=re.DOTALL) or sample
     if cuts and delimiter in (None, ALIGNED):
-        told = [len(cells) == len(cuts) for _, cells, _ in aligned(sample, cuts)]
-        if sum(told) >= 0.9 * len(told):
+        fitting = [len(cells) == len(cuts) for _, cells, _ in aligned(sample, cuts)]
+        if sum(fitting) >= 0.9 * len(fitting):
             return Dialect(ALIGNED, '"', cuts=cuts)
     lined_up = re.search(r"\S  +\S", sample) is not None
     lines = [line for line in re.split(r"[\r\n]+", sample) if line.strip()]

@@ -76,8 +76,8 @@ def locate(grid: Records) -> TableLocation:
 
     full = (i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i]))
     k = next((i for i in full if not title(i)), 0)
-    if (told := _told_above(grid, head[:k], usual)) is not None:
-        return TableLocation(told, k, tuple(range(told + 1, k)))
+    if (named_line := _told_above(grid, head[:k], usual)) is not None:
+        return TableLocation(named_line, k, tuple(range(named_line + 1, k)))
     below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
     if lines := _lines_of_names(head[k:], usual):
         first = _below_units(head, k + lines, usual)
@@ -183,16 +183,16 @@ def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequen
 def _lines_of_names(head: Sequence[Sequence[str]], usual: int) -> int:
     """In how many lines, two or three, the names stand of which these are the first; 0 where it is one line or none."""
     top, low = list[str](head[0]), 1
-    found = 0
+    end = 0
     while low <= 2 and low + 2 < len(head) and len(head[low]) >= usual and _spread(top[:usual]):
         below = [row for row in head[low + 1 :] if len(row) == usual]
         if _two_lines(top, head[low], below, usual):
-            found = low + 1
+            end = low + 1
         elif any(is_value(cell) and not _YEAR.fullmatch(cell.strip()) for cell in head[low]) or not _spread(head[low]):
             break
         top = _joined(top, head[low])
         low += 1
-    return found
+    return end
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")

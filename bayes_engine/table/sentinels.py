@@ -34,8 +34,8 @@ def sentinel(x: Array) -> float | None:
     >>> sentinel(np.array([170.0, 168.0, 999.0, 181.0, 999.0, 175.0, 162.0, 177.0, 171.0, 169.0, 180.0, 174.0]))
     999.0
     """
-    found = sentinels(x)
-    return found[0] if found else None
+    values = sentinels(x)
+    return values[0] if values else None
 
 
 def sentinels(x: Array, *, surely: bool = False) -> tuple[float, ...]:
@@ -54,14 +54,14 @@ def sentinels(x: Array, *, surely: bool = False) -> tuple[float, ...]:
         sure = surely_unknown(value)
         if not sure and (surely or not _perhaps(value, rest, len(known))):
             continue
-        found, reasons = [value], tuple[float, ...]()
+        marked, reasons = [value], tuple[float, ...]()
         for _ in range(REASONS):
-            if len(known) - len(rest) >= 2 and len(rest) >= FEW and _apart(rest, found[-1]):
-                reasons = tuple(found)
+            if len(known) - len(rest) >= 2 and len(rest) >= FEW and _apart(rest, marked[-1]):
+                reasons = tuple(marked)
             following = float((rest.max() if value > 0 else rest.min()) if sure and len(rest) > FEW else np.nan)
             if not (surely_unknown(following) or _BESIDE.fullmatch(f"{following:.12g}")):
                 break
-            found.append(following)
+            marked.append(following)
             rest = rest[rest != following]
         if reasons:
             return reasons

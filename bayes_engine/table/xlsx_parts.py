@@ -182,11 +182,11 @@ def _padded(archive: zipfile.ZipFile) -> dict[str, dict[int, int]]:
         table = styles[begin : styles.find(b"</cellXfs>", begin)]
         digits = [formats.get(number, 0) for number in _STYLE_OF.findall(table)]
         parts = {key: f"xl/{target.decode()}" for key, target in _LINKED.findall(links)}
-        found = {}
+        by_sheet = {}
         for name, key in _NAMED.findall(book):
             if key in parts and any(digits) and (columns := _zeros_of(archive, parts[key], digits)):
-                found[unescape(name.decode())] = columns
-        return found
+                by_sheet[unescape(name.decode())] = columns
+        return by_sheet
     except (KeyError, *_DAMAGED):
         return {}
 
@@ -201,10 +201,10 @@ def _zeros_of(archive: zipfile.ZipFile, part: str, digits: Sequence[int]) -> dic
     columns = dict[int, set[int]]()
     for text, end in _stretches(archive, archive.getinfo(part)):
         for tag in _CELL_TAG.findall(text, 0, end):
-            told = dict(_ATTRIBUTE.findall(tag))
-            if told.get(b"t", b"n") == b"n" and b"r" in told:
-                style = int(told.get(b"s", b"0"))
-                column = _number(told[b"r"].rstrip(b"0123456789")) - 1
+            attributes = dict(_ATTRIBUTE.findall(tag))
+            if attributes.get(b"t", b"n") == b"n" and b"r" in attributes:
+                style = int(attributes.get(b"s", b"0"))
+                column = _number(attributes[b"r"].rstrip(b"0123456789")) - 1
                 columns.setdefault(column, set()).add(digits[style] if style < len(digits) else 0)
     return {column: shown.pop() for column, shown in columns.items() if len(shown) == 1 and 0 not in shown}
 

@@ -43,8 +43,8 @@ def _load(names: tuple[str, ...]) -> ModuleType:
         for name in UNUSED:
             if name not in sys.modules:
                 _stand_in(name)
-        found = [import_module(name) for name in names]
-        return [module.whole() if isinstance(module, Unused) else module for module in found][-1]
+        modules = [import_module(name) for name in names]
+        return [module.whole() if isinstance(module, Unused) else module for module in modules][-1]
     finally:
         gc.freeze()
         gc.enable()

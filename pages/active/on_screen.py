@@ -99,8 +99,8 @@ class OnScreen:
         network = source.network
         if has_zeros(network):
             network = softened(network, current().seen(keys.NET_G_NOISE))
-        found = network_source.evidence(source).items()
-        given = [(source.place(name), network[name].variable.levels.index(level)) for name, level in found]
+        findings = network_source.evidence(source).items()
+        given = [(source.place(name), network[name].variable.levels.index(level)) for name, level in findings]
         asked: keys.Pairs = current().seen(keys.NET_G_QUERY)
         return network, row_of(network, given), row_of(network, asked)
 

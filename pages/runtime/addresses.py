@@ -36,16 +36,16 @@ class _Asked:
 _asked: dict[str, _Asked] = {}  # by session
 
 
-def note(session_id: str, said: Mapping[str, bytes], pressed: Mapping[str, bytes], step: str | None = None) -> None:
+def note(session_id: str, values: Mapping[str, bytes], pressed: Mapping[str, bytes], step: str | None = None) -> None:
     """The next message of this session's browser: what its widgets say, by their ids, which of the buttons among them
     was pressed, and the query of the address that a person went to, if that is why it asks."""
     asked = _asked.setdefault(session_id, _Asked())
     asked.number += 1
-    asked.changed.update(dict.fromkeys((w for w in said if asked.said.get(w) != said[w]), asked.number))
+    asked.changed.update(dict.fromkeys((w for w in values if asked.said.get(w) != values[w]), asked.number))
     asked.changed.update(dict.fromkeys(pressed, asked.number))
-    asked.said = said
+    asked.said = values
     if len(asked.changed) > WIDGETS:
-        asked.changed = {w: n for w, n in asked.changed.items() if w in said or w in pressed}
+        asked.changed = {w: n for w, n in asked.changed.items() if w in values or w in pressed}
     if step is not None:
         asked.stepped, asked.to = asked.number, parse_qs(step).get("s", [""])[0]
     if len(_asked) > MOST:

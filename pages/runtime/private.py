@@ -212,12 +212,12 @@ def at_each_ask(
     @wraps(answer)
     def asked(session_id: str, msg: BackMsg, *, client: SessionClient | None = None) -> None:
         if msg.WhichOneof("type") == "rerun_script":
-            run, said, pressed = msg.rerun_script, dict[str, bytes](), dict[str, bytes]()
+            run, values, pressed = msg.rerun_script, dict[str, bytes](), dict[str, bytes]()
             for widget in run.widget_states.widgets:
                 kind = widget.WhichOneof("value") or ""
-                own = pressed if kind.endswith("trigger_value") or kind == "chat_input_value" else said
+                own = pressed if kind.endswith("trigger_value") or kind == "chat_input_value" else values
                 own[widget.id] = blake2b(widget.SerializeToString(deterministic=True), digest_size=8).digest()
-            noted(session_id, said, pressed, run.query_string if run.is_history_navigation else None)
+            noted(session_id, values, pressed, run.query_string if run.is_history_navigation else None)
         answer(session_id, msg, client=client)
 
     runtime.handle_backmsg = asked  # type: ignore[method-assign]
