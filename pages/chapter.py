@@ -8,10 +8,11 @@ from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose
 from pages.shell.frame import places, title
-from pages.views.chapter import lessons, own
+from pages.views.chapter import exercises, lessons, own
 
 PARTS = {
     "lessons": (_("Lessons"), lessons.section),
+    "exercises": (_("Exercises"), exercises.section),
     "words": (_("Words"), lessons.terms),
     "errata": (_("Errata"), lessons.errata),
     "examples": (_("Examples of the sources"), lessons.examples),

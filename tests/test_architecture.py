@@ -34,6 +34,7 @@ FLOORS = (
     {"workbench/derivation", "workbench/doctor", "workbench/incoming", "workbench/laboratory"},
     {
         "workbench/figures",
+        "workbench/exercises",
         "workbench/lessons",
         "workbench/private",
         "workbench/link_token",

@@ -34,7 +34,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/laboratory/setup.py", "_choose_losses", "_('truth is"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "action"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
-    ("pages/views/case/fill_in.py", "_colour_marks", "private.style("): "keys and colours of the app's own",
+    ("pages/components/blanks.py", "colour_marks", "private.style("): "keys and colours of the app's own",
     ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
     ("pages/shell/frame.py", "heading", "_STYLE"): SHEET,
@@ -44,6 +44,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/components/derivations.py", "_shown", "f'**{TITLES"): "a number of the book that stands in the code",
     ("pages/components/derivations.py", "_elsewhere", "words"): "a place's own words, a column's name through md",
     ("pages/components/derivations.py", "derivations", "_STYLE"): SHEET,
+    ("pages/views/chapter/exercises.py", "section", "_STYLE"): SHEET,
     ("pages/components/lesson_words.py", "formula", "lesson.formula"): "its reader lets it hold no sign that ends it",
     ("pages/views/case/factor_table.py", "factor_table", "label"): LIKELIHOOD,
     ("pages/views/case/factor_sources.py", "behind", "formulas"): LIKELIHOOD,
@@ -106,7 +107,7 @@ REVIEWED_IN_FIGURES = {
 }
 STYLES = {
     ("pages/shell/frame.py", "heading"): WORDS,
-    ("pages/views/case/fill_in.py", "_colour_marks"): "keys and colours of the app's own",
+    ("pages/components/blanks.py", "colour_marks"): "keys and colours of the app's own",
 }
 """Where `st.html` is given more than a constant."""
 

@@ -191,8 +191,14 @@ DERIVED_PLAYS = _switch("derived_plays")
 
 # the chapter ----------------------------------------------------------------------------------------------------------
 
-CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "words", "errata", "examples", "own")
+CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "exercises", "words", "errata", "examples", "own")
 CHAPTER_SECTION = _string("chapter_section", "7.1")
+SHEET = _choice(
+    "sheet", "naive-bayes", "naive-bayes", "spode", "aode", "tree", "losses", "em", "gibbs", "fisher"
+)  # of exercises
+SHEET_NUMBER = _whole("sheet_number", 1, 1, 99_999)
+SHEET_ANSWERS = _entries("sheet_answers", lambda entry: is_pair(entry, is_text, is_text))
+SHEET_KEY = _switch("sheet_key")
 LESSON = _string("lesson")
 LESSON_ANSWER = _string("lesson_answer")
 LESSON_SHOWN = _switch("lesson_shown")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bayes_engine.language import set_language
+from bayes_engine.workbench.exercises.kinds import KINDS
+from bayes_engine.workbench.exercises.sheet import Blank, Drawn
 from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
-from pages.active import lesson_in_use
+from pages.active import lesson_in_use, tables
 from pages.runtime.state import START, State
 from tests.apptest.opened import opened, seen, showing
 
@@ -82,3 +85,34 @@ def test_every_lesson_opens_its_page_and_the_page_further_on(name: str) -> None:
     assert not app.error and not app.warning, [e.value for e in (*app.error, *app.warning)]
     further = opened(lesson.deeper.page, lesson_in_use.with_values(name, lesson.deeper.state, START))
     assert not further.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("kind", ["naive-bayes", "spode", "aode", "tree", "losses", "em", "gibbs", "fisher"])
+def test_a_sheet_is_checked_step_by_step_and_shows_its_key(kind: str, language: str) -> None:
+    state = showing(State(language=language, table="watermelon3"), chapter_part="exercises", sheet=kind, sheet_number=2)
+    app = opened("chapter", state)
+    assert not app.exception
+    table = tables.in_use(state)
+    assert isinstance(table, tables.FittableTable)
+    set_language(language)
+    sheet = KINDS[kind](Drawn(table.parts, table, 2))
+    for step in sheet.asked:
+        if isinstance(step, Blank):
+            app.text_input(key=f"fill_{step.key}").set_value(f"{step.right:.5g}").run()
+        else:
+            app.selectbox(key=f"fill_{step.key}").select_index(step.right).run()
+    assert not app.exception and app.success
+    app.toggle(key="sheet_key").set_value(True).run()
+    assert len([c for c in app.caption if c.value.startswith(("Key", "答案"))]) == len(sheet.asked)
+    app.button(key="sheet_another").click().run()
+    assert seen(app.session_state["state"], "sheet_number") == 3 and not app.success
+
+
+@pytest.mark.slow
+def test_a_sheet_that_the_table_cannot_give_offers_another_table() -> None:
+    app = opened("chapter", showing(State(language="en", table="iris"), chapter_part="exercises", sheet="tree"))
+    assert "three columns" in app.info[0].value
+    app.button(key="sheet_table").click().run()
+    assert app.session_state["state"].table == "play-tennis" and app.text_input(key="fill_i0")

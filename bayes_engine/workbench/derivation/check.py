@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.kernel import KernelEstimate
@@ -89,6 +89,13 @@ def mark(text: str, *right: float) -> Mark:
     if value is None:
         return "unreadable"
     return "right" if any(same(value, r) for r in right) else "wrong"
+
+
+class Checked(NamedTuple):
+    """The judgement of what was filled in, and the mistake's name, or what to do."""
+
+    mark: Mark
+    note: Message | None = None
 
 
 def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_IN_FILE) -> Message:

@@ -3,10 +3,9 @@ a misprint of the source, smoothing that was not asked for (or left out), the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from bayes_engine.language import Message, current_language
 from bayes_engine.logspace import Array, exp, log, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.workbench.derivation.check import Mark, hint, mark, other_variance, read_number, same
+from bayes_engine.workbench.derivation.check import Checked, hint, mark, other_variance, read_number, same
 from bayes_engine.workbench.derivation.derive import Working, WorkingStep, by_hand, derive, rounded
 from bayes_engine.workbench.derivation.factor_names import AS_IN_FILE, DisplayNames
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, last_number, misprints
@@ -41,11 +40,33 @@ OF_JOINT = Message("Multiply all factors of this column, the class prior among t
 OF_POSTERIOR = Message("Divide this column's joint by the sum of the joints of all classes.")
 
 
-class Checked(NamedTuple):
-    """The judgement of what was filled in, and the mistake's name, or what to do."""
+def judge(
+    text: str,
+    right: float,
+    early: Sequence[float],
+    *,
+    mistake: Callable[[float], Message | None],
+    advice: Callable[[], Message],
+    early_name: Callable[[], Message],
+) -> Checked:
+    """The judgement of a text against the `right` number. One of the `early`, which come of rounding to three digits on
+    the way, is right as well, and said to be so; a wrong number is named by its `mistake`, or gets `advice`."""
+    value, judgement = read_number(text), mark(text, right, *early)
+    if value is None:
+        return Checked(judgement, None if judgement == "blank" else advice())
+    if judgement == "wrong":
+        return Checked(judgement, mistake(value) or advice())
+    typed = repr(value)
+    rounded_early = not agrees(right, typed) and any(agrees(number, typed) for number in early)
+    return Checked(judgement, early_name() if rounded_early or not same(value, right) else None)
 
-    mark: Mark
-    note: Message | None = None
+
+def known_mistake(text: str, value: float, right: float, mistakes: Iterable[tuple[float, Message]]) -> Message | None:
+    """The name of the mistake that gives a wrong number: of those that do, the one whose number is nearest."""
+    if "/" not in text and value == by_hand(value, 2) and same(value, right, 2):
+        return TOO_FEW
+    alike = [(abs(number - value), name) for number, name in mistakes if same(value, number)]
+    return min(alike, key=lambda mistake: mistake[0])[1] if alike else None
 
 
 @dataclass(frozen=True)
@@ -76,15 +97,14 @@ navel. The decision is the same.
     def checked(self, text: str, place: WorkingPlace, names: DisplayNames = AS_IN_FILE) -> Checked:
         """The judgement of the text at a place of the working: a "factor", or (without a step) a "joint" or a
         "posterior". A number that comes of rounding to three digits on the way is right, and said to be so."""
-        value, right, early = read_number(text), _number(self.working, place), self._rounded(place, 3)
-        judgement = mark(text, right, *early)
-        if value is None:
-            return Checked(judgement, None if judgement == "blank" else self._advice(text, place, names))
-        if judgement == "wrong":
-            return Checked(judgement, self._mistake(text, value, place) or self._advice(text, place, names))
-        typed = repr(value)
-        rounded_early = not agrees(right, typed) and any(agrees(number, typed) for number in early)
-        return Checked(judgement, self._early(place) if rounded_early or not same(value, right) else None)
+        return judge(
+            text,
+            _number(self.working, place),
+            self._rounded(place, 3),
+            mistake=lambda value: self._mistake(text, value, place),
+            advice=lambda: self._advice(text, place, names),
+            early_name=lambda: self._early(place),
+        )
 
     def _advice(self, text: str, place: WorkingPlace, names: DisplayNames) -> Message:
         if place.step is not None:
@@ -95,12 +115,9 @@ navel. The decision is the same.
         """The name of a wrong number's mistake, if it is a known one."""
         if misprint := self._misprint(value, place):
             return misprint
-        if "/" not in text and value == by_hand(value, 2) and same(value, _number(self.working, place), 2):
-            return TOO_FEW
         mistakes = [] if place.step is not None else [(_of_joint(logs, place), name) for name, logs in self._joints()]
         mistakes += [(number, TWO_ON_THE_WAY) for number in self._rounded(place, 2)]
-        alike = [(abs(number - value), name) for number, name in mistakes if same(value, number)]
-        return min(alike, key=lambda mistake: mistake[0])[1] if alike else None
+        return known_mistake(text, value, _number(self.working, place), mistakes)
 
     def _rounded(self, place: WorkingPlace, digits: int) -> list[float]:
         """What comes of rounding on the way: every factor, mean and standard deviation; the factors only."""

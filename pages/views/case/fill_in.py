@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -11,14 +10,12 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation import factor_names, render
-from bayes_engine.workbench.derivation.check import LONGEST
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.misprints import WorkingPlace
 from bayes_engine.workbench.derivation.mistakes import FilledIn
-from pages.runtime import private
+from pages.components import blanks
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, spoken
-from pages.runtime.state import State, control, current
 from pages.views.case.editor import CaseInUse
 from pages.views.case.factor_sources import MOST_ROWS
 from pages.views.case.factor_table import (
@@ -62,32 +59,8 @@ def fill_in_blanks(one: CaseInUse, exact: Working) -> None:
             names = {k: f"{title}, {one.table.class_(classes[k])}" for k in columns}
             places = [Blank(f"{part[0]}_{k}", names[k], WorkingPlace(None, k, part)) for k in columns]
             marks |= _blanks(cells[1:], places, sheet, one)
-    _colour_marks(marks)
-    done = list(marks.values()).count("right")
-    st.progress(done / len(marks), text=_("{done} of {n} steps right").format(done=done, n=len(marks)))
-    if done == len(marks):
-        st.success(
-            _("All correct. Compare with the working, or take another exercise."), icon=":material/check_circle:"
-        )
-
-
-MARKS = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unreadable": ":material/help:"}
-
-
-def _answers(state: State) -> dict[str, str]:
-    """What was filled in, by the key of the blank."""
-    answers = state.seen(keys.ANSWERS)
-    return dict(answers)
-
-
-def _colour_marks(marks: dict[str, str]) -> None:
-    ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
-    rules = [
-        f".st-key-fill_{key} [st=IconMaterial] {{ color: {ink[given_mark]}; }}"
-        for key, given_mark in marks.items()
-        if given_mark in ink
-    ]
-    st.html(private.style(" ".join(rules)))
+    blanks.colour_marks(marks)
+    blanks.progress(marks, _("All correct. Compare with the working, or take another exercise."))
 
 
 class Blank(NamedTuple):
@@ -98,34 +71,22 @@ class Blank(NamedTuple):
     place: WorkingPlace
 
 
-def _blanks(cells: Sequence[Any], blanks: Sequence[Blank], sheet: FilledIn, one: CaseInUse) -> dict[str, str]:
+def _blanks(cells: Sequence[Any], places: Sequence[Blank], sheet: FilledIn, one: CaseInUse) -> dict[str, str]:
     """A line of blanks, what is to be said of their answers (of whose, where that differs), and their marks by key."""
-    answers = _answers(current())
+    answers = blanks.answers(keys.ANSWERS)
     marks: dict[str, str] = {}
     notes: dict[str, list[str]] = {}  # what is said, and of which classes
-    for cell, (key, name, place) in zip(cells, blanks, strict=True):
+    for cell, (key, name, place) in zip(cells, places, strict=True):
         text = answers.get(key, "")
         marks[key], note = sheet.checked(text, place, one.table)
         if note:
             label = one.table.class_(sheet.working.classes[place.k])
             notes.setdefault(note.local(lambda text: md(text, 400)), []).append(md(label, 30))
-        cell.text_input(
-            spoken(name),
-            label_visibility="collapsed",
-            placeholder="?",
-            icon=MARKS.get(marks[key]),
-            max_chars=LONGEST,
-            **control(f"fill_{key}", text, partial(_entered, key=key)),
-        )
+        blanks.blank(cell, keys.ANSWERS, key, spoken(name), text, marks[key])
     for sentence, labels in notes.items():
         whose = f"**{_(', ').join(labels)}**{_(': ')}" if len(notes) > 1 else ""
         st.caption(f":material/lightbulb: {whose}{sentence}")
     return marks
-
-
-def _entered(state: State, value: str | None, key: str) -> State:
-    kept = _answers(state) | {key: value or ""}
-    return state.showing(keys.ANSWERS.to(tuple(sorted((k, v) for k, v in kept.items() if v))))
 
 
 def rows_to_count(one: CaseInUse) -> None:

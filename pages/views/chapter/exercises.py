@@ -1,0 +1,164 @@
+"""Drawn exercises: a sheet by its kind and number, each step checked as it is filled in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.check import Checked
+from bayes_engine.workbench.derivation.derive import by_hand
+from bayes_engine.workbench.exercises.kinds import KINDS
+from bayes_engine.workbench.exercises.sheet import Asked, Choice, Drawn, ExerciseSheet, Part
+from pages import active
+from pages.components import blanks
+from pages.components.tables import markdown_table
+from pages.runtime import private
+from pages.runtime import view_keys as keys
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound_to, choose, control, current, on_click, sets
+
+IN_A_LINE = 3
+"""So many blanks stand side by side on a wide page."""
+_STYLE = private.style("""
+.st-key-sheet_tables { gap: .25rem; }
+@media print { .st-key-sheet_controls, .st-key-sheet_progress { display: none !important; } }
+""")
+
+
+def section() -> None:
+    """The sheet of the kind and number chosen, drawn from the table in use."""
+    st.html(_STYLE)
+    state, table = current(), active.table_in_use()
+    number = state.seen(keys.SHEET_NUMBER)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="sheet_controls"):
+        kind = choose(_("Exercise"), keys.SHEET, _titles(), also=(keys.SHEET_ANSWERS.to(()),))
+        _number_and_key(number)
+    if isinstance(table, active.UnfittableTable):
+        _other_table(table.problem)
+        return
+    try:
+        sheet = KINDS[kind](Drawn(table.parts, table, number))
+    except BayesEngineError as error:
+        _other_table(error)
+        return
+    _sheet(sheet)
+
+
+def _titles() -> dict[str, str]:
+    return {
+        "naive-bayes": _("Naive Bayes"),
+        "spode": _("SPODE"),
+        "aode": _("AODE"),
+        "tree": _("TAN: information and tree"),
+        "losses": _("Loss and flip margin"),
+        "em": _("A step of EM"),
+        "gibbs": _("Gibbs sampling"),
+        "fisher": _("Fisher's direction"),
+    }
+
+
+def _number_and_key(number: int) -> None:
+    fresh = (keys.SHEET_NUMBER.to(number + 1), keys.SHEET_ANSWERS.to(()))
+    st.number_input(
+        _("Sheet no."),
+        step=1,
+        min_value=1,
+        max_value=keys.SHEET_NUMBER.limits[1],
+        width=130,
+        help=_("The same number draws the same sheet on every computer: the link of this page is a sheet to hand out."),
+        **bound_to(keys.SHEET_NUMBER, also=(keys.SHEET_ANSWERS.to(()),)),
+    )
+    st.button(_("Another sheet"), key="sheet_another", icon=":material/refresh:", **sets(*fresh))
+    st.toggle(
+        _("Show the key"),
+        help=_("The right numbers beside the blanks. The page prints as it stands, with or without them."),
+        **bound_to(keys.SHEET_KEY),
+    )
+
+
+def _other_table(error: BayesEngineError) -> None:
+    st.info(error.message.local(md), icon=":material/table:")
+    st.button(
+        _("Take play tennis"),
+        key="sheet_table",
+        **on_click(lambda state: replace(State(language=state.language), table="play-tennis", view=state.view)),
+    )
+
+
+def _sheet(sheet: ExerciseSheet) -> None:
+    st.markdown(f"**{sheet.task.local(lambda text: md(text, 400))}**")
+    tables, steps = st.columns([2, 5], gap="large")
+    with tables, st.container(key="sheet_tables"):
+        for title, rows in sheet.tables:
+            st.caption(title.local(md))
+            markdown_table(_lines(rows), left=1 + rows.shape[1])
+    with steps:
+        _steps(sheet)
+
+
+def _steps(sheet: ExerciseSheet) -> None:
+    given, with_key = blanks.answers(keys.SHEET_ANSWERS), current().seen(keys.SHEET_KEY)
+    marks: dict[str, str] = {}
+    for part in sheet.parts:
+        st.markdown(f"**{part.title.local(lambda text: md(text, 120))}**")
+        marks |= _part(part, given, with_key=with_key)
+    blanks.colour_marks(marks)
+    with st.container(key="sheet_progress"):
+        blanks.progress(marks, _("All correct. Take another sheet, or another exercise."))
+
+
+def _lines(rows: pd.DataFrame) -> list[list[str]]:
+    """The head and the rows of a table, with the names of its rows."""
+    cells = [[f"{v:g}" if isinstance(v, float) else md(v, 40) for v in row] for row in rows.to_numpy(dtype=object)]
+    head = ["", *(md(name, 40) for name in rows.columns)]
+    return [head, *([md(name, 40), *line] for name, line in zip(rows.index, cells, strict=True))]
+
+
+def _part(part: Part, given: dict[str, str], *, with_key: bool) -> dict[str, str]:
+    """The steps of a part; returns their marks by key."""
+    marks: dict[str, str] = {}
+    for i in range(0, len(part.asked), IN_A_LINE):
+        line = part.asked[i : i + IN_A_LINE]
+        notes: dict[str, list[str]] = {}
+        for at, step in zip(st.columns(IN_A_LINE, gap="small"), line, strict=False):
+            mark, note = _step(at, step, given.get(step.key, ""), with_key=with_key)
+            marks[step.key] = mark
+            if note:
+                notes.setdefault(note.local(lambda text: md(text, 400)), []).append(step.prompt.local(md))
+        for sentence, of in notes.items():
+            st.caption(f":material/lightbulb: **{_(', ').join(of)}**{_(': ')}{sentence}")
+    return marks
+
+
+def _step(at: Any, step: Asked, text: str, *, with_key: bool) -> Checked:
+    judged = step.check(text)
+    prompt = step.prompt.local(lambda text: md(text, 80))
+    with at:
+        if isinstance(step, Choice):
+            shown = None if judged.mark == "blank" else int(text)
+            st.selectbox(
+                prompt,
+                range(len(step.options)),
+                format_func=lambda i: clean(step.options[i], 60),
+                placeholder="?",
+                **control(f"fill_{step.key}", shown, partial(_chosen, key=step.key)),
+            )
+            if judged.mark != "blank":
+                st.caption(f"{blanks.ICONS[judged.mark]} {_('Right') if judged.mark == 'right' else _('Wrong')}")
+            right = step.options[step.right]
+        else:
+            blanks.blank(st, keys.SHEET_ANSWERS, step.key, prompt, text, judged.mark, named=True)
+            right = f"{by_hand(step.right):g}"
+        if with_key:
+            st.caption(_("Key: {right}").format(right=md(right, 60)))
+    return judged
+
+
+def _chosen(state: State, value: int | None, key: str) -> State:
+    return blanks.entered(state, None if value is None else str(value), keys.SHEET_ANSWERS, key)
