@@ -2,8 +2,9 @@
 what the rules of the other modules make of the file (tested so).
 
 It is proved in one pass over the bytes: strict UTF-8 with no other characters beyond ASCII than letters, quotes as
-RFC 4180 has them, no blank line, no number written as a code or with more than a float64 keeps, and nothing in the
-first and the last rows that had to be told. Any doubt is left to the rules.
+RFC 4180 has them, no blank line, and nothing in the first and the last rows that had to be told. Where a cell begins
+with a blank, or a number is written as a code or with more than a float64 keeps, its column is read as it is written
+and left to the rules of cells. Any other doubt is left to all the rules.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ _TWICE = re.compile("[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc]")
 
 
 class _Form(NamedTuple):
-    """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and whether
-    a number shows the decimal point beyond doubt."""
+    """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and which of
+    the others show the decimal point beyond doubt."""
 
     names: tuple[str, ...]
     delimiter: str
     words: dict[str, str]
-    pointed: bool
+    pointed: frozenset[str]
 
 
 def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
@@ -79,10 +80,12 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
     if not form or not counted:
         return None
     check_size(counted[0], len(form.names))
-    texts = _columns(data, form, *counted)
-    if texts is None or (counted[0] <= ADDED_UP and _may_sum_up(texts[form.names[0]])):
+    if (read := _columns(data, form, *counted)) is None:
         return None
-    table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not form.pointed)
+    texts, pointed = read
+    if counted[0] <= ADDED_UP and _may_sum_up(texts[form.names[0]]):
+        return None
+    table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not pointed)
     return (table, form.delimiter) if table.mark == "." else None
 
 
@@ -101,6 +104,10 @@ def _form(data: bytes) -> _Form | None:
     try:
         text, encoding = decode(few, None, notes)
         grid, dialect = cut(text, None, None, notes)
+        if (grid.widths != grid.widths[0]).any():
+            return None
+        place = np.arange(len(grid.widths))
+        grid = grid.kept((place <= _TOP) | (place >= len(place) - _BOTTOM))
         layout, rows, line = lay_out(grid, None, dialect.delimiter, notes)
     except ReadError:
         return None
@@ -108,7 +115,7 @@ def _form(data: bytes) -> _Form | None:
         return None
     if dialect not in map(Dialect, ",;\t|") or layout.left_out or layout.joined is not None or layout.width < 2:
         return None
-    if (grid.widths != layout.width).any():
+    if grid.widths[0] != layout.width:
         return None
     cells = rows.cells.head(_TOP)
     distinct = (cells[j].unique().tolist() for j in cells)
@@ -116,8 +123,8 @@ def _form(data: bytes) -> _Form | None:
         return None
     words = {name: "category" if 2 * cells[j].nunique() <= len(cells) else "str"
              for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip
-    numbers = (cell for j, name in enumerate(layout.names) if name not in words for cell in cells[j])
-    return _Form(layout.names, dialect.delimiter, words, any(map(_POINT.fullmatch, numbers)))
+    pointed = (n for j, n in enumerate(layout.names) if n not in words and any(map(_POINT.fullmatch, cells[j])))
+    return _Form(layout.names, dialect.delimiter, words, frozenset(pointed))
 
 
 def _may_sum_up(first: pd.Series) -> bool:
@@ -132,14 +139,15 @@ def _repeated(data: bytes) -> bool:
     return data.find(b"\n" + data[: data.index(b"\n")].rstrip(b"\r")) >= 0
 
 
-def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
-    """How many rows and how many empty cells a file has; None where a byte speaks of what is not clean, or where the
-    lines together have not the cells of its columns."""
+def _counted(data: bytes, form: _Form) -> tuple[int, int, set[int]] | None:
+    """How many rows and how many empty cells a file has, and the columns of cells in doubt; None where a byte speaks of
+    what is not clean, or where the lines together have not the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
     there = frozenset(c for c in b' "-\r' if data.find(c) >= 0)
     quoted, letters = ord('"') in there, None if data.isascii() else _Letters()
     ends = marks = returns = plain = empty = 0
     within = False  # a quoted cell, where a block begins
+    doubtful = set[int]()
     for start in range(0, len(array), _BLOCK):
         tick(start, 3 * len(array))
         block = array[start : start + _BLOCK + _AHEAD]
@@ -157,19 +165,20 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
                 return None
             stop = end | back
         apart = stop | mark
-        begins, first = apart, end
+        begins = apart
         if quoted:
             quote = block == ord('"')
-            inside = np.logical_xor.accumulate(quote) ^ within  # after each byte
+            inside = _inside(quote, within)
             if not _regular(quote, inside, apart, block == 0) or (inside & stop)[:here].any():
                 return None
             within = bool(inside[here - 1])
             mark &= ~inside
             apart = stop | mark
-            opening = np.append(False, quote[1:] & apart[:-1])
-            begins, first = apart | opening, end | opening
-        if _in_doubt(block, begins, first, there):
-            return None
+            begins = apart.copy()
+            begins[1:] |= quote[1:] & apart[:-1]
+        if len(at := _in_doubt(block, begins, there)):
+            before = np.cumsum(mark)[at] + marks - (len(form.names) - 1) * (np.cumsum(end)[at] + ends)
+            doubtful.update(np.unique(before).tolist())
         plain += int(np.count_nonzero(block[:here] - np.uint8(ord(" ")) < ord("~") - ord(" ")))
         ends += int(np.count_nonzero(end[:here]))
         marks += int(np.count_nonzero(mark[:here]))
@@ -183,7 +192,26 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int] | None:
         return None  # other control characters, or what begins with a tilde
     if letters and letters.in_doubt(data):
         return None
-    return lines - 1, empty - returns
+    if not doubtful <= set(range(len(form.names))):
+        return None  # lines above have not the cells of the columns
+    return lines - 1, empty - returns, doubtful
+
+
+def _inside(quote: NDArray[np.bool_], within: bool) -> NDArray[np.bool_]:
+    """For every byte whether, after it, a quoted cell goes on; `within` one before the first. Of 64 bytes at once (the
+    parity of all bits up to each one), four times as fast as `np.logical_xor.accumulate`.
+
+    >>> _inside(np.array([False, True, False, True, True]), False).tolist()
+    [False, True, True, False, True]
+    """
+    bits = np.zeros(-(-len(quote) // 64), dtype="<u8")
+    packed = np.packbits(quote, bitorder="little")
+    bits.view(np.uint8)[: len(packed)] = packed
+    for n in (1, 2, 4, 8, 16, 32):
+        bits ^= bits << np.uint64(n)
+    odd = np.bitwise_xor.accumulate(np.append(np.uint64(within), bits[:-1] >> np.uint64(63)))
+    bits ^= np.uint64(0) - odd  # all bits, where an odd number of quotes was before
+    return np.unpackbits(bits.view(np.uint8), count=len(quote), bitorder="little").view(np.bool_)
 
 
 def _regular(
@@ -223,37 +251,45 @@ class _Letters:
 
     def in_doubt(self, data: bytes) -> bool:
         """Whether the text, all of which was seen, may be GB 18030 that is UTF-8 by chance."""
-        return bool(share_of_chinese(data)) and (self._n <= 2 or mixes_scripts(data))
+        return (self._n <= 2 or mixes_scripts(data)) and bool(share_of_chinese(data))
 
 
-def _in_doubt(
-    block: NDArray[np.uint8], apart: NDArray[np.bool_], end: NDArray[np.bool_], there: frozenset[int]
-) -> bool:
-    """Whether a cell begins with a blank or a zero before digits, a line as a comment or as a drawn one, a number has
-    a power that may be a code or beyond a float64, or dozens of digits. (What begins in the last bytes is seen in the
-    next block; of the marks that are not `there` in the file none is looked for.)"""
+def _in_doubt(block: NDArray[np.uint8], begins: NDArray[np.bool_], there: frozenset[int]) -> NDArray[np.intp]:
+    """Where a cell begins with a blank or a zero before digits, or a number has a power that may be a code or beyond a
+    float64, or dozens of digits: places within such cells. (What begins in the last bytes is seen in the next block; of
+    the marks that are not `there` in the file none is looked for.)"""
     digit = block - np.uint8(ord("0")) < 10
-    before = apart[:-2]
+    before = begins[:-2]
     if ord("-") in there:
         before = before.copy()
-        before[1:] |= (block[1:-2] == ord("-")) & apart[:-3]
-    if (before & (block[1:-1] == ord("0")) & digit[2:]).any():
-        return True
-    if ord(" ") in there and (apart[:-1] & (block[1:] == ord(" "))).any():
-        return True
-    line = np.flatnonzero(end[:-2]) + 1
-    head = block[line]
-    if _LINE[head].any() or ((head == ord("-")) & (block[line + 1] == ord("-"))).any():
-        return True
+        before[1:] |= (block[1:-2] == ord("-")) & begins[:-3]
+    found = [before & (block[1:-1] == ord("0")) & digit[2:]]
+    if ord(" ") in there:
+        found.append(begins[:-1] & (block[1:] == ord(" ")))
+    places = [np.flatnonzero(some) + 1 for some in found if some.any()]
     number = block - np.uint8(ord(".")) < 12  # and a slash, which is no worse than a doubt
     power = np.flatnonzero(number[:-6] & ((block[1:-5] | 32) == ord("e"))) + 2
-    small = (block[power] == ord("-")) & digit[power + 1] & digit[power + 2] & digit[power + 3]
-    if digit[power].any() or small.any():
-        return True
+    if len(power):
+        small = (block[power] == ord("-")) & digit[power + 1] & digit[power + 2] & digit[power + 3]
+        places.append(power[digit[power] | small])
     run = number.view(np.uint64) == _EIGHT  # of 64 there are seven eights in a row, wherever they begin
     for n in (1, 2, 3):
         run = run[:-n] & run[n:]
-    return bool(run.any())
+    if run.any():
+        places.append(8 * np.flatnonzero(run))
+    return np.concatenate(places) if places else np.empty(0, dtype=np.intp)
+
+
+def _remarked(data: bytes) -> bool:
+    """Whether a line begins as a comment or as a drawn one, perhaps in quotes. (It has no line ends within quotes.)"""
+    array = np.frombuffer(data + bytes(3), dtype=np.uint8)
+    for start in range(0, len(data), _BLOCK):
+        line = np.flatnonzero(array[start : min(start + _BLOCK, len(data))] == ord("\n")) + start + 1
+        line += array[line] == ord('"')
+        head = array[line]
+        if _LINE[head].any() or ((head == ord("-")) & (array[line + 1] == ord("-"))).any():
+            return True
+    return False
 
 
 _LINE = np.isin(np.arange(256), list(b"#%/="))
@@ -262,10 +298,14 @@ _EIGHT = np.uint64(0x0101010101010101)
 """Eight bytes that are true."""
 
 
-def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Series] | None:
-    """The columns, those of numbers typed and the others as they are written; None where a number may be no quantity, a
-    line has not the cells of the others, or other cells than the `empty` ones are read as missing."""
-    words = form.words
+def _columns(
+    data: bytes, form: _Form, rows: int, empty: int, doubtful: set[int]
+) -> tuple[dict[str, pd.Series], bool] | None:
+    """The columns, those of numbers typed, the others and the `doubtful` as they are written, and whether numbers show
+    the decimal point beyond doubt; None where a line has not the cells of the others, or may be none of the table, or
+    other cells than the `empty` ones are read as missing."""
+    names = form.names
+    words = {names[j]: "str" for j in sorted(doubtful)} | form.words
     quoting: Literal[0, 3] = 0 if b'"' in data else 3  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE
     while True:
         source: Any = _Source(data)
@@ -281,6 +321,9 @@ def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Se
         others = {
             name for name in missing if frame[name].dtype.kind not in "if" or (empty and frame[name].isna().all())
         }
+        ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name in missing
+                if name not in others and len(x := frame[name].to_numpy())}  # fmt: skip
+        others |= {name for name, (low, high) in ends.items() if low <= -_MOST or high >= _MOST}  # may be no quantity
         few = [name for name, kind in words.items() if kind == "category"]
         others |= {name for name in few if not all(isinstance(c, str) for c in frame[name].cat.categories)}
         if not others:
@@ -289,21 +332,21 @@ def _columns(data: bytes, form: _Form, rows: int, empty: int) -> dict[str, pd.Se
         del frame
     numbers = {name: frame[name].to_numpy() for name in missing}
     gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if np.isnan(x.min()))
-    ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name, x in numbers.items()}
-    if len(frame) != rows or any(low <= -_MOST or high >= _MOST for low, high in ends.values()):
+    if len(frame) != rows:
         return None
     fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
     if gaps + sum(int(frame[name].eq("").sum()) for name in words) != empty:
         return None
-    if form.delimiter == ";" and not form.pointed and fractions:
+    pointed = not form.pointed <= words.keys()
+    if form.delimiter == ";" and not pointed and fractions:
         return None
-    if form.names[0] in words and _repeated(data):
+    if names[0] in words and (_repeated(data) or _remarked(data)):
         return None  # where the first column holds numbers, its name is none of them
     if b'"' in data and any(frame[name].eq(name).any() for name in list(words)[:1]):
         return None  # the header stands there again, perhaps without its quotes
     zeros = {name for name, x in fractions.items() if ends[name][0] <= 0 <= ends[name][1] and (x == 0).any()}
     # -0.0 becomes 0.0: one value, not two
-    return {str(name): column + 0.0 if name in zeros else column for name, column in frame.items()}
+    return {str(name): column + 0.0 if name in zeros else column for name, column in frame.items()}, pointed
 
 
 class _Source:

@@ -150,9 +150,14 @@ def other_encodings(data: bytes, read: Mapping[str, tuple[bytes, str]]) -> list[
 
 
 def telling_lines(data: bytes) -> bytes:
-    """The first lines that are not plain ASCII."""
+    """The first lines that are not plain ASCII, as many as fill 200,000 bytes."""
     lines = (match[0] for match in re.finditer(rb"[^\r\n]++", data))
-    return b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
+    kept, size = list[bytes](), 0
+    for line in islice((line for line in lines if not line.isascii()), 100_000):
+        kept.append(line)
+        if (size := size + len(line) + 1) > 200_000:
+            break
+    return b"\n".join(kept)[:200_000]
 
 
 def share_of_chinese(data: bytes) -> float:

@@ -164,6 +164,33 @@ def test_one_cell_anywhere_is_read_alike(
     assert_equal(joined(rows, *form))
 
 
+@pytest.mark.parametrize(
+    ("cell", "column"), every_other([(" Rome", 3), ("007", 1), ("1e5", 2), ("9" * 17, 0), ("-00.5", 2), ("1e-400", 1)])
+)
+@pytest.mark.parametrize("quoted", [False, slowly(True)])
+def test_a_cell_in_doubt_leaves_its_column_to_the_rules_of_cells(cell: str, column: int, quoted: bool) -> None:
+    rows = written(",", "\n")
+    rows[ROWS // 2][column] = cell
+    assert assert_equal(joined(in_quotes(rows) if quoted else rows, ",", "\n"))
+
+
+@pytest.mark.slow
+def test_the_point_is_shown_by_numbers_alone() -> None:
+    rows = [
+        ["x", "y", "n"],
+        *(["0.5" if i < 3000 else "007", f"{i % 900 + 1}.{i % 1000:03}", "1"] for i in range(ROWS)),
+    ]
+    assert not assert_equal(joined(rows, ";", "\n"))
+
+
+def test_the_state_within_quotes_is_found_of_many_bytes_at_once() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 63, 64, 65, 1000):
+        quote = rng.random(n) < 0.3
+        for within in (False, True):
+            assert (clean_csv._inside(quote, within) == np.logical_xor.accumulate(quote) ^ within).all()
+
+
 # ---- on the way ------------------------------------------------------------------------------------------------------
 
 
