@@ -7,10 +7,15 @@ import asyncio
 import gzip
 import hashlib
 import json
+import os
 import re
 import secrets
 import string
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -30,6 +35,9 @@ _PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", "
 _ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
 _WORD, _ICON = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]"), re.compile(r":material/([a-z0-9_]+):")
 
+_EVERYWHERE = ("Html", "PageLink", "ButtonGroup", "Button", "BidiComponent", "Checkbox")
+_SCRIPT, _IMPORT = re.compile(r"static/js/([\w.-]+\.js)"), re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
+
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
@@ -40,6 +48,8 @@ SILENT = 30.0
 LATER = 10.0
 """Seconds after which icons are cut out that no earlier start has kept: the first page is drawn by then. In a classroom
 they are cut out at once and waited for: sixty telephones fetch them."""
+ASIDE = 10
+"""How much the process that cuts them out gives way to others ("nice"), where nobody waits for it."""
 FILES, SIZES = 12, 3
 """A session holds at most so many files, and bytes of so many files of the largest size."""
 HEALTH, UPLOAD = "/_stcore/health", "/_stcore/upload_file/"
@@ -74,9 +84,11 @@ class Front:
         self.files = {
             file.relative_to(static).as_posix(): file for file in static.rglob("*") if file.suffix in _PACKED
         }  # fmt: skip
+        self.soon = _needed(static / "static" / "js")
         self.fonts = {file.relative_to(static).as_posix(): file for file in static.rglob(_ICONS)}
         self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
         self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
+        self.packed: dict[tuple[str, str], bytes] = {}
         self.icons: dict[str, bytes] = {}
         self.looking: asyncio.Task[None] | None = None
 
@@ -92,7 +104,7 @@ class Front:
         elif name in self.fonts and (font := await self._icons(name)):
             await _send_icons(font, scope, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and "text/html" in _header(scope, b"accept"):
-            await self._unless_silent(_whole_and_plain(scope), receive, _with_skeleton(scope, send))
+            await self._unless_silent(_whole_and_plain(scope), receive, _with_skeleton(scope, send, self.soon))
         else:
             await self._unless_silent(scope, receive, send)
 
@@ -184,15 +196,20 @@ class Front:
             part = await asyncio.to_thread(kept_files.find, key)
             if part is None:
                 await asyncio.sleep(LATER if self.address is None else 0.0)
-                part = await asyncio.to_thread(icons_in_use, font, self.streamlit, own)
+                aside = ASIDE if self.address is None else 0
+                part = await asyncio.to_thread(icons_apart, font, self.streamlit, own, aside)
                 if part:
                     await asyncio.to_thread(kept_files.keep, key, part)
             self.icons[name] = part
 
     async def _send_packed(self, name: str, coding: str, method: str, send: Send) -> None:
-        if (name, coding) not in self.made:  # those who ask meanwhile wait for the same
-            self.made[name, coding] = asyncio.ensure_future(asyncio.to_thread(_packed, self.files[name], coding))
-        body = await asyncio.shield(self.made[name, coding])
+        if (body := self.packed.get((name, coding))) is None:
+            kept, whole = _name_of_packed(self.files[name], coding)
+            if (body := kept_files.find(kept)) is None:
+                if (name, coding) not in self.made:  # those who ask meanwhile wait for the same
+                    self.made[name, coding] = asyncio.ensure_future(asyncio.to_thread(_pack_once, kept, whole, coding))
+                body = await asyncio.shield(self.made[name, coding])
+            self.packed[name, coding] = body
         headers = {
             "content-type": _PACKED[self.files[name].suffix],
             "content-encoding": coding,
@@ -214,6 +231,21 @@ def _wanted(scope: Event) -> str:
     return "static/" + str(scope["path"]).rpartition("/static/")[2]
 
 
+def _needed(folder: Path) -> list[str]:
+    """The scripts of what is on every page, which Streamlit loads when it is to be drawn, and of what these import;
+    without those that its page of HTML names."""
+    page = folder.parents[1] / "index.html"
+    known = set(_SCRIPT.findall(page.read_text(encoding="utf-8"))) if page.exists() else set()
+    waiting = [file.name for element in _EVERYWHERE for file in sorted(folder.glob(f"{element}.*.js"))]
+    found: dict[str, None] = {}
+    while waiting:
+        name = waiting.pop(0)
+        if name not in known and name not in found and (folder / name).is_file():
+            found[name] = None
+            waiting += _IMPORT.findall((folder / name).read_text(encoding="utf-8"))
+    return [f"static/js/{name}" for name in found]
+
+
 def _coding(scope: Event, codings: Sequence[str]) -> str:
     """The first of the codings that the visitor takes, or "". A browser takes "br" over https and from itself."""
     offered = _header(scope, b"accept-encoding").replace(" ", "").lower()
@@ -221,6 +253,7 @@ def _coding(scope: Event, codings: Sequence[str]) -> str:
     return next((coding for coding in codings if coding in taken), "gzip" if "*" in taken else "")
 
 
+@cache
 def _version(package: str) -> bytes:
     """The package and its version, where it is installed."""
     try:
@@ -229,12 +262,21 @@ def _version(package: str) -> bytes:
         return b""
 
 
-def _packed(file: Path, coding: str) -> bytes:
-    """The packed file, from an earlier start or now."""
+def _name_of_packed(file: Path, coding: str) -> tuple[str, bytes]:
+    """By which a packed file is kept, and the whole file."""
     whole = file.read_bytes()
     packer = "brotli" if coding == "br" else "deflate"
-    name = kept_files.name_of([_version(packer), coding.encode(), Path(__file__).read_bytes(), whole])
+    return kept_files.name_of([_version(packer), coding.encode(), _own_code(), whole]), whole
+
+
+def _pack_once(name: str, whole: bytes, coding: str) -> bytes:
+    """The packed file, now made and kept; or kept meanwhile."""
     return kept_files.kept(name, lambda: _pack(whole, coding))
+
+
+@cache
+def _own_code() -> bytes:
+    return Path(__file__).read_bytes()
 
 
 def _pack(whole: bytes, coding: str) -> bytes:
@@ -256,7 +298,28 @@ def _code(folders: Iterable[Path]) -> Iterator[bytes]:
 def _name_of_icons(font: Path, folders: Iterable[Path]) -> str:
     """By which the icons in use are kept: of the font, of all that names them, and of what makes the part."""
     versions = [_version(package) for package in ("fonttools", "brotli")]
-    return kept_files.name_of(chain(versions, [Path(__file__).read_bytes(), font.read_bytes()], _code(folders)))
+    return kept_files.name_of(chain(versions, [_own_code(), font.read_bytes()], _code(folders)))
+
+
+def icons_apart(font: Path, streamlit: Path, own: Iterable[Path], aside: int) -> bytes:
+    """`icons_in_use`, found in a process of its own, which takes no time from the pages. Empty where it fails."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import cut_out; cut_out(*sys.argv[1:])"
+    idle = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0) if aside else 0  # Windows
+    command = [sys.executable, "-P", "-c", code, str(aside), str(font), str(streamlit), *map(str, own)]
+    try:
+        return subprocess.run(
+            command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            creationflags=idle,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return b""
+
+
+def cut_out(aside: str, font: str, streamlit: str, *own: str) -> None:
+    """What the process does: the part of the font, to its output."""
+    with suppress(AttributeError, OSError):
+        os.nice(int(aside))
+    sys.stdout.buffer.write(icons_in_use(Path(font), Path(streamlit), map(Path, own)))
 
 
 def icons_in_use(font: Path, streamlit: Path, own: Iterable[Path]) -> bytes:
@@ -295,8 +358,8 @@ def _whole_and_plain(scope: Event) -> Event:
     return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in out]}
 
 
-def _with_skeleton(scope: Event, send: Send) -> Send:
-    """Sends an answer; a page of HTML with a skeleton in the reader's language."""
+def _with_skeleton(scope: Event, send: Send, soon: Sequence[str]) -> Send:
+    """Sends an answer; a page of HTML with a skeleton in the reader's language, and the scripts needed `soon`."""
     held: list[Event] = []
     body = bytearray()
 
@@ -311,7 +374,7 @@ def _with_skeleton(scope: Event, send: Send) -> Send:
         else:
             body.extend(event.get("body", b""))
             if not event.get("more_body", False):
-                page = with_skeleton(body.decode(), _language(scope)).encode()
+                page = with_skeleton(body.decode(), _language(scope), soon).encode()
                 own = {b"content-length": str(len(page)).encode(), b"vary": b"Accept-Language"}
                 kept = [(k, v) for k, v in held[0]["headers"] if k not in (*own, b"etag", b"last-modified")]
                 await send({**held[0], "headers": [*kept, *own.items(), *_visitor_cookie(scope)]})

@@ -8,6 +8,7 @@ to be answered, and after half a minute in any case.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import copy_context
 
 from bayes_engine.language import _, set_language
@@ -37,8 +38,9 @@ body:has([role="dialog"], [role="alertdialog"]) #skeleton { display: none }
 """
 
 
-def with_skeleton(page: str, language: str) -> str:
+def with_skeleton(page: str, language: str, soon: Sequence[str] = ()) -> str:
     """Streamlit's page of HTML with the skeleton over it, and told its language and its title; any other page as it is.
+    The scripts that are needed `soon` are fetched after those that the page names.
 
     >>> made = with_skeleton('<html lang="en"><title>Streamlit</title><body><div id="root"></div>', "zh")
     >>> made.startswith('<html lang="zh"><title>Bayes Workbench</title>'), "正在打开" in made
@@ -47,6 +49,8 @@ def with_skeleton(page: str, language: str) -> str:
     if _ROOT not in page:
         return page
     drawn = copy_context().run(_drawn, language)  # the language is this page's alone
+    links = "".join(f'<link rel="modulepreload" fetchpriority="low" crossorigin href="./{name}">' for name in soon)
+    page = page.replace("</head>", links + "</head>", 1)
     page = page.replace("<title>Streamlit</title>", "<title>Bayes Workbench</title>", 1)
     return page.replace(_LANGUAGE, f'<html lang="{language}">', 1).replace(_ROOT, drawn + _ROOT, 1)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bayes_engine.workbench import front, kept_files
+from bayes_engine.workbench.skeleton import with_skeleton
 
 NAME = kept_files.name_of([b"source"])
 
@@ -163,12 +164,16 @@ def look(before: front.Front) -> None:
 def test_a_script_is_packed_at_the_first_start_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "a.js"
     script.write_text("let x = 1;" * 100)
-    first = front._packed(script, "gzip")
+
+    def packed(coding: str) -> bytes:
+        return front._pack_once(*front._name_of_packed(script, coding), coding)
+
+    first = packed("gzip")
     monkeypatch.setattr(front, "_pack", Maker(b"anew"))
-    assert front._packed(script, "gzip") == first
-    assert front._packed(script, "br") == b"anew"
+    assert packed("gzip") == first
+    assert packed("br") == b"anew"
     script.write_text("let x = 2;" * 100)
-    assert front._packed(script, "gzip") == b"anew"
+    assert packed("gzip") == b"anew"
 
 
 def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +181,7 @@ def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypat
     font = tmp_path / "MaterialSymbols.woff2"
     font.write_bytes(b"a font")
     make = Maker(b"a part")
-    monkeypatch.setattr(front, "icons_in_use", make)
+    monkeypatch.setattr(front, "icons_apart", make)
     monkeypatch.setattr(front, "LATER", 0.0)
 
     def started() -> dict[str, bytes]:
@@ -200,3 +205,34 @@ def test_where_no_part_can_be_made_nothing_is_kept(
     before.fonts, before.streamlit = {"font": font}, tmp_path
     look(before)
     assert before.icons == {"font": b""} and not there.exists()
+
+
+def test_a_process_that_cannot_be_started_or_fails_makes_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    assert front.icons_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+    failing = tmp_path / "failing"
+    failing.write_text("#!/bin/sh\necho half\nexit 3\n")
+    failing.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(failing))
+    assert front.icons_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+
+
+# what is needed soon --------------------------------------------------------------------------------------------------
+
+
+def test_the_scripts_of_every_page_are_named_with_what_they_import(tmp_path: Path) -> None:
+    folder = tmp_path / "static" / "js"
+    folder.mkdir(parents=True)
+    (tmp_path / "index.html").write_text('<script src="./static/js/index.a1.js"></script>')
+    scripts = {"Html.b-2.js": 'import{a}from"./index.a1.js";import{b}from"./deep.c3.js";', "deep.c3.js":
+               'import"./deeper.d4.js";import"./gone.js"', "deeper.d4.js": 'import"./deep.c3.js"',
+               "index.a1.js": "", "Other.e5.js": ""}  # fmt: skip
+    for name, code in scripts.items():
+        (folder / name).write_text(code)
+    soon = front._needed(folder)
+    assert soon == ["static/js/Html.b-2.js", "static/js/deep.c3.js", "static/js/deeper.d4.js"]
+    page = with_skeleton('<html lang="en"><head></head><body><div id="root"></div>', "en", soon)
+    assert [page.index(name) for name in soon] == sorted(page.index(name) for name in soon)
+    assert page.index(soon[-1]) < page.index("</head>")
