@@ -106,7 +106,11 @@ def lay_out(
     blank = [] if place.header is None else data.empty([j for j in range(width) if not names[j].strip()])
     if blank:
         notes.append(note("columns without name and content that are left out: {n}", n=len(blank)))
+        if trim and isinstance(data, Grid):
+            blank = sorted({*blank, *_beside(data, names, blank, notes)})
         names = [name for j, name in enumerate(names) if j not in set(blank)]
+    if trim and delimiter == "" and (gaps := _gaps(grid, data)):
+        notes.append(note("empty rows between the others that are left out: {n}", n=gaps))
     names += ["extra"] * extra
     joined = None if not extra else " " if delimiter in ("", ALIGNED) else delimiter
     layout = Layout(tuple(unique_names(names, notes, header=place.header is not None)), width, tuple(blank), joined)
@@ -350,6 +354,13 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
         return any(rows[k][:1]) and (filled[k] == 1 or few)
 
     end = len(rows)
+    if (
+        usual >= 3
+        and filled[-1] == 2
+        and _counts_rows(rows[-1], last - 1 - first)
+        and rows[-1][0] not in above(end - 1)
+    ):
+        return last - 1
     for k in range(end - 1, -1, -1) if sum(set_off) <= max(len(rows) // 2, 1) else ():  # else every row is set off
         if set_off[k] and filled[k]:
             cells_above = above(k)
@@ -373,6 +384,38 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
         if is_value(rows[footer][0]) or not (is_typed(cells_above) or stranger):
             footer = end  # a word below words may be a row of which the rest is missing
     return begin + footer
+
+
+def _beside(data: Grid, names: Sequence[str], blank: Sequence[int], notes: list[Note]) -> list[int]:
+    """The columns behind an empty one that are none of the table's: a smaller table beside it, which ends in its first
+    half, or a remark in a cell or two."""
+    for j in blank:
+        right = [k for k in range(j + 1, len(names)) if k not in blank]
+        if not right or sum(1 for name in names[:j] if name.strip()) < 2:
+            continue
+        filled = data.cells[right].apply(lambda column: column.str.strip().ne("")).any(axis=1).to_numpy(dtype=bool)
+        n = int(filled.sum())
+        named = [names[k] for k in right if names[k].strip()]
+        apart = len(named) > 1 and bool(filled[:n].all()) and 2 * n <= len(filled)
+        if apart or (not named and n <= len(filled) // 8):
+            cells = named or [str(c) for k in right for c in data.cells[k] if str(c).strip()]
+            notes.append(note("behind an empty column, something else stands beside the table: it is left out, with "
+                              "{n} columns ('{text}')", "warning", n=len(right), text=" ".join(cells)[:40])
+                         .offering(KEEP))  # fmt: skip
+            return right
+    return []
+
+
+def _gaps(grid: Records, data: Records) -> int:
+    """How many empty lines there are between the first row of the data and the last."""
+    begin, end = int(data.lines[0]), int(data.lines[-1])
+    return end - begin + 1 - int(((grid.lines >= begin) & (grid.lines <= end)).sum())
+
+
+def _counts_rows(row: Sequence[str], n: int) -> bool:
+    """Whether a row says with a word how many rows stand above it, itself and the names perhaps among them."""
+    word, *numbers = filter(None, row)
+    return row[0] == word and not is_value(word) and numbers[0] in (str(n), str(n + 1), str(n + 2))
 
 
 def _beyond(data: Grid, width: int, mark: str) -> pd.Series:

@@ -37,6 +37,7 @@ from bayes_engine.table.numbers import (
     precision_loss,
     scaled,
     version_among,
+    word_behind,
 )
 from bayes_engine.table.sentinels import among_others, sentinels, surely_unknown
 from bayes_engine.table.spellings import INVISIBLE
@@ -74,7 +75,7 @@ def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, positi
         notes.append(note("column '{column}' is in percent: '{example}' is read as {value}, not as {share}",
                           column=name, example=written, value=value, share=share)
                      .offering(as_text(position)))  # fmt: skip
-    elif known_unit(written) == numbers.unit != "":
+    elif numbers.unit and numbers.unit in (known_unit(written), word_behind(written)):
         notes.append(note("column '{column}': the unit '{left}' is left out, the numbers are kept", column=name,
                           left=numbers.unit).offering(as_text(position)))  # fmt: skip
     elif numbers.unit:
@@ -267,6 +268,12 @@ def date_notes(name: str, when: Dates, position: int) -> list[Note]:
     notes = [order_note.offering(*offers)]
     if when.zone:
         notes.append(note("column '{column}': times of other zones are counted back to UTC", column=name))
+    if when.kept:
+        notes.append(note("column '{column}': all times are of the zone {zone}; they stay as they are written",
+                          column=name, zone=when.kept))  # fmt: skip
+    if when.era:
+        notes.append(note("column '{column}': the years are those of the Buddhist era, 543 ahead", "warning",
+                          column=name).offering(as_text(position)))  # fmt: skip
     return notes
 
 

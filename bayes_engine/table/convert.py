@@ -37,6 +37,7 @@ from bayes_engine.table.dates import Dates, dates, no_day
 from bayes_engine.table.notes import Note, as_numbers, as_text, by_rule, listed, note, offer
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
+    CODE,
     FEW_VERSIONS,
     LONGEST,
     MISSING_AMONG_NUMBERS,
@@ -198,7 +199,14 @@ def convert_column(
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
-        numbers = numbers or dressed_numbers(rest, decimal, both=both) or numbers_with_unit(rest, decimal, both=both)
+        numbers = (
+            numbers
+            or dressed_numbers(rest, decimal, both=both)
+            or numbers_with_unit(rest, decimal, both=both, alone=not both)
+        )
+    codes_alone = numbers is not None and len(rest) > 1 and all(map(CODE.fullmatch, rest))
+    if codes_alone:  # no program writes all numbers of a column as 1E5
+        numbers = None
     if numbers is None:
         rows = _spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", rows)
@@ -208,7 +216,9 @@ def convert_column(
         if read_as != "auto":
             text = _text(texts, missing, position, plainly=True)
             return text._replace(notes=(no_dates_note(name, rest, when, by_rule(position)),))
-        text = _text(texts, missing, position, identifier=identifier, phone=phone)
+        text = _text(
+            texts, missing, position, identifier=identifier, phone=phone, code=rest[0] if codes_alone else None
+        )
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
     values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
@@ -348,6 +358,7 @@ def _text(
     *,
     identifier: str | None = None,
     phone: str | None = None,
+    code: str | None = None,
     plainly: bool = False,
 ) -> ConvertedColumn:
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
@@ -398,6 +409,10 @@ def _text(
     elif phone is not None:
         notes.append(note("column '{column}' stays text, because '{example}' and the like are telephone numbers",
                           "warning", column=name, example=phone).offering(as_numbers(position)))  # fmt: skip
+    elif code is not None:
+        notes.append(note("column '{column}' stays text, because '{example}' and the like may be codes; as a number it "
+                          "is {value}", "warning", column=name, example=code, value=f"{float(code):.15g}")
+                     .offering(as_numbers(position)))  # fmt: skip
     else:
         times = dict.fromkeys(kept, 0)
         for b, n in zip(bare, np.bincount(codes, minlength=len(bare)).tolist(), strict=True):

@@ -67,10 +67,15 @@ _BASIC = re.compile(
     r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})T(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?"
     r"(?P<zone>Z|[+-]\d{2}:?\d{2})?"
 )
-_FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED, _BASIC)
-DATE = re.compile(
-    "|".join(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in _FORMS)
+_CTIME = re.compile(
+    r"(?:[A-Z][a-z]{2} )?(?P<name>[A-Z][a-z]{2}) {1,2}(?P<d>\d{1,2}) (?P<time>\d{2}:\d{2}:\d{2}(?: (?:UTC|GMT))?)"
+    r" (?P<y>\d{4})"
 )
+"""A time as C and Unix write it, the year last: Fri Mar  1 10:20:30 2024."""
+_FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED, _BASIC)
+DATE = re.compile("|".join(
+    re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in (*_FORMS, _CTIME)
+))  # fmt: skip
 """What looks like a date."""
 _COMPACT = re.compile(r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})" + _TIME)
 """A date only where a person says so: 20240105 may be a number."""
@@ -97,7 +102,8 @@ _FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
 class Dates(NamedTuple):
     """`values` in the order of the cells; `order` "day" or "month" where that stands first, "" where no order was to be
     found out, `doubtful` where nothing in the cells decides it; `example`, and what it `reads` as; whether times were
-    counted back to UTC from another `zone`; `other` a cell of another form than the example, if any."""
+    counted back to UTC from another `zone`; `other` a cell of another form than the example, if any; `kept` the one
+    zone of all times, which stay as they are written; `era` whether the years are those of the Buddhist era."""
 
     values: NDArray[np.datetime64]
     order: Literal["day", "month", ""]
@@ -106,6 +112,8 @@ class Dates(NamedTuple):
     reads: str
     zone: bool = False
     other: str = ""
+    kept: str = ""
+    era: bool = False
 
 
 def dates(
@@ -124,6 +132,13 @@ def dates(
     ('30.02.2024', '', None)
     """
     plain = cells if all(map(str.isascii, cells)) else [ascii_digits(cell) for cell in cells]
+    if plain and _CTIME.fullmatch(plain[0]) and all(ordered := [_CTIME.fullmatch(cell) for cell in plain]):
+        usual = [f"{m['d']} {m['name']} {m['y']} {m['time']}" for m in ordered if m]
+        read = dates(usual, month_first, rows)
+        return read._replace(example=cells[usual.index(read.example)]) if isinstance(read, Dates) else read
+    if plain and _BUDDHIST.search(plain[0]) and (western := _western(plain)):
+        read = dates(western, month_first, rows)
+        return read._replace(example=cells[western.index(read.example)], era=True) if isinstance(read, Dates) else read
     if month_first is not None and plain and all(map(_COMPACT.fullmatch, plain)):
         return _made(cells, [_iso(m, False) for m in map(_COMPACT.fullmatch, plain) if m], "", False)
     if month_first is not None and plain and all(map(_COUNTED.fullmatch, plain)):
@@ -143,6 +158,36 @@ def dates(
         return _in_several_forms(cells) if month_first is None else ""
     if len({m["zone"] is None for m in parts}) > 1:
         return ""
+    zone = parts[0]["zone"] or ""
+    if any(m["zone"] != parts[0]["zone"] for m in parts) or not _offset(zone):
+        return _of_one_form(cells, form, parts, month_first, rows)
+    read = _of_one_form(cells, form, parts, month_first, rows)
+    if not isinstance(read, Dates):
+        return read
+    values = read.values + np.timedelta64(_offset(zone), "m")  # one zone throughout: what the clock there showed
+    return read._replace(values=values, reads=_shown(values[cells.index(read.example)]), zone=False, kept=zone)
+
+
+_BUDDHIST = re.compile(r"(?<![0-9])2(?:4[5-9]|5[0-9]|6[0-2])[0-9](?![0-9])")
+"""A year of 1907 to 2086 in the Buddhist era, as Thailand counts, 543 years ahead."""
+
+
+def _western(cells: Sequence[str]) -> list[str]:
+    """Dates with the common year for that of the Buddhist era, where each cell has one such; nothing where not."""
+    years = [_BUDDHIST.findall(cell) for cell in cells]
+    if any(len(found) != 1 for found in years):
+        return []
+    return [_BUDDHIST.sub(str(int(year) - 543), cell) for cell, (year,) in zip(cells, years, strict=True)]
+
+
+def _of_one_form(
+    cells: Sequence[str],
+    form: re.Pattern[str],
+    parts: Sequence[re.Match[str]],
+    month_first: bool | None,
+    rows: NDArray[np.intp] | None,
+) -> Dates | str | None:
+    """`dates` of cells that all have this form."""
     if form is _NAMED:
         named = {_name(m) for m in parts}
         spoken = [months for months in _MONTHS if all(_month(*name, months) for name in named)]
@@ -247,6 +292,15 @@ def counted_days(values: NDArray[np.float64]) -> NDArray[np.datetime64] | None:
             micros = np.round(values * seconds * 1e6).astype("timedelta64[us]")
             return np.asarray(np.datetime64(since, "us") + micros)
     return None
+
+
+def is_month_name(word: str) -> bool:
+    """Whether a word is the name of a month, whole or cut to three letters and more, in one of fifteen languages.
+
+    >>> is_month_name("May"), is_month_name("févr"), is_month_name("rooms")
+    (True, True, False)
+    """
+    return any(_month(word, False, months) for months in _MONTHS) if len(word) > 2 else False
 
 
 def is_day_of_year(cell: str) -> bool:
@@ -405,10 +459,13 @@ def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) ->
     if half := part.get("noon") or part.get("half"):
         hour = hour % 12 + 12 * (half in ("P", "p", "下午")) if 1 <= hour <= 12 else 99
     text += f"T{hour:02}:{part['minute']}:{part['second'] or '00'}.{(part.get('part') or '0')[:6]:<06}"
-    zone = part["zone"] or "Z"
-    if zone == "Z" or not _valid(text):
-        return text
+    ahead = _offset(part["zone"] or "")
+    return str(np.datetime64(text, "us") - np.timedelta64(ahead, "m")) if ahead and _valid(text) else text
+
+
+def _offset(zone: str) -> int:
+    """By how many minutes a time zone is ahead of UTC."""
     offset = _OFFSET.fullmatch(zone)
     sign, hours, digits = offset.groups("") if offset else ("", "", "")
     minutes = int(hours or 0) * 60 + int(digits or 0)
-    return str(np.datetime64(text, "us") - np.timedelta64(-minutes if sign == "-" else minutes, "m"))
+    return -minutes if sign == "-" else minutes

@@ -91,10 +91,30 @@ def refuse_foreign_text(data: bytes) -> None:
     if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", head) and end.endswith("."):
         raise ReadError("the file is not a table but looks like a pickle (binary), which is never opened here; save "
                         "the table as CSV or xlsx")  # fmt: skip
+    if foreign := next((kind for begin, kind in _FOREIGN if begin.match(head)), None):
+        raise ReadError("the file is not a table but looks like {kind}; run or open it where it belongs, and save the "
+                        "table as CSV", kind=foreign)  # fmt: skip
+    if (conflict := _CONFLICT.search(data)) and b"\n=======" in data and b"\n>>>>>>> " in data:
+        raise ReadError("the file holds both sides of a conflict of versions (line {line}: '<<<<<<<'); settle it in "
+                        "the file, and upload it again", line=data.count(b"\n", 0, conflict.start()) + 1)  # fmt: skip
     if start.startswith("version https://git-lfs"):
         raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
     if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(head)):
         raise ReadError("the file looks like JSON, but is no list of flat records, and so no table; save it as CSV")
+
+
+_FOREIGN = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in (
+    (r"\s*+(?:--[^\n]*+\n\s*+)*+(?:insert\s++into|create\s++table|select\s++[\w*\"`.]++\s*+(?:,|from\b))",
+     Message("SQL")),
+    (r"\s*+(?:\w++\s*+(?:<-|=)\s*+)?structure\(\s*+list\(", Message("R code (dput)")),
+    (r"\s*+\{\|(?:\s|\Z)", Message("a table in the notation of Wikipedia")),
+    (r"\s*+(?:\[\s*+)?\{\s*+'", Message("Python code (dictionaries)")),
+    (r"\s*+-\s++[\w.]++:\s[^\n]*+\n\s++[\w.]++:\s", Message("YAML")),
+    (r"\s*+(?:#[^\n]*+\n\s*+)*+(?:import\s++\w++\s++as\s++\w++\s*+\n|from\s++[\w.]++\s++import\s|library\(\w++\)\s*+\n)",
+     Message("a program")),
+))  # fmt: skip
+"""How texts begin that another program reads."""
+_CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 
 
 def _tabular(text: str) -> bool:

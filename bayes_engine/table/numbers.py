@@ -16,13 +16,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_engine.table.dates import is_month_name
 from bayes_engine.table.spellings import ascii_digits
 
 Mark = Literal[".", ","]
 
 MISSING_AS_TEXT = frozenset(("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N"))
 """Tokens that mean missing in a column of any kind: nobody calls a class or a place so."""
-ALWAYS_MISSING = MISSING_AS_TEXT | {"NULL", "<NULL>", "(null)", "[NULL]", "&nbsp;"}
+ALWAYS_MISSING = MISSING_AS_TEXT | {
+    "NULL", "<NULL>", "(null)", "[NULL]", "[null]", "<null>", "&nbsp;",
+    "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NV",
+}  # fmt: skip
 """The same in a column that nobody said to be text: with what databases and web pages write for an empty cell."""
 MISSING_AMONG_NUMBERS = ALWAYS_MISSING | {
     "NA", "N/A", "n/a", "na", "None", "none", "null", "-", "--", "—", ".", "*", "#NA", "missing", "缺失", "n.a.",
@@ -42,7 +46,13 @@ _SAID_MISSING = frozenset((
     "na", "n/a", "n.a.", "n.a", "nan", "nan(ind)", "nan(snan)", "nanq",
     "nd", "n/d", "n.d.", "n.d", "k.a.", "k.a", "k/a", "o.a.", "s.d.", "s/d",
     "n.b.", "b.d.", "b.d.l.", "bdl", "n.v.t.", "null", "nil", "none", "missing", "nodata", "notavailable", "n.disp.",
-    "keineangabe", "keineangaben", "н/д", "н.д.", "нд", "缺失", "缺失值", "无数据", "無資料", "データなし",
+    "keineangabe", "keineangaben", "ohneangabe", "nichterhoben", "nichtangegeben", "noanswer", "noresponse",
+    "notanswered", "notrecorded", "notmeasured", "notdetected", "skip", "skipped", "(skip)", "(skipped)", "sansréponse",
+    "nonrenseigné", "nonrenseignée", "sinrespuesta", "sindatos", "semresposta", "semdados", "nãoinformado",
+    "nessunarisposta", "geenantwoord", "geenopgave", "brakdanych", "brakodpowiedzi", "intesvar", "нетданных",
+    "нетответа", "н/д", "н.д.", "нд", "缺失", "缺失值", "无数据", "無資料", "未填", "未填写", "未填寫", "未作答",
+    "未回答", "无回答", "無回答", "未記入", "データなし", "無応答", "무응답", "응답없음",
+    "<lod", "<loq", "<mdl", "<dl", "<ld", "<lq",
 ))  # fmt: skip
 """What says in a few letters that a number is missing, without case and blanks."""
 _MACHINES = ("1.#", "Err:")
@@ -265,19 +275,41 @@ def known_unit(cell: str) -> str:
     return unit if unit in UNITS or (unit in _APART and tail[1]) else ""
 
 
+def word_behind(cell: str) -> str:
+    """The word that stands apart behind a number, as one that counts or a unit does; "" where there is none, or one
+    that multiplies it, or names a month or half a day.
+
+    >>> [word_behind(cell) for cell in ("3 rooms", "31,9 psu", "5 Mio.", "3 May", "9 am", "3rd", "12 B", "of 3 rooms")]
+    ['rooms', 'psu', '', '', '', '', '', '']
+    """
+    tail = _WORD_BEHIND.search(cell[-24:])
+    if tail is None or is_number(cell) or scaled(cell)[1] != 1.0 or is_month_name(tail[1].rstrip(".")):
+        return ""
+    bare = cell[: -len(tail[0])]
+    return tail[1] if is_number(bare) and not tail[1].casefold().startswith(("am", "pm")) else ""
+
+
+_WORD_BEHIND = re.compile(r"(?<=[0-9.,])[ \u00a0\u2009\u202f]([^\W\d_]{2,14}\.?(?:/[^\W\d_]{1,8})?)\Z")
 _BEHIND = re.compile(r"(?<=[0-9])[.,]?+([ \u00a0\u2009\u202f]?+)([^\s0-9.,][^\s0-9]{0,7}(?:[23]|(?:/(?:100)?km))?)\Z")
 
 
-def numbers_with_unit(cells: list[str], decimal: Mark | None, *, both: bool = False) -> ParsedNumbers | None:
-    """Numbers that all have the same known unit behind them. None where not every cell is one.
+def numbers_with_unit(
+    cells: list[str], decimal: Mark | None, *, both: bool = False, alone: bool = False
+) -> ParsedNumbers | None:
+    """Numbers that all have the same known unit behind them, or the same word apart. None where not every cell is one.
+    One number throughout with a word behind it is a level, but where the column is known to hold numbers (`alone`).
 
     >>> read = numbers_with_unit(["1,5 kg", "12 kg"], None)
     >>> read.values.tolist(), read.mark, read.unit, numbers_with_unit(["5 kg", "3 lb"], None)
     ([1.5, 12.0], ',', 'kg', None)
+    >>> numbers_with_unit(["3 rooms", "12 rooms"], None).values.tolist(), numbers_with_unit(["3 May", "12 May"], None)
+    ([3.0, 12.0], None)
     """
     unit = known_unit(cells[0])
     if not unit or not all(known_unit(cell) == unit for cell in cells):
-        return None
+        unit = word_behind(cells[0]) if alone or len(cells) > 1 else ""
+        if not unit or not all(word_behind(cell) == unit for cell in cells):
+            return None
     bare = [cell.removesuffix(unit).rstrip() for cell in cells]
     if identifier_among(bare) is not None:
         return None

@@ -1,5 +1,6 @@
-"""Texts that write a table in another way than delimited lines (records of JSON, pairs of key=value, the box of Stata's
-`list`) → the delimited text that is read instead of them. What it is was told in its notes."""
+"""Texts that write a table in another way than delimited lines (records of JSON, pairs of key=value, lines that a mail
+quotes, LIBSVM's sparse rows, the box of Stata's `list`) → the delimited text that is read instead of them. What it is
+was told in its notes."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.table.grid import check_size
 from bayes_engine.table.notes import Note, note
+from bayes_engine.table.numbers import is_number, means_missing
 
 _LONGEST = 1 << 20
 """Characters of one record of JSON at most."""
@@ -36,6 +38,14 @@ def as_delimited(text: bytes, notes: list[Note]) -> bytes:
         return _of_json(text.decode().removeprefix("\ufeff"), notes) or text
     if b"=" in start and (pairs := _pairs_by(start.decode(errors="ignore"))):
         return _of_pairs(text.decode(), pairs, notes) or text
+    if start.startswith(b">") and (unquoted := _without_marks_of_mail(text, notes)):
+        return unquoted
+    if b'"' in start and (cells := _of_blanks(text, notes)):
+        return cells
+    if b":" in start and _SPARSE.match(start):
+        return _of_sparse(text.decode().removeprefix("\ufeff"), notes) or text
+    if b"||" in start and (wiki := _DOUBLE_BARS.sub(_single_bars, text)) != text:
+        return wiki
     if _BOX.search(start) and _NUMBERED.search(start):
         notes.append(note("the file is a list as Stata writes it: its box and the numbers of its rows are left out"))
         return b"".join(_unboxed(line) for line in text.splitlines(keepends=True))
@@ -168,6 +178,83 @@ def _of_pairs(text: str, by: tuple[re.Pattern[str], re.Pattern[str]], notes: lis
 
 def _unquoted(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+
+
+# ---- lines as mails quote them, cells between runs of blanks, names between double bars ------------------------------
+
+
+def _without_marks_of_mail(text: bytes, notes: list[Note]) -> bytes | None:
+    """The lines without the marks with which a mail quotes them; None where not all lines have them."""
+    lines = text.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
+    if len(lines) < _LEAST or not all(line.startswith(b">") or not line.strip() for line in lines):
+        return None
+    notes.append(note("every line begins with '>', as a mail quotes it: these marks are left out", "warning"))
+    return b"".join(re.sub(rb"\A(?:> ?+)++", b"", line) for line in lines)
+
+
+_QUOTED_OR_NOT = re.compile(rb'"[^"\r\n]*+"|[^\s"]++')
+_BETWEEN_BLANKS = re.compile(rb'[ \t]*+(?:(?:"[^"\r\n]*+"|[^\s"]++)(?:[ \t]++|(?=[\r\n]|\Z)))++[\r\n]*+')
+
+
+def _of_blanks(text: bytes, notes: list[Note]) -> bytes | None:
+    """The lines with a tab for each run of blanks between their cells, where all have as many cells, numbers and what
+    stands in quotes, and one in quotes has a blank; None where not."""
+    lines = [line for line in text.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True) if line.strip()]
+    if len(lines) < _LEAST or not re.search(rb"  |\t", lines[0].strip()) or b" " not in b"".join(lines[:_LEAST]):
+        return None
+    width, out, spaced = 0, list[bytes](), False
+    for line in lines:
+        cells = _QUOTED_OR_NOT.findall(line) if _BETWEEN_BLANKS.fullmatch(line) else []
+        width = width or len(cells)
+        if width < 2 or len(cells) != width:
+            return None
+        quoted = [cell for cell in cells if cell.startswith(b'"')]
+        if not all(cell in quoted or means_missing(own := cell.decode()) or is_number(own) for cell in cells):
+            return None
+        spaced = spaced or any(b" " in cell for cell in quoted)
+        out.append(b"\t".join(cells) + line[len(line.rstrip(b"\r\n")) :])
+    if not spaced:
+        return None
+    notes.append(note("no delimiter was found: the columns are cut at blanks, but not within quotes"))
+    return b"".join(out)
+
+
+_DOUBLE_BARS = re.compile(rb"^[ \t]*+\|\|[^\r\n|]++(?:\|\|[^\r\n|]++)*+\|\|[ \t]*+(?=\r?\n\|[^|\r\n])", re.MULTILINE)
+"""The names of a table as wikis have them, between double bars, above a row between single ones."""
+
+
+def _single_bars(match: re.Match[bytes]) -> bytes:
+    return match[0].replace(b"||", b"|")
+
+
+# ---- sparse rows of LIBSVM -------------------------------------------------------------------------------------------
+
+_PLAIN = r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
+_SPARSE_LINE = re.compile(rf"[ \t]*+({_PLAIN})((?:[ \t]++\d++:{_PLAIN})++)[ \t]*+(?:#.*)?")
+_SPARSE = re.compile((rf"(?:{_SPARSE_LINE.pattern}(?:\r?\n|\r)){{{_LEAST}}}").encode())
+"""How a file begins whose lines are a number and pairs of an index and a number."""
+
+
+def _of_sparse(text: str, notes: list[Note]) -> bytes | None:
+    """The table of a sparse matrix, 0 where a line names no number; None where a line is no such one."""
+    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
+    parts = [match for line in lines if (match := _SPARSE_LINE.fullmatch(line))]
+    if len(parts) < len(lines):
+        return None
+    indices = set[int]()
+    for match in parts:
+        indices |= {int(pair.partition(":")[0]) for pair in match[2].split()}
+        check_size(len(lines), len(indices))
+    zeros = {"label": "0"} | {f"x{index}": "0" for index in sorted(indices)}
+
+    def rows() -> Iterator[dict[str, str]]:
+        for match in parts:
+            pairs = (pair.split(":") for pair in match[2].split())
+            yield zeros | {"label": match[1]} | {f"x{int(index)}": value for index, value in pairs}
+
+    written = _written(rows)
+    notes.append(note("the file is sparse, as LIBSVM has it: what a line does not name is read as 0", "warning"))
+    return written
 
 
 # ---- a list of Stata -------------------------------------------------------------------------------------------------

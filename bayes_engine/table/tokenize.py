@@ -188,7 +188,7 @@ def aligned_at(stretches: Iterable[str]) -> Cuts:
     above, below = _titles(lines, len(top)), _titles_below(lines, len(top))
     if between.n + len(lines) - above - below < max(above + below, 2):
         above = below = 0
-    every = between
+    every = between.copy()
     for line, _ in lines[above : len(lines) - below]:
         every.add(line)
     near = [*reversed(lines[:above]), *lines[len(lines) - below :]]
@@ -197,8 +197,26 @@ def aligned_at(stretches: Iterable[str]) -> Cuts:
         with_it.add(line)
         if len(with_it.cuts()) == len(every.cuts()) and not with_it.joins(every):
             every = with_it
-    cuts = every.cuts()
+    cuts = _whole_names(every.cuts(), lines[above:], between)
     return cuts if len(every.words) > 1 or len(cuts) >= every.first else ()  # as many as words: a cell holds a blank
+
+
+def _whole_names(cuts: Cuts, lines: Sequence[tuple[str, bool]], between: _LinedUp) -> Cuts:
+    """The cuts without those within a name of several words: one blank wide, where no line but the first has anything
+    on one of its sides."""
+    if len(cuts) < 2 or len(lines) < 3:
+        return cuts
+    below = between.copy()
+    for line, _ in lines[1:]:
+        below.add(line)
+    joined = [cuts[0]]
+    for begin, end in cuts[1:]:
+        start, before = joined[-1]
+        if begin - before == 1 and not (below.used[start:before].any() and below.used[begin:end].any()):
+            joined[-1] = (start, end)
+        else:
+            joined.append((begin, end))
+    return tuple(joined)
 
 
 class _LinedUp:

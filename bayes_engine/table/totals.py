@@ -177,7 +177,8 @@ def _below(
         begin -= 1
     among = np.flatnonzero(own[: begin - first]) + first
     rows = np.setdiff1d(np.arange(first, begin), among)
-    named = len(among) > 0 and not _mostly_sums(grid, first, among)
+    inner = among[among > first]  # the first row may sum up those below it
+    named = len(inner) > 0 and not _mostly_sums(grid, first, inner)
     end = last
     for i in range(begin, last) if not named else ():
         row = [cell.strip() for cell in row_at(grid, i)]

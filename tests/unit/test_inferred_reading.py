@@ -217,7 +217,11 @@ def test_years_as_names_row_names_and_footers_with_commas() -> None:
 
 def test_a_unit_a_point_and_padding_are_told() -> None:
     units = b"a;b\n12 rows;x\n15.5 rows;y\n"
-    assert "numbers with the unit 'rows' ('12 rows')" in said(read_table(units))
+    assert "the unit 'rows' is left out" in said(read_table(units))
+    assert read_table(units).frame["a"].tolist() == [12, 15.5]
+    assert taken(units, offers(units, "types")[0]).frame["a"].tolist() == ["12 rows", "15.5 rows"]
+    units = b"a;b\n12rows;x\n15.5rows;y\n"
+    assert "numbers with the unit 'rows' ('12rows')" in said(read_table(units))
     assert taken(units, offers(units, "types")[0]).frame["a"].tolist() == [12, 15.5]
     points = b"a;b\n1.230;x\n2.345;y\n"
     assert "if it separates thousands" in said(read_table(points))

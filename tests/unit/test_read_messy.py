@@ -597,8 +597,16 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
     (["1.3.2024 10.20", "11.12.2024 8.05"], ["2024-03-01 10:20", "2024-12-11 08:05"], "day, month, year"),
     (["2024-Mar-01", "2024-Dec-11"], ["2024-03-01", "2024-12-11"], "dates"),
     (["2024. március 1.", "2024. december 11."], ["2024-03-01", "2024-12-11"], "dates"),
-    (["2024/03/01 1:05:12 AM GMT+2", "2024/12/11 2:05:12 PM GMT+2"], ["2024-02-29 23:05:12", "2024-12-11 12:05:12"],
+    (["2024/03/01 1:05:12 AM GMT+2", "2024/12/11 2:05:12 PM GMT+2"], ["2024-03-01 01:05:12", "2024-12-11 14:05:12"],
+     "all times are of the zone GMT+2; they stay as they are written"),
+    (["2024/03/01 1:05:12 AM GMT+2", "2024/12/11 2:05:12 PM GMT+1"], ["2024-02-29 23:05:12", "2024-12-11 13:05:12"],
      "counted back to UTC"),
+    (["Fri Mar  1 10:20:30 2024", "Wed Dec 11 00:00:00 2024"], ["2024-03-01 10:20:30", "2024-12-11"], "dates"),
+    (["1/3/2567", "29/2/2567"], ["2024-03-01", "2024-02-29"], "those of the Buddhist era, 543 ahead"),
+    (["3 rooms", "12 rooms"], [3, 12], "the unit 'rooms' is left out"),
+    (["3,5 Zimmer", "12 Zimmer"], [3.5, 12], "the unit 'Zimmer' is left out"),
+    (["4", "Sans réponse", "5"], [4, None, 5], "missing: 1 ('Sans réponse')"),
+    (["0.4", "<LOD", "0.5"], [0.4, None, 0.5], "missing: 1 ('<LOD')"),
     (["2024-03-01 10:00 UTC", "2024-12-11 10:00 UTC"], ["2024-03-01 10:00", "2024-12-11 10:00"], "dates"),
     (["2024-03-01", "11.12.2024", "1 Mar 2024"], ["2024-03-01", "2024-12-11", "2024-03-01"],
      "in several ways ('2024-03-01', '11.12.2024')"),
@@ -608,7 +616,7 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
 def test_other_ways_to_write_numbers_and_days(cells: list[str], values: list[Any], what: str) -> None:
     reading = column(cells)
     read = reading.frame["x"]
-    expected = [float(v) if read.dtype.kind in "if" else pd.Timestamp(v) for v in values]
+    expected = [None if v is None else float(v) if read.dtype.kind in "if" else pd.Timestamp(v) for v in values]
     assert read.dtype.kind in "ifM"
     assert [a == b or (pd.isna(a) and pd.isna(b)) for a, b in zip(read, expected, strict=True)] == [True] * len(cells)
     assert what in said(reading)

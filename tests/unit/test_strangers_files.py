@@ -32,6 +32,46 @@ def lines(*head: str, rows: str, n: int = 12, foot: str = "") -> bytes:
 
 
 FILES = {
+    "lines that a mail quotes": Expected(
+        lines("> city,n,x", rows="> {a},{i},{x}"), ["city", "n", "x"], ["yes", 1, 1.7], 12, "as a mail quotes it",
+    ),
+    "names of a wiki between double bars": Expected(
+        lines("||city||n||x||", rows="|{a}|{i}|{x}|"), ["city", "n", "x"], ["yes", 1, 1.7], 12,
+    ),
+    "sparse rows of LIBSVM": Expected(
+        lines(rows="-1 1:{x} 3:{i}", foot="+1 2:0.5\n"), ["label", "x1", "x2", "x3"], [-1, 1.7, 0, 1], 13,
+        "what a line does not name is read as 0",
+    ),
+    "blanks of any width and quotes around words": Expected(
+        lines(rows='{i}.0   {x}\t"ford {a} {i}"') + b'3.0      ?\t"amc"\n', ["column_1", "column_2", "column_3"],
+        [1, 1.7, "ford yes 1"], 13, "cut at blanks, but not within quotes",
+    ),
+    "names of two words above columns lined up": Expected(
+        lines("town       pop 2020  ok", "Rome             99  no", "Lima             98  no",
+              rows="New York        2{i:02}  {a}"), ["town", "pop 2020", "ok"], ["Rome", 99, "no"], 14,
+    ),
+    "a total in the first row and in the last": Expected(
+        lines("town,x,y", "Total,78,156", rows="T{i},{i},{i}", foot="Total,78,156\n").replace(b"156", b"78"),
+        ["town", "x", "y"], ["T1", 1, 1], 12, "sums up the rows below it",
+    ),
+    "a last line that counts the rows": Expected(
+        lines("town,x,y", rows="T{i},{i},{i}", foot="TRAILER,12\n"), ["town", "x", "y"], ["T1", 1, 1], 12,
+        "left out as a footer: 1, from line 14",
+    ),
+    "a smaller table beside": Expected(
+        lines("id,x,ok,,ok,mean", "1,2,yes,,yes,2.5", "2,3,no,,no,3.5", rows="{i},{x},{a},,,"), ["id", "x", "ok"],
+        [1, 2, "yes"], 14, "something else stands beside the table: it is left out, with 2 columns ('ok mean')",
+    ),
+    "a remark beside": Expected(
+        lines("id,x,ok,,", "1,2,yes,,ask Anna!", rows="{i},{x},{a},,"), ["id", "x", "ok"], [1, 2, "yes"], 13,
+        "left out, with 1 columns ('ask Anna!')",
+    ),
+    "codes of digits and an E": Expected(
+        lines("flat,x", rows="{i}E2,{x}"), ["flat", "x"], ["1E2", 1.7], 12, "'1E2' and the like may be codes",
+    ),
+    "errors of a spreadsheet among words": Expected(
+        lines("x,ok", "0.5,#NULL!", rows="{x},{a}"), ["x", "ok"], [0.5, None], 13, "missing: 1 ('#NULL!')",
+    ),
     "years below one name twice": Expected(
         lines("id;town;km;km;paid;", ";;2019;2020;;", rows="07{i:02};Oslo;{x};{i};{a};"),
         ["id", "town", "km 2019", "km 2020", "paid"], ["0701", "Oslo", 1.7, 1, "yes"], 12, "put together ('km 2019')",
@@ -168,6 +208,22 @@ def test_zeros_of_a_number_format_stay() -> None:
     reading = read_table(out.getvalue())
     assert reading.frame.iloc[0].tolist() == ["00107", 1, 1]
     assert "('107' as '00107')" in "\n".join(str(n.message) for n in reading.report)
+
+
+FOREIGN = {
+    b"INSERT INTO iris (x, y) VALUES\n(1, 2),\n(3, 4);\n": "SQL",
+    b"structure(list(x = c(1, 2), y = c(3, 4)), row.names = 1:2)\n": "dput",
+    b"{| class='wikitable'\n! a !! b\n|-\n| 1 || 2\n|}\n": "Wikipedia",
+    b"{'a': 1, 'b': 2}\n{'a': 3, 'b': 4}\n": "Python",
+    b"- a: 1\n  b: 2\n- a: 3\n  b: 4\n": "YAML",
+    b"a,b\n1,2\n<<<<<<< HEAD\n3,4\n=======\n5,6\n>>>>>>> dev\n": "line 3",
+}
+
+
+@pytest.mark.parametrize("data", FOREIGN)
+def test_what_another_program_reads_is_refused_by_its_name(data: bytes) -> None:
+    with pytest.raises(ReadError, match=FOREIGN[data]):
+        read_table(data)
 
 
 ROWS = {
