@@ -6,6 +6,7 @@ in `bayes_engine.workbench.private`.
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ from functools import wraps
 from hashlib import blake2b
 from typing import Any
 
+from streamlit import Page
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -118,6 +120,21 @@ def look_values_up() -> None:
     one that is drawn: of a rerun of Case with 14 fields a fifth."""
     gather = vars(SafeSessionState)["filtered_state"].fget
     SafeSessionState.filtered_state = property(lambda state: _Values(state, gather))  # type: ignore[method-assign,assignment]
+
+
+_pages: dict[tuple[str, str, bool], Any] = {}
+
+
+def page(file: str, *, default: bool = False) -> Any:
+    """`st.Page` of a file of ours, a new one for each run. Where it is does Streamlit ask the system, a link at a time:
+    of twelve pages 72 calls, which are made in the first run alone."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return Page(file, default=default)
+    key = (context.pages_manager.main_script_path, file, default)
+    if (known := _pages.get(key)) is None:
+        known = _pages[key] = Page(file, default=default)
+    return copy.copy(known)  # `st.navigation` marks the one that may be run
 
 
 def tell_the_loop_together() -> None:

@@ -227,7 +227,7 @@ def begin() -> Run:
         layout="wide",
         initial_sidebar_state="auto",
     )
-    listed = {place.file: st.Page(place.file, default=place.file == "pages/start.py") for place in places()}
+    listed = {place.file: private.page(place.file, default=place.file == "pages/start.py") for place in places()}
     page = st.navigation(list(listed.values()), position="hidden")
     read_url(page.url_path)
     return Run(listed, page, page.url_path or "start")

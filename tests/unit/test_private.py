@@ -24,6 +24,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, WStates
@@ -132,6 +133,27 @@ def test_the_state_is_found_where_the_session_has_it(monkeypatch: pytest.MonkeyP
     assert private.kept_value("state") == "new", CLOSED
     monkeypatch.setattr(private, "get_script_run_ctx", lambda **_: None)
     assert private.kept_value("state") is None
+
+
+def test_a_page_is_looked_for_once_and_marked_for_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def page(file: str, *, default: bool) -> Any:
+        made.append(SimpleNamespace(file=file, default=default, _can_be_called=False))
+        return made[-1]
+
+    context = SimpleNamespace(pages_manager=SimpleNamespace(main_script_path="somewhere else"))
+    monkeypatch.setattr(private, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(private, "Page", page)
+    monkeypatch.setattr(private, "_pages", {})
+    first = private.page("pages/start.py", default=True)
+    first._can_be_called = True
+    again = private.page("pages/start.py", default=True)
+    assert len(made) == 1 and again is not first and (again.default, again._can_be_called) == (True, False)
+    context.pages_manager.main_script_path = "here"
+    private.page("pages/start.py", default=True)
+    assert len(made) == 2
+    assert "main_script_path" in inspect.signature(PagesManager).parameters, CLOSED
 
 
 def test_the_event_loop_is_woken_once_for_what_was_drawn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
