@@ -18,7 +18,7 @@ from bayes_engine.numerals import plain
 from bayes_engine.table.roles import put
 from pages import active
 from pages.components.component import component, last_message, read_message, read_position
-from pages.runtime.cache import content_key
+from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import clean
 
 FEW = 200
@@ -128,12 +128,13 @@ def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
 
 
 def rows(
-    table: active.FittableTable, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()
+    table: active.FittableTable, frame: pd.DataFrame, *, of: object, height: int, n: int = 0, made: Sequence[str] = ()
 ) -> None:
-    """The very rows of a table, `made` being columns of numbers that were computed from them. Many rows are a data grid
-    that can be sorted, a new one where they are rows `of` something else, as it keeps its widths."""
+    """The very rows of a table, or the first of `n`, `made` being columns of numbers that were computed from
+    them. Many rows are a data grid that can be sorted, a new one where they are rows `of` something else, as it keeps
+    its widths."""
     shown = with_screen_names(table, frame.iloc[:MOST])
-    if len(frame) > MOST:
+    if max(n, len(frame)) > MOST:
         st.caption(_("The first {n} are shown.").format(n=MOST))
     if len(shown) > FEW or shown.shape[1] > NARROW:
         st.dataframe(
@@ -183,13 +184,38 @@ def grid(columns: Mapping[str, tuple[Sequence[Any], Any]], *, key: str, alt: str
     )
 
 
-def numbered_rows(table: active.FittableTable) -> pd.DataFrame:
-    """The rows that models are fitted to, with their class and weight, by their numbers in the table."""
+def rows_behind(
+    table: active.FittableTable, of: tuple[Any, ...], chosen: Callable[[pd.DataFrame], pd.DataFrame]
+) -> tuple[pd.DataFrame, int]:
+    """The rows, by their numbers in the table, that are `chosen` from those that models are fitted to, with their class
+    and weight; or the first `MOST` of them; and how many there are. `of` stands for the choice; which rows it takes is
+    kept, for a table may be long."""
+    places, n = _places(table, of, chosen)
+    few = _with_class_and_weight(table, places).set_axis(table.parts.rows[places] + 1, axis=0)
+    return chosen(few.rename_axis(_("row"))), n
+
+
+@cached(max_entries=32)
+def _places(
+    table: active.FittableTable, of: tuple[Any, ...], _chosen: Callable[[pd.DataFrame], pd.DataFrame]
+) -> tuple[Any, int]:
+    whole = _with_class_and_weight(table, slice(None))
+    rows = _chosen(whole.set_axis(pd.RangeIndex(len(whole)), axis=0))
+    return rows.index[:MOST].to_numpy(copy=True), len(rows)
+
+
+@cached(max_entries=64)
+def rows_in_class(table: active.FittableTable, label: Any) -> int:
+    """How many rows a class has."""
+    return int((table.parts.y == label).sum())
+
+
+def _with_class_and_weight(table: active.FittableTable, places: Any) -> pd.DataFrame:
     parts = table.parts
-    whole = put(parts.X, {parts.target.name: parts.y})
+    besides = {parts.target.name: parts.y.iloc[places]}
     if parts.weight is not None:
-        whole = put(whole, {str(parts.weight.name): parts.weight})
-    return whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
+        besides[str(parts.weight.name)] = parts.weight.iloc[places]
+    return put(parts.X.iloc[places], besides)
 
 
 def table_height(rows: int, most: int) -> int:

@@ -15,6 +15,7 @@ from pages import active
 from pages.active import shelf
 from pages.active.files import TABLE
 from pages.active.tables import embedded
+from pages.components import tables
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import content_key
 from pages.runtime.state import Spec, State, decode, encode, state_from_json
@@ -476,3 +477,22 @@ def test_a_name_fits_no_model_anew() -> None:
     assert named == plain and content_key(named) == content_key(plain)
     assert state_from_json('{"shelf":[["laplace",[],"tan"],["laplace",[],"tan","mine",7]]}') is not None
     assert decode(encode(State(shelf=(named, plain)))).shelf[0].name == "mine"  # type: ignore[union-attr]
+
+
+def test_rows_behind_a_number_are_looked_for_once_in_a_long_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = active.fittable(active.in_use(State(table="watermelon3")))
+    monkeypatch.setattr(tables, "MOST", 3)
+    looked: list[int] = []
+
+    def chosen(frame: pd.DataFrame) -> pd.DataFrame:
+        looked.append(len(frame))
+        return frame[frame[number] > 0.5].assign(double=2 * frame[number])
+
+    number = next(v.name for v in table.features if v.numeric)
+    there = np.flatnonzero((table.parts.X[number] > 0.5).to_numpy())
+    for _time in range(2):
+        rows, n = tables.rows_behind(table, ("dense", "in a test"), chosen)
+        assert n == len(there) > 3 and rows.index.tolist() == (there[:3] + 1).tolist()
+        assert rows["double"].tolist() == (2 * table.parts.X[number].iloc[there[:3]]).tolist()
+        assert rows[table.target.name].tolist() == table.parts.y.iloc[there[:3]].tolist()
+    assert looked == [17, 3, 3]

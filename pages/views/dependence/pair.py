@@ -19,7 +19,7 @@ from bayes_engine.workbench.derivation.dependence import (
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
 from pages.active import units
-from pages.components.tables import Choice, Head, Tint, numbered_rows, word_table
+from pages.components.tables import Choice, Head, Tint, rows_behind, word_table
 from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -201,12 +201,14 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
 
 def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int, int]) -> None:
     """The very rows that a count has counted."""
-    rows = cells.rows(numbered_rows(table), *cell)
     k, i, j = cell
+    values = ((cells.a, cells.levels_a[i]), (cells.b, cells.levels_b[j]))
+    of = (*((v.name, v.cuts, value) for v, value in values), cells.target, cells.classes[k])
+    rows, n = rows_behind(table, of, lambda whole: cells.rows(whole, *cell))
     held = [_holds(table, cells.a, cells.levels_a[i]), _holds(table, cells.b, cells.levels_b[j])]
     if cells.classes[k] is not None:
         held.append(f"{column_name(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
-    st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=len(rows)))
+    st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=n))
     first = [cells.a.name, cells.b.name, cells.target]
     shown = rows[[*first, *(n for n in rows.columns if n not in first)]]
-    rows_of(table, shown, of=(*first, cell), height=320)
+    rows_of(table, shown, of=(*first, cell), height=320, n=n)

@@ -311,24 +311,24 @@ def rows_behind(table: active.FittableTable, fitted: active.Fitted, estimates: C
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
     if not isinstance(estimates, LevelConditionals | GaussianConditionals):
-        likelihoods.rows_behind(table, estimates)
+        likelihoods.rows_behind(table, fitted, estimates)
         return
     if isinstance(estimates, GaussianConditionals):
         st.caption(_("Choose a class; its rows stand below."))
         chosen = _moments(table, estimates)
         _notes(fitted, estimates)
-        _rows_behind(table, estimates, *chosen)
+        _rows_behind(table, fitted, estimates, *chosen)
         return
     if _width(table, estimates) > SIDE_BY_SIDE or len(table.features) > BESIDE:
         st.caption(_("Choose a cell; its rows stand below."))
-        _rows_behind(table, estimates, *_fractions(table, estimates))
+        _rows_behind(table, fitted, estimates, *_fractions(table, estimates))
         return
     counted, rows = st.columns([4, 3], gap="medium")
     with counted:
         st.markdown(f":gray[{_('Choose a cell.')}]")
         chosen = _fractions(table, estimates)
     with rows:
-        _rows_behind(table, estimates, *chosen)
+        _rows_behind(table, fitted, estimates, *chosen)
 
 
 def _width(table: active.FittableTable, estimates: LevelConditionals) -> int:
@@ -339,11 +339,15 @@ def _width(table: active.FittableTable, estimates: LevelConditionals) -> int:
     return levels + len(estimates.classes) * (cells + len(" = 0.1234"))
 
 
-def _rows_behind(table: active.FittableTable, estimates: Conditional, step: WorkingStep, label: Any) -> None:
+def _rows_behind(
+    table: active.FittableTable, fitted: active.Fitted, estimates: Conditional, step: WorkingStep, label: Any
+) -> None:
     """The very rows of the table that a number was counted from."""
-    parts, column, whole = table.parts, estimates.variable.name, likelihoods.rows_counted(table)
-    rows = rows_of(estimates, whole, step, label)
-    of_class = int((parts.y == label).sum())
+    parts, column = table.parts, estimates.variable.name
+    given = tuple((cell.variable.name, cell.value, cell.raw) for cell in estimates.given)
+    of = (fitted.key, column, given, step.row.kind, step.value, label)
+    rows, n = tables.rows_behind(table, of, lambda whole: rows_of(estimates, whole, step, label))
+    of_class = tables.rows_in_class(table, label)
     alike = isinstance(estimates, LevelConditionals) and estimates.alike
     condition = "" if alike else md(table.given_class(label))
     if isinstance(estimates, LevelConditionals):
@@ -351,12 +355,13 @@ def _rows_behind(table: active.FittableTable, estimates: Conditional, step: Work
     whole_class = isinstance(estimates, GaussianConditionals) and estimates.borrowed(estimates.classes.index(label))
     condition = " · ".join([condition, *(() if whole_class else _conditions(table, estimates.given))])
     share = (
-        _("{n} of the {all} rows of the table").format(n=len(rows), all=len(whole))
+        _("{n} of the {all} rows of the table").format(n=n, all=len(parts.y))
         if alike
-        else _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class)
+        else _("{n} of the {all} rows of this class").format(n=n, all=of_class)
     )
     st.markdown(f"**{condition}** · {share}")
-    made = [name for name in rows.columns if name not in whole.columns]
+    own = {*parts.X.columns, parts.target.name, *(() if parts.weight is None else (parts.weight.name,))}
+    made = [name for name in rows.columns if name not in own]
     first = [column, *made, parts.target.name, *(cell.variable.name for cell in estimates.given)]
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    tables.rows(table, shown, of=(column, str(step.value), str(label)), height=LIST, made=made)
+    tables.rows(table, shown, of=(column, str(step.value), str(label)), height=LIST, n=n, made=made)

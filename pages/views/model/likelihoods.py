@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import Message, _
 from bayes_engine.logspace import Array
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.numerals import count, number, plain
-from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.column_values import values_of
 from bayes_engine.workbench.derivation.conditionals import Conditional, GaussianConditionals
@@ -265,14 +263,14 @@ def _about_words(word_table: WordTable) -> str:
 # the rows behind ------------------------------------------------------------------------------------------------------
 
 
-def rows_behind(table: active.FittableTable, estimates: Other) -> None:
+def rows_behind(table: active.FittableTable, fitted: active.Fitted, estimates: Other) -> None:
     """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
     if isinstance(estimates, WordTable):
         if asked := discriminating_words.word_looked_up(table, estimates):
-            _rows_looked_up(table, estimates, asked)
+            _rows_looked_up(table, fitted, estimates, asked)
             return
         row, k = chosen_cell(len(listed_terms(estimates)), len(estimates.classes))
-        _rows(table, estimates, k, listed_terms(estimates)[row])
+        _rows(table, fitted, estimates, k, listed_terms(estimates)[row])
         return
     st.caption(_("Choose a class; its rows stand below."))
     k = chosen_cell(1, len(estimates.classes))[1]
@@ -283,10 +281,10 @@ def rows_behind(table: active.FittableTable, estimates: Other) -> None:
         _curve_table(table, estimates, k)
     else:
         _rate_table(table, estimates, k)
-    _rows(table, estimates, k)
+    _rows(table, fitted, estimates, k)
 
 
-def _rows_looked_up(table: active.FittableTable, word_table: WordTable, asked: LookedUp) -> None:
+def _rows_looked_up(table: active.FittableTable, fitted: active.Fitted, word_table: WordTable, asked: LookedUp) -> None:
     """The rows of a class whose text holds the word that was looked up."""
     if asked.place < 0:
         st.caption(_("No row holds it."))
@@ -296,7 +294,7 @@ def _rows_looked_up(table: active.FittableTable, word_table: WordTable, asked: L
     names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(word_table.classes)}
     chosen = control(keys.LOOK_CLASS.widget, k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j)))
     st.pills(_("Class"), list(names), format_func=names.__getitem__, wrap=True, label_visibility="collapsed", **chosen)
-    _rows(table, word_table, k, asked.term)
+    _rows(table, fitted, word_table, k, asked.term)
 
 
 def chosen_cell(rows: int, classes: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
@@ -382,26 +380,20 @@ def _variance(rates: Rates, k: int) -> str:
     return f"{float((rates.x - mean) ** 2 @ rates.observed[k]):.6g}"
 
 
-def rows_counted(table: active.FittableTable) -> pd.DataFrame:
-    """Features, class and weight of the rows that the model was counted from, numbered as in the table from 1."""
-    parts = table.parts
-    besides = {parts.target.name: parts.y}
-    if parts.weight is not None:
-        besides[str(parts.weight.name)] = parts.weight
-    return put(parts.X, besides).set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
-
-
-def _rows(table: active.FittableTable, estimates: Other, k: int, term: str | None = None) -> None:
+def _rows(
+    table: active.FittableTable, fitted: active.Fitted, estimates: Other, k: int, term: str | None = None
+) -> None:
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, estimates.classes[k], estimates.variable.name
-    rows = rows_of_class(estimates, rows_counted(table), label, term)
+    of = (fitted.key, column, label, term)
+    rows, n = tables.rows_behind(table, of, lambda whole: rows_of_class(estimates, whole, label, term))
+    of_class = tables.rows_in_class(table, label)
     heading = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
-    of_class = int((parts.y == label).sum())
-    share = _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class)
+    share = _("{n} of the {all} rows of this class").format(n=n, all=of_class)
     if isinstance(estimates, WordTable) and estimates.complement:
         heading[0] = f"{md(table.column(parts.target.name), 40)} ≠ {md(table.class_(label), 40)}"
-        share = _("{n} of the {all} rows of all other classes").format(n=len(rows), all=len(parts.y) - of_class)
+        share = _("{n} of the {all} rows of all other classes").format(n=n, all=len(parts.y) - of_class)
     st.markdown(f"**{' · '.join(heading)}** · {share}")
     first = [*(["×"] if "×" in rows else []), column, parts.target.name]
     ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    tables.rows(table, ordered, of=(column, str(label), term), height=TALLEST)
+    tables.rows(table, ordered, of=(column, str(label), term), height=TALLEST, n=n)
