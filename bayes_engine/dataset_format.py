@@ -150,6 +150,19 @@ class Erratum(Bilingual):
 
 
 @dataclass(frozen=True)
+class DatasetCover(Bilingual):
+    """What the gallery shows of a data set before it is opened: some of the keys of `DatasetInfo`, which stand before
+    its tables."""
+
+    title: str
+    title_zh: str
+    question: str
+    question_zh: str
+    group: Group
+    place: int
+
+
+@dataclass(frozen=True)
 class DatasetInfo(Bilingual):
     """Everything a TOML says. `place` orders the data sets of one `group` (a shelf of the gallery); `missing` lists
     the cells that mean "not known", besides the empty one; `parameters` are those of naive Bayes that the table opens

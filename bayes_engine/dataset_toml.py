@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
@@ -10,7 +11,7 @@ from functools import cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
-from bayes_engine.dataset_format import DatasetInfo, ExampleCase, Image, NetworkInfo
+from bayes_engine.dataset_format import DatasetCover, DatasetInfo, ExampleCase, Image, NetworkInfo
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message
 
@@ -35,6 +36,22 @@ def parse_info(text: str, file: str) -> DatasetInfo:
         info = _with_pixels(info, info.image)
     _check_statements(info, holds)
     return info
+
+
+def parse_cover(text: str, file: str) -> DatasetCover:
+    """The cover of a data set: a tenth of the time of `parse_info`, which checks the whole.
+
+    >>> head = 'title = "M"\\ntitle_zh = "瓜"\\nquestion = "Q?"\\nquestion_zh = "问"\\ngroup = "real"\\nplace = 3\\n'
+    >>> parse_cover(head + "[[columns]]\\nname = 0", "melons.toml").text("title", "zh")
+    '瓜'
+    """
+    try:
+        keys = document(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0], file)
+    except BayesEngineError:  # a value of several lines, one of which begins like a table
+        keys = document(text, file)
+    wanted = {f.name for f in fields(DatasetCover)}
+    cover: DatasetCover = record(DatasetCover, {k: v for k, v in keys.items() if k in wanted}, file, "")
+    return cover
 
 
 def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:

@@ -4,7 +4,7 @@ boot()
 
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.datasets import dataset_cover, dataset_names
 from bayes_engine.language import _, current_language
 from pages import active
 from pages.active import required
@@ -41,9 +41,9 @@ with controls:
     page_link("pages/case.py", _("See the working behind this posterior"), ":material/search:")
 
 st.subheader(_("Five worked examples"))
-EXAMPLES = [n for n in dataset_names() if dataset_info(n).group == "worked-example" and n != "watermelon2"][:5]
+EXAMPLES = [n for n in dataset_names() if dataset_cover(n).group == "worked-example" and n != "watermelon2"][:5]
 for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
-    info = dataset_info(name)
+    info = dataset_cover(name)
     with cell.container(border=True, height="stretch", vertical_alignment="distribute"):
         with st.container():  # the buttons stand in one line beneath titles and questions of any length
             st.markdown(f"**{md(info.text('title', current_language()), 60)}**")

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.datasets import dataset_cover, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
@@ -104,7 +104,7 @@ def _table_chip(table: active.TableInUse) -> None:
     st.selectbox(
         _("Data set"),
         dataset_names(),
-        format_func=lambda n: dataset_info(n).text("title", current_language()),
+        format_func=lambda n: dataset_cover(n).text("title", current_language()),
         **control("chip_table", here, lambda s, name: own_table.instead(s, s.on_table(name)) if name else s),
     )
     if table.info:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info
+from bayes_engine.datasets import dataset_cover
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import LANGUAGES, _, current_language
 from pages.runtime import private
@@ -280,7 +280,7 @@ def _question(state: State) -> str:
     if any(role for _position, role, *_rest in state.columns):
         return ""
     try:
-        return md(dataset_info(state.table).text("question", current_language()), 120)
+        return md(dataset_cover(state.table).text("question", current_language()), 120)
     except BayesEngineError:
         return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pandas as pd
 import pytest
 
 from bayes_engine import datasets
-from bayes_engine.dataset_toml import parse_info
-from bayes_engine.datasets import Dataset, dataset_info, dataset_names, load_dataset
+from bayes_engine.dataset_toml import parse_cover, parse_info
+from bayes_engine.datasets import Dataset, dataset_cover, dataset_info, dataset_names, datasets_folder, load_dataset
 from bayes_engine.errors import BayesEngineError, TableError
 
 ROWS_AND_MISSING = {
@@ -470,3 +471,14 @@ def test_a_table_that_breaks_its_description_names_the_cell(tmp_path: Path, text
     path.write_text(text, encoding="utf-8")
     with pytest.raises(TableError, match=said):
         datasets._read_frame(path, parse_info(SMALL, "fruit.toml"))
+
+
+def test_the_cover_of_a_data_set_says_what_the_whole_says() -> None:
+    for name in dataset_names():
+        cover, info = dataset_cover(name), dataset_info(name)
+        assert all(getattr(cover, f.name) == getattr(info, f.name) for f in fields(cover))
+    text = (datasets_folder() / "iris.toml").read_text(encoding="utf-8")
+    several = re.sub(r"^licence_zh = .*$", 'licence_zh = """\n[1]"""', text, flags=re.MULTILINE)
+    assert several != text and parse_cover(several, "iris.toml") == dataset_cover("iris")
+    with pytest.raises(BayesEngineError, match=r"'iris\.toml': key 'group' is missing"):
+        parse_cover(text.replace("\ngroup", "\ngruppe", 1), "iris.toml")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from bayes_engine import __version__
-from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.datasets import dataset_cover, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.workbench.hosts import is_own
@@ -330,7 +330,7 @@ def _table(workspace: Workspace) -> str:
     if given := workspace.files.get("table"):
         return given.name
     name = workspace.state.table
-    return dataset_info(name).text("title", current_language()) if name in dataset_names() else ""
+    return dataset_cover(name).text("title", current_language()) if name in dataset_names() else ""
 
 
 def _missing(state: State) -> bool:
