@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.two_gaussians import TwoGaussians
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.ledger import Ledger
@@ -16,6 +17,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
 from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.models.tan import TAN
+from bayes_engine.structure.search_trace import SearchResult
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
 from bayes_engine.workbench.laboratory.truth import Truth
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
@@ -103,6 +105,13 @@ class OnScreen:
         given = [(source.place(name), network[name].variable.levels.index(level)) for name, level in findings]
         asked: keys.Pairs = current().seen(keys.NET_G_QUERY)
         return network, row_of(network, given), row_of(network, asked)
+
+    @property
+    def search(self) -> SearchResult:
+        learned = network_source.source().learned
+        if learned is None or learned.model.search_ is None:
+            raise BayesEngineError("no search has found this network")
+        return learned.model.search_
 
     @property
     def mixture(self) -> GaussianMixtureRun:

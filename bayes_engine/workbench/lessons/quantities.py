@@ -7,29 +7,23 @@ another one when the losses, the smoothing, the prior, the case or a setting of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from inspect import signature
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.margins import FlipMargin, flip_margins
-from bayes_engine.decision.two_gaussians import TwoGaussians, boundaries
+from bayes_engine.decision.two_gaussians import boundaries
 from bayes_engine.errors import BayesEngineError, ParameterError
-from bayes_engine.factors.network import Network
 from bayes_engine.inference.beliefs import joint_belief, node_beliefs
-from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.language import Message
-from bayes_engine.ledger import Ledger, Status, class_position
+from bayes_engine.ledger import Status, class_position
 from bayes_engine.logspace import log
-from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.projection import NumericRows, Projection, transformed_naive_bayes
+from bayes_engine.models.projection import transformed_naive_bayes
 from bayes_engine.models.semi_naive import SemiNaive
-from bayes_engine.models.tan import TAN
 from bayes_engine.table.kinds import Level
 from bayes_engine.workbench.derivation.demonstrations import base_rate, climb, numbers_drawn
 from bayes_engine.workbench.derivation.dependence import contingency, grow
@@ -40,84 +34,9 @@ from bayes_engine.workbench.derivation.gibbs_walk import exact
 from bayes_engine.workbench.derivation.modes_of_use import posterior_of, without_rows
 from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.laboratory.smoothing import RULES, curves
-from bayes_engine.workbench.laboratory.truth import Truth, bayes_risk
+from bayes_engine.workbench.laboratory.truth import bayes_risk
+from bayes_engine.workbench.lessons.in_use import InUse
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
-
-
-class InUse(Protocol):
-    """What is on screen, each part computed when it is asked for."""
-
-    @property
-    def X(self) -> pd.DataFrame:
-        """The features of the table in use, and `y` its classes."""
-
-    @property
-    def y(self) -> Any: ...
-    @property
-    def model(self) -> GenerativeClassifier:
-        """The active model, before any calibration."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """The case explained, at the prior of use."""
-
-    @property
-    def case(self) -> pd.DataFrame:
-        """The case, a frame of one row."""
-
-    @property
-    def loss(self) -> LossMatrix:
-        """The losses of the case."""
-
-    @property
-    def prior(self) -> Mapping[Any, float]:
-        """The prior of use, or the model's own."""
-
-    @property
-    def families(self) -> tuple[Any, TAN, Any]:
-        """Naive Bayes, TAN and AODE of the page Dependence."""
-
-    @property
-    def pairs(self) -> TAN:
-        """The tree of the page Dependence, from which its pairs are."""
-
-    @property
-    def network(self) -> Network:
-        """The network in use; `evidence` what is observed, and `event` what Gibbs sampling is asked for, as places."""
-
-    @property
-    def evidence(self) -> Mapping[str, Any]: ...
-    @property
-    def event(self) -> tuple[Network, Places, Places]: ...
-    @property
-    def mixture(self) -> GaussianMixtureRun:
-        """The run of EM on the page Hidden labels; `hidden_labels` that of naive Bayes."""
-
-    @property
-    def hidden_labels(self) -> HiddenLabelRun: ...
-    @property
-    def line(self) -> tuple[Projection, float]:
-        """The line of the page Projection, with its angle in degrees."""
-
-    @property
-    def numbers(self) -> NumericRows:
-        """The columns to which naive Bayes is fitted on the page Projection."""
-
-    @property
-    def gaussians(self) -> TwoGaussians:
-        """The two known classes of the page Projection."""
-
-    @property
-    def known(self) -> tuple[Truth, LossMatrix]:
-        """The known densities of the laboratory, and its losses."""
-
-    @property
-    def removed(self) -> tuple[int, ...]:
-        """The rows that are taken away on the page Model."""
-
-    def setting(self, name: str) -> Any:
-        """A page's own setting, by the name that an address has for it."""
-
 
 QUANTITIES: dict[str, Callable[..., float]] = {}
 """All quantities, by name."""
@@ -139,6 +58,11 @@ def problem_of(answer: AskedQuantity) -> Message | None:
     if (asked := QUANTITIES.get(answer.quantity)) is None:
         names = ", ".join(sorted(QUANTITIES))
         return Message("there is no quantity '{name}'; there are {names}", {"name": answer.quantity, "names": names})
+    return problem_of_arguments(answer, asked)
+
+
+def problem_of_arguments(answer: AskedQuantity, asked: Callable[..., Any]) -> Message | None:
+    """What is wrong with the arguments that a file states for this function."""
     wanted = _arguments(asked)
     if set(answer.arguments) != set(wanted):
         words = {
@@ -158,19 +82,24 @@ def value_of(answer: AskedQuantity, used: InUse) -> float:
     if (problem := problem_of(answer)) is not None:
         raise BayesEngineError("{problem}", problem=problem)
     function = QUANTITIES[answer.quantity]
-    named = {p: answer.arguments[p.removesuffix("_")] for p in list(signature(function).parameters)[1:]}
-    value = float(function(used, **named))
+    value = float(called(function, answer, used))
     if not math.isfinite(value):
         raise BayesEngineError("the quantity '{name}' is not finite here", name=answer.quantity)
     return value
 
 
-def _arguments(function: Callable[..., float]) -> dict[str, str]:
+def called(function: Callable[..., Any], answer: AskedQuantity, used: InUse) -> Any:
+    """What a function of a list comes to, with the arguments that a file states."""
+    named = {p: answer.arguments[p.removesuffix("_")] for p in list(signature(function).parameters)[1:]}
+    return function(used, **named)
+
+
+def _arguments(function: Callable[..., Any]) -> dict[str, str]:
     parameters = list(signature(function).parameters.values())[1:]
     return {p.name.removesuffix("_"): str(p.annotation) for p in parameters}
 
 
-def _among(what: Level, known: Collection[Any]) -> Any:
+def among(what: Level, known: Collection[Any]) -> Any:
     """The one of these that is meant: a class, an action, a level; digits may be written as a text."""
     for one in known:
         if one == what or str(one) == str(what):
@@ -192,20 +121,26 @@ def _posterior(used: InUse) -> dict[Any, float]:
 def posterior(used: InUse, class_: Level) -> float:
     """P(c|x) of the case, at the prior of use."""
     p = _posterior(used)
-    return p[_among(class_, list(p))]
+    return p[among(class_, list(p))]
 
 
 @quantity
 def risk(used: InUse, decide: Level) -> float:
     """R(a|x) = Σ_j λ_aj P(c_j|x) of an action (Zhou, eq. 7.1)."""
     risks, loss = _risks(used)
-    return float(risks[loss.actions.index(_among(decide, loss.actions))])
+    return float(risks[loss.actions.index(among(decide, loss.actions))])
 
 
 @quantity
 def least_risk(used: InUse) -> float:
     """The risk of the decision, the least of all."""
     return float(_risks(used)[0].min())
+
+
+@quantity
+def regret(used: InUse, decide: Level) -> float:
+    """R(a|x) − min R(a'|x): how much more risk an action has than the decision of least risk."""
+    return risk(used, decide) - least_risk(used)
 
 
 def _risks(used: InUse) -> tuple[Any, LossMatrix]:
@@ -229,7 +164,7 @@ def _end(margin: FlipMargin, now: float) -> float:
 def flip_loss(used: InUse, decide: Level, truth: Level) -> float:
     """The value of λ(decide, truth) at which the decision becomes another."""
     loss, margins = used.loss, _margins(used)
-    cell = _among(decide, loss.actions), _among(truth, loss.classes)
+    cell = among(decide, loss.actions), among(truth, loss.classes)
     return _end(margins.losses[cell], loss.cell(*cell))
 
 
@@ -237,7 +172,7 @@ def flip_loss(used: InUse, decide: Level, truth: Level) -> float:
 def flip_prior(used: InUse, class_: Level) -> float:
     """The prior of a class at which the decision becomes another."""
     margins = _margins(used)
-    label = _among(class_, list(margins.priors))
+    label = among(class_, list(margins.priors))
     return _end(margins.priors[label], margins.prior[label])
 
 
@@ -245,7 +180,7 @@ def flip_prior(used: InUse, class_: Level) -> float:
 def log_odds(used: InUse, for_: Level, against: Level) -> float:
     """log P(c|x)/P(c'|x), in nats."""
     p = _posterior(used)
-    return float(log(np.array(p[_among(for_, list(p))])) - log(np.array(p[_among(against, list(p))])))
+    return float(log(np.array(p[among(for_, list(p))])) - log(np.array(p[among(against, list(p))])))
 
 
 @quantity
@@ -255,7 +190,7 @@ def contribution(used: InUse, column: str, for_: Level, against: Level) -> float
     rows = [term for row, term in ledger.rows if row.child == column and row.kind != "prior"]
     if not rows:
         raise ParameterError("'{name}' adds nothing here", name=column)
-    i, j = (class_position(_among(label, ledger.classes), ledger.classes) for label in (for_, against))
+    i, j = (class_position(among(label, ledger.classes), ledger.classes) for label in (for_, against))
     return float(sum(term[0, i] - term[0, j] for term in rows))
 
 
@@ -263,7 +198,7 @@ def contribution(used: InUse, column: str, for_: Level, against: Level) -> float
 def factor(used: InUse, column: str, class_: Level) -> float:
     """The factor of a column in the working: P(x_j|c, parents), or the density p(x_j|c)."""
     worked = derive(used.model, used.case)
-    k = worked.classes.index(_among(class_, worked.classes))
+    k = worked.classes.index(among(class_, worked.classes))
     for step in worked.steps:
         if step.row.child == column and step.row.kind != "prior":
             return step.factors[k]
@@ -279,7 +214,7 @@ def posterior_without(used: InUse, class_: Level) -> float:
     if p is None:
         raise BayesEngineError("this case has no posterior")
     classes = model.classes_.tolist()
-    return float(p[classes.index(_among(class_, classes))])
+    return float(p[classes.index(among(class_, classes))])
 
 
 # the estimates --------------------------------------------------------------------------------------------------------
@@ -292,7 +227,7 @@ def cpt_cell(used: InUse, column: str, level: Level, class_: Level) -> float:
     if not isinstance(table, Estimates):
         raise ParameterError("the column '{name}' has no levels here", name=column)
     levels = used.model.schema_[column].levels
-    return float(table.used.value[0, levels.index(_among(level, levels))])
+    return float(table.used.value[0, levels.index(among(level, levels))])
 
 
 @quantity
@@ -301,11 +236,11 @@ def smoothed_posterior(used: InUse, rule: str, class_: Level) -> float:
     model = used.model
     if not isinstance(model, NaiveBayes):
         raise BayesEngineError("the active model is no naive Bayes")
-    k = class_position(_among(class_, model.classes_.tolist()), model.classes_.tolist())
+    k = class_position(among(class_, model.classes_.tolist()), model.classes_.tolist())
     use = None if used.prior == model.prior_by_class else used.prior  # each smoothing has a prior of its own
     n = used.setting("lab_smoothed_n") or float(model.stats_.class_weight.sum())
     found = curves(model, used.case, [n], used.setting("lab_m"), used.setting("lab_m_base"), use=use)
-    return float(found.posterior[RULES.index(_among(rule, RULES)), 0, k])
+    return float(found.posterior[RULES.index(among(rule, RULES)), 0, k])
 
 
 @quantity
@@ -328,14 +263,14 @@ def _moments(used: InUse, column: str, class_: Level) -> MomentEstimates:
 
 
 def _estimates(used: InUse, column: str, class_: Level) -> Estimates | MomentEstimates:
-    return estimates(used.model, column, [_among(class_, used.model.classes_.tolist())])
+    return estimates(used.model, column, [among(class_, used.model.classes_.tolist())])
 
 
 @quantity
 def model_numbers(used: InUse, what: str) -> float:
     """How many numbers the active model has: "joint_cells", "factor_cells", "joint_free" or "factor_free"."""
     counted = model_size(used.model)
-    return float({name: getattr(counted, name) for name in counted._fields[:4]}[_among(what, counted._fields[:4])])
+    return float({name: getattr(counted, name) for name in counted._fields[:4]}[among(what, counted._fields[:4])])
 
 
 @quantity
@@ -343,7 +278,7 @@ def likelihood_peak(used: InUse, parameter: str) -> float:
     """Where the likelihood of the laboratory's rows is largest: "mean" or "sd"."""
     rows = numbers_drawn(used.setting("lab_rows"), used.setting("lab_row_seed"))
     best = climb(rows, used.setting("lab_mean"), used.setting("lab_sd")).best
-    return float(best[("mean", "sd").index(_among(parameter, ("mean", "sd")))])
+    return float(best[("mean", "sd").index(among(parameter, ("mean", "sd")))])
 
 
 @quantity
@@ -392,16 +327,16 @@ def twice_counted(used: InUse) -> float:
 def belief(used: InUse, node: str, level: Level) -> float:
     """P(node = level | e) in the network in use."""
     network = used.network
-    variable = network[_among(node, network.names)].variable
+    variable = network[among(node, network.names)].variable
     asked = node_beliefs(network, used.evidence).posterior[variable.name]
-    return float(asked[variable.levels.index(_among(level, variable.levels))])
+    return float(asked[variable.levels.index(among(level, variable.levels))])
 
 
 @quantity
 def information_given(used: InUse, a: str, b: str) -> float:
     """I(a; b | e) of two nodes given what is observed, in nats: 0 where they are separated."""
     names = used.network.names
-    joint = joint_belief(used.network, _among(a, names), _among(b, names), used.evidence)
+    joint = joint_belief(used.network, among(a, names), among(b, names), used.evidence)
     return 0.0 if joint.independent else joint.information
 
 
@@ -415,6 +350,15 @@ def event_probability(used: InUse) -> float:
 def arcs(used: InUse) -> float:
     """The number of arcs of the network in use."""
     return float(sum(len(cpt.parents) for cpt in used.network.cpts))
+
+
+@quantity
+def marginal_likelihood(used: InUse) -> float:
+    """log P(D|B) of the learned structure, in nats, its tables integrated out under the Dirichlet prior of the score:
+    K2's, one for each cell, or BDeu's."""
+    if used.setting("net_score") not in ("k2", "bdeu"):
+        raise BayesEngineError("the score in use, a price for each parameter, is no marginal likelihood")
+    return used.search.score
 
 
 # hidden labels --------------------------------------------------------------------------------------------------------
@@ -455,11 +399,11 @@ def separation(used: InUse) -> float:
 def boundary_error(used: InUse, rule: str) -> float:
     """The error rate of "fisher", "lda" or "bayes" on the two known classes."""
     rules = boundaries(used.gaussians)
-    return float(getattr(rules, _among(rule, ("fisher", "lda", "bayes"))).error)
+    return float(getattr(rules, among(rule, ("fisher", "lda", "bayes"))).error)
 
 
 @quantity
 def correlation_within(used: InUse, step: str) -> float:
     """The mean |r| of two columns within the classes: "raw", or after "pca" or "lda"."""
     steps, _scheme = transformed_naive_bayes(used.numbers)
-    return steps[_among(step, list(steps))].correlation
+    return steps[among(step, list(steps))].correlation
