@@ -7,7 +7,8 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
-from pages.active import required
+from pages.active import predicting, required
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose, current, end_page, on_click
@@ -33,6 +34,9 @@ except BayesEngineError as error:  # an exercise that cannot be drawn, a model t
 exercise_banner(one)
 views = {"decision": _("The decision"), "nomogram": _("Nomogram"), "ask": _("What to ask next")}
 view = choose(_("View"), keys.CASE_VIEW, views, titled=False)
+if not predicting.shows(f"case/{view}"):
+    decision(one, None)
+    end_page()
 if view == "ask":
     ask.interview(one)
     end_page()
@@ -48,6 +52,9 @@ if worked.filling:
     fill_in.rows_to_count(one)
 else:
     decision(one, worked.exact)
+if not predicting.shows("case/working"):
+    held_back(table)
+    end_page()
 working(one, worked)
 if not worked.filling:
     firmness(one, worked.exact)

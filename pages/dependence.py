@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
-from pages.active import required
+from pages.active import predicting, required
 from pages.runtime.escape import md
 from pages.runtime.state import end_page
 from pages.shell.frame import title
@@ -32,7 +32,8 @@ try:
 except BayesEngineError as error:
     required.columns_refused(error)
     end_page()
-answer.which_pairs_depend(table, dependences)
+if predicting.shows("dependence/answer"):
+    answer.which_pairs_depend(table, dependences)
 matters = st.container()  # filled last: it takes the longest
 sections(
     {
@@ -44,7 +45,7 @@ sections(
         "examples": double_counting.live_examples,
     }
 )
-if dependences.pairs:
+if dependences.pairs and predicting.shows("dependence/answer"):
     with matters:
         answer.cost(table)
 for note in table.parts.notes:

@@ -5,7 +5,8 @@ boot()
 
 from bayes_engine.errors import BayesEngineError
 from pages import active
-from pages.active import required
+from pages.active import predicting, required
+from pages.components.held_back import held_back
 from pages.shell.frame import title
 from pages.views.hidden import controls, labels, missing_cell, mixture
 
@@ -19,6 +20,9 @@ parts = {
     "cell": missing_cell.show,
 }
 try:
-    parts[part](table)
+    if predicting.shows(f"hidden/{part}"):
+        parts[part](table)
+    else:
+        held_back(table)
 except BayesEngineError as error:  # no run, and nothing to show of it
     controls.engine_message(error.message)

@@ -5,7 +5,8 @@ boot()
 
 from bayes_engine.language import _
 from pages import active
-from pages.active import required
+from pages.active import predicting, required
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose
 from pages.shell.frame import title
@@ -21,4 +22,7 @@ VIEWS = {
 title()
 table = required.fittable(active.table_in_use())
 view = choose(_("View"), keys.MODEL_VIEW, {view: words for view, (words, _show) in VIEWS.items()}, titled=False)
-VIEWS[view][1](table)
+if predicting.shows(f"model/{view}"):
+    VIEWS[view][1](table)
+else:
+    held_back(table)

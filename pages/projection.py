@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
-from pages.active import required
+from pages.active import predicting, required
 from pages.active.projected import line_in_use, numeric_columns
 from pages.components.derivations import derivations
 from pages.runtime.state import end_page
@@ -41,7 +41,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     line = projection.or_explain(lambda: line_in_use(table, pair))
     if line is not None:
         projection.choose_direction(line)
-if line is not None:
+if line is not None and predicting.shows("projection/line"):
     with picture:
         projection.draw_line(table, pair, line)
     projection.line_in_words(table, pair, line)

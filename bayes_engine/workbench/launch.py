@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from bayes_engine.language import _, preferred, set_language
 from bayes_engine.workbench import loading, private
 from bayes_engine.workbench.front import Front
+from bayes_engine.workbench.lessons.class_answers import CLASS
 from bayes_engine.workbench.workers import pool
 
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
@@ -195,8 +196,8 @@ def _in_url(address: str) -> str:
     return f"[{address}]" if ":" in address else address
 
 
-def announcement(url: str, other: Sequence[str] = ()) -> str:
-    """What the terminal says once the classroom is open: the address and its QR code."""
+def announcement(url: str, other: Sequence[str] = (), key: str = "") -> str:
+    """What the terminal says once the classroom is open: the address and its QR code, and the teacher's key."""
     import segno
 
     matrix = [list(row) for row in segno.make(url, micro=False, error="m").matrix_iter(border=2)]
@@ -209,6 +210,8 @@ def announcement(url: str, other: Sequence[str] = ()) -> str:
     if other:
         lines.append(_("Other addresses of this computer: {list}; choose with --classroom ADDRESS.").format(
             list=", ".join(other)))  # fmt: skip
+    if key:
+        lines.append(_("Key of the teacher, for the menu «Teacher» of the app: {key}").format(key=key))
     return "\n".join([*lines, _("The button «Share» shows the QR code of what is on screen. End with Ctrl+C.")])
 
 
@@ -235,10 +238,11 @@ def put_in_front(address: str | None) -> None:
         scheme, port = where()
         url = f"{scheme}://{_in_url(address)}:{port}"
         others = [one for one in lan_addresses() if one != address]
+        key = CLASS.new_key()
         try:
-            print(announcement(url, others), flush=True)  # noqa: T201
+            print(announcement(url, others, key), flush=True)  # noqa: T201
         except UnicodeEncodeError:  # a terminal without block characters
-            print(url, flush=True)  # noqa: T201
+            print(url, key, sep="\n", flush=True)  # noqa: T201
 
     pages = app_file().parent / "pages"
     private.wrap_application(lambda app, where: Front(app, address, partial(opened, where), pages))

@@ -13,7 +13,14 @@ from pages.active import own_lessons
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State, current, state_from_values
 
-OWN = (keys.LESSON, keys.LESSON_ANSWER, keys.LESSON_SHOWN, keys.OWN_STEP)
+OWN = (
+    keys.LESSON,
+    keys.LESSON_ANSWER,
+    keys.LESSON_SHOWN,
+    keys.LESSON_PREDICTS,
+    keys.LESSON_COMMITTED,
+    keys.OWN_STEP,
+)
 """The settings of the bar."""
 
 
@@ -71,13 +78,13 @@ def opened_by(values: Mapping[str, Any], state: State) -> State:
 
 def begun(name: str, state: State) -> State:
     """The state in which a lesson of the chapter begins."""
-    return opened_by(lessons()[name].state, state).showing(_mark(name))
+    return _beginning(lessons()[name].state, state, _mark(name))
 
 
 def begun_own(i: int, state: State) -> State:
     """The state in which a step of one's own list begins; the state as it is where the list has none such."""
     own = own_lessons.in_hand(state).lessons
-    return opened_by(own[i].state, state).showing(_mark("", i)) if i < len(own) else state
+    return _beginning(own[i].state, state, _mark("", i)) if i < len(own) else state
 
 
 def with_values(name: str, values: Mapping[str, Any], state: State) -> State:
@@ -87,7 +94,13 @@ def with_values(name: str, values: Mapping[str, Any], state: State) -> State:
 
 def _with(own: Mapping[str, Any], values: Mapping[str, Any], state: State, mark: keys.Setting) -> State:
     view = {**own.get("view", {}), **values.get("view", {})}
-    return opened_by({**own, **values, "view": view}, state).showing(mark)
+    return _beginning({**own, **values, "view": view}, state, mark)
+
+
+def _beginning(values: Mapping[str, Any], state: State, mark: keys.Setting) -> State:
+    """A state of a lesson; whoever predicts goes on doing so."""
+    opened = opened_by(values, state).showing(mark)
+    return opened.showing(keys.LESSON_PREDICTS.to(True)) if state.seen(keys.LESSON_PREDICTS) else opened
 
 
 def _mark(name: str, i: int = -1) -> keys.Setting:

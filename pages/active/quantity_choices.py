@@ -19,6 +19,7 @@ FIXED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("likelihood_peak", "parameter"): ("mean", "sd"),
     ("boundary_error", "rule"): ("fisher", "lda", "bayes"),
     ("correlation_within", "step"): ("raw", "pca", "lda"),
+    ("smoothed_posterior", "rule"): ("none", "zero-only", "laplace", "m-estimate"),
 }
 """Arguments whose choices are no part of the state."""
 NODES = ("belief", "information_given")
@@ -31,12 +32,14 @@ def quantity_names() -> dict[str, str]:
         "posterior": _("P(c|x), the posterior of a class"),
         "risk": _("R(a|x), the risk of an action"),
         "least_risk": _("the risk of the decision"),
+        "regret": _("the regret of an action: its risk less the least"),
         "flip_loss": _("the λ at which the decision becomes another"),
         "flip_prior": _("the prior at which the decision becomes another"),
         "log_odds": _("the log-odds of two classes, in nats"),
         "contribution": _("what a column adds to the log-odds, in nats"),
         "factor": _("the factor of a column in the working"),
         "posterior_without": _("P(c|x) without the rows that are taken away"),
+        "smoothed_posterior": _("P(c|x) under one of the laboratory's smoothings"),
         "cpt_cell": _("P(value|c) as the model estimates it"),
         "mean": _("the mean of a column in a class"),
         "mean_low": _("the lower end of that mean's 95 % interval"),
@@ -51,6 +54,7 @@ def quantity_names() -> dict[str, str]:
         "information_given": _("I(a; b|e) of two nodes, in nats"),
         "event_probability": _("the probability that Gibbs sampling is asked for"),
         "arcs": _("the number of arcs of the network"),
+        "marginal_likelihood": _("log P(D|B) of the learned structure, in nats"),
         "mixture_objective": _("what EM maximizes, after the step shown"),
         "mixture_steps": _("the M steps until EM stopped"),
         "hidden_right": _("how many hidden labels EM has right"),

@@ -10,7 +10,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.chains.chain import TITLES, Chain, Line
-from pages.active import derived
+from pages.active import derived, predicting
 from pages.components.film import film_bar, film_frame, step_shown
 from pages.runtime import private
 from pages.runtime import view_keys as keys
@@ -58,6 +58,8 @@ class Offer(NamedTuple):
 
 def derivations(place: str, offers: Mapping[str, Offer]) -> None:
     """The choice of a derivation of this place, by the names of TITLES; and the one that is open."""
+    if not predicting.shows("derivations"):
+        return
     wanted = current().seen(keys.DERIVED)
     st.segmented_control(
         _("Derivations"),

@@ -81,6 +81,17 @@ def session_id() -> str:
     return "" if context is None else context.session_id
 
 
+def visitor() -> str:
+    """What tells this browser from others, also after a reload: the token that Streamlit gives it against forged
+    uploads; of a visitor without one the session. "" outside of a run."""
+    import streamlit as st
+    from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+
+    cookie = st.context.cookies.get("_streamlit_xsrf", "")
+    token, _when = decode_xsrf_token_string(cookie) if cookie else (None, None)
+    return token.hex() if token else session_id()
+
+
 def running() -> Runtime | None:
     """The server this process runs; None in tests and scripts."""
     runtime = Runtime.instance() if Runtime.exists() else None

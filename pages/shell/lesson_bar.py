@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
-from bayes_engine.numerals import number
-from bayes_engine.workbench.lessons.lesson_format import AskedQuantity, Lesson
-from pages.active import lesson_in_use
+from bayes_engine.workbench.lessons.lesson_format import Lesson
+from pages.active import lesson_in_use, predicting
 from pages.components.component import component
 from pages.components.lesson_words import formula
 from pages.runtime import private
-from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound_to, current, goes_to, on_click, sets
+from pages.runtime.state import current, goes_to, on_click
+from pages.shell import class_question
 
 _keys_pressed = component(__file__, "bayes_lesson_keys")
 _STYLE = private.style("""
@@ -30,14 +28,32 @@ def lesson_bar(here: str) -> None:
     """Draw the bar, where a lesson runs."""
     if (at := lesson_in_use.running()) is None:
         return
+    from pages.shell.lesson_question import question  # which needs the whole library
+
     st.html(_STYLE)
     with st.container(border=True, key="lesson_bar"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_steps"):
             _steps(at)
             _aside(at, here)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_question"):
-            _question(at.lesson)
+        question(at.lesson)
+        class_question.of_teacher(at)
     _keys_pressed(key="lesson_keys")
+
+
+def held_back(here: str) -> bool:
+    """Whether a page is not drawn: any but the lesson's own while its answer is to be predicted, for which of its parts
+    may be seen is known of that one alone."""
+    at = lesson_in_use.running()
+    if at is None or here == at.lesson.page or not predicting.holds_back():
+        return False
+    st.info(_("This page could give the answer away. Commit to a prediction first, or leave the lesson."))
+    st.button(
+        _("To the question"),
+        key="lesson_to_question",
+        icon=":material/arrow_back:",
+        **goes_to(at.lesson.page, lambda s: s),
+    )
+    return True
 
 
 def _steps(at: lesson_in_use.Running) -> None:
@@ -122,50 +138,3 @@ def _deeper(at: lesson_in_use.Running, lesson: Lesson) -> None:
                 lambda s, one=one, values=values: derived.opened(one, at.with_values(values, s)),
             ),
         )
-
-
-def _question(lesson: Lesson) -> None:
-    title, question = (md(lesson.text(name, current_language()), 300) for name in ("title", "question"))
-    st.markdown(f"**{title}** · {question}" if question else f"**{title}**", width="stretch")
-    if lesson.answer is None:
-        return
-    st.text_input(
-        _("Your answer"),
-        label_visibility="collapsed",
-        placeholder=_("Your answer (key q)"),
-        width=170,
-        max_chars=LONGEST,
-        **bound_to(keys.LESSON_ANSWER),
-    )
-    shown = current().seen(keys.LESSON_SHOWN)
-    label = _("Hide") if shown else _("Show")
-    st.button(label, key="lesson_show", type="tertiary", **sets(keys.LESSON_SHOWN.to(not shown)))
-    given = current().seen(keys.LESSON_ANSWER)
-    if given.strip() or shown:
-        st.markdown(_judged(lesson.answer, given, shown=shown), width="content")
-
-
-def _judged(answer: AskedQuantity, given: str, *, shown: bool) -> str:
-    """Whether what was given is the answer in the state that is on screen; the answer itself, once it is `shown`."""
-    from bayes_engine.workbench.derivation.check import mark
-    from pages.active.on_screen import answer_in_use
-
-    try:
-        right = answer_in_use(answer)
-    except BayesEngineError as error:
-        return f":material/info: {error.message.local(md)}"
-    value = number(right).replace("-", "−")
-    said = {
-        "blank": "",
-        "right": ":green[:material/check_circle:] " + _("Right: {value}").format(value=value),
-        "wrong": ":red[:material/cancel:] " + _("Not in this state. Three digits are enough."),
-        "unreadable": ":material/help: "
-        + _("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5."),
-    }[judged := mark(given, right)]
-    if shown and judged != "right":
-        said = f"{said} {_('It is {value}.').format(value=f'**{value}**')}"
-    return said.strip()
-
-
-LONGEST = 40
-"""An answer has at most so many characters."""

@@ -10,9 +10,9 @@ import streamlit as st
 import bayes_engine.decision.evaluate
 import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
 from pages.active import own_lessons
-from pages.runtime import addresses, cache, jobs, logs, private, sessions
+from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
 from pages.runtime.state import PageEnded, current, query_params, write_url
-from pages.shell import add_view, chips, classroom, frame, lesson_bar, workspace
+from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, workspace
 
 
 @st.cache_resource(show_spinner=False)
@@ -34,6 +34,7 @@ def _process_start() -> None:
 def run(begun: frame.Run) -> None:
     """Draw the sidebar and the page."""
     _process_start()
+    wake.begin()
     pages = {Path(file).stem: there for file, there in begun.listed.items()}
     try:
         with jobs.showing_progress(), cache.drawing():
@@ -51,12 +52,15 @@ def run(begun: frame.Run) -> None:
                 with st.container(horizontal=True, gap="small", key="sidebar_foot"):
                     classroom.share()
                     add_view.button(begun.here)
+                class_question.menu()
             if under_way is not None:
                 jobs.progress_box(under_way)
             workspace.notice(begun.here, frozenset(pages))
             chips.warnings()
+            class_question.line()
             lesson_bar.lesson_bar(begun.here)
-            begun.page.run()
+            if not lesson_bar.held_back(begun.here):
+                begun.page.run()
     except PageEnded:
         pass
     finally:

@@ -31,7 +31,7 @@ def test_the_lessons_of_the_chapter_are_a_list_and_each_file_of_theirs_is_one() 
 
 
 def test_a_lesson_of_the_chapter_has_all_that_a_lesson_can_have() -> None:
-    may_be_empty = {"formula", "equation", "concepts", "open_questions", "derivations"}
+    may_be_empty = {"predict", "formula", "equation", "concepts", "open_questions", "derivations"}
     for name, lesson in lessons().items():
         empty = {f.name for f in fields(Lesson) if f.name != "state" and not getattr(lesson, f.name)}
         assert empty <= may_be_empty, name

@@ -36,6 +36,16 @@ class Further(Bilingual):
     state: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Predicted(Bilingual):
+    """What is asked before the answer is seen, where that is another question than the lesson's own: which class, which
+    pair, which arc (`choices.CHOICES`), or a quantity."""
+
+    question: str
+    question_zh: str
+    answer: AskedQuantity
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lesson(Bilingual):
     """One lesson: a `title`, the `page` and the `state` that it opens, and what more there is. `state` holds the fields
@@ -44,7 +54,8 @@ class Lesson(Bilingual):
     `equation` its number in Zhou's book where it has one. `concepts` and `open_questions` number those of the chapter
     that the lesson is about; `section` and `place` say where it stands there. The lessons of the built-in chapter have
     all of it; of others a title, a page and a state are enough. `derivations` go deeper, by their names in
-    `chains.chain.TITLES`, each with what of the lesson's state is another there."""
+    `chains.chain.TITLES`, each with what of the lesson's state is another there.
+    `predict` is asked in place of the question where the answer is to be predicted."""
 
     title: str
     title_zh: str = ""
@@ -66,6 +77,7 @@ class Lesson(Bilingual):
     concepts: tuple[int, ...] = ()
     open_questions: tuple[int, ...] = ()
     derivations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    predict: Predicted | None = None
 
 
 @dataclass(frozen=True)

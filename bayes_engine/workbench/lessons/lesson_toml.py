@@ -80,8 +80,9 @@ def line_of(text: str, key: str) -> int:
 def lesson_of(values: dict[str, Any], file: str, where: str = "") -> Lesson:
     """The table `where` of a file as a `Lesson`; anything wrong in it raises BayesEngineError, naming `file` and the
     key."""
-    from bayes_engine.workbench.derivation.chains.chain import TITLES
-    from bayes_engine.workbench.lessons.quantities import problem_of  # which needs the whole library
+    from bayes_engine.workbench.derivation.chains.chain import TITLES  # which needs the whole library
+    from bayes_engine.workbench.lessons.choices import problem_of_question
+    from bayes_engine.workbench.lessons.quantities import problem_of
 
     lesson: Lesson = record(Lesson, values, file, where)
     prefix = f"{where}." if where else ""
@@ -120,6 +121,8 @@ def lesson_of(values: dict[str, Any], file: str, where: str = "") -> Lesson:
         holds(False, "answer", problem)
     else:
         holds(bool(lesson.question), "answer", Message("an answer has a question"))
+    if lesson.predict is not None and (problem := problem_of_question(lesson.predict.answer)) is not None:
+        holds(False, "predict.answer", problem)
     return lesson
 
 

@@ -8,6 +8,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.components import pixels
+from pages.components.held_back import held_back
 from pages.runtime.escape import md
 from pages.runtime.state import end_page
 from pages.views.case import pixel_case, text_message
@@ -17,9 +18,9 @@ from pages.views.case.posterior_band import posterior_band
 from pages.views.case.verdict import contributions, decision_and_risks
 
 
-def decision(one: CaseInUse, exact: Working | Message) -> None:
-    """The sentence and what spoke for it, beside the case; or where there is no working, the case to be changed and
-    why, and the page ends here."""
+def decision(one: CaseInUse, exact: Working | Message | None) -> None:
+    """The sentence and what spoke for it, beside the case; the case alone while that is to be predicted (None); or
+    where there is no working, the case to be changed and why, and the page ends here."""
     image = None if one.seed else pixels.picture(one.table)
     texts = active.text_columns(one.table)
     large = bool(image or texts)  # the case itself takes the wide column, and the sentence stands beside it
@@ -32,7 +33,8 @@ def decision(one: CaseInUse, exact: Working | Message) -> None:
         else:
             with st.container(key="case_editor"):
                 case_editor(one.table, one.values, drawn=image.names if image else texts)
-            own_row(one)
+            if exact is not None:
+                own_row(one)
     with main:
         if image:
             pixel_case.pixel_case(one, image, exact if isinstance(exact, Working) else None)
@@ -41,6 +43,9 @@ def decision(one: CaseInUse, exact: Working | Message) -> None:
         if isinstance(exact, Message):
             st.warning(exact.local(md))
             end_page()
+        if exact is None:
+            held_back(one.table)
+            return
         if not large:
             decision_and_risks(one, exact)
         contributions(one, exact, drawn=large)

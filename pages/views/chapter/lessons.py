@@ -29,7 +29,8 @@ def section() -> None:
     names = of_section(chosen)
     st.caption(
         _(
-            "{n} steps. While a lesson runs, ← and → go to the step before and the next one, q goes to the answer."
+            "{n} steps. While a lesson runs, ← and → go to the step before and the next one, q goes to the answer. "
+            "«Predict first» hides the answer until you have committed to one."
         ).format(n=len(names))
     )
     for i, name in enumerate(names, 1):

@@ -9,7 +9,8 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
-from pages.active import units
+from pages.active import predicting, units
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import choose
@@ -38,7 +39,10 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
     }
     shown = choose(_("Part of the page"), keys.DEPENDENCE_TAB, {name: titles[name] for name in drawn}, titled=False)
     try:
-        drawn[shown]()
+        if predicting.shows(f"dependence/{shown}"):
+            drawn[shown]()
+        else:
+            held_back(active.fittable(active.table_in_use()))
     except BayesEngineError as error:
         st.warning(error.message.local(md))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

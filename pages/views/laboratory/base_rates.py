@@ -8,7 +8,9 @@ from bayes_engine.language import _
 from bayes_engine.numerals import certain, number
 from bayes_engine.workbench.derivation.demonstrations import BaseRate, base_rate, posterior_curve
 from bayes_engine.workbench.figures import laboratory as figures
+from pages.active import predicting
 from pages.components.chart import chart
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.state import bound_to, current, dark, sets, within_limits
 
@@ -20,6 +22,9 @@ def show() -> None:
     left, right = st.columns([3, 2], gap="medium")
     rates = _choose()
     _stories()
+    if not predicting.shows("laboratory/rates"):
+        held_back()
+        return
     with left:
         names = (_("ill, positive"), _("ill, negative"), _("well, positive"), _("well, negative"))
         chart(

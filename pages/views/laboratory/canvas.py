@@ -26,8 +26,8 @@ _component = component(
 MOST_DRAWN = 600
 
 
-def draw(setup: Setup, sample: Sample, models: Sequence[str]) -> None:
-    """The plane: regions, ellipses, the sample, and the boundaries of these fitted models."""
+def draw(setup: Setup, sample: Sample, models: Sequence[str], *, with_risk: bool) -> None:
+    """The plane: regions, ellipses, the sample, the boundaries of these fitted models, and the Bayes risk."""
     key = "laboratory"
 
     def moved() -> None:
@@ -44,7 +44,7 @@ def draw(setup: Setup, sample: Sample, models: Sequence[str]) -> None:
 
     _component(
         key=key,
-        data=_drawn(setup, sample, models) | {"seen": last_message(key)},
+        data=_drawn(setup, sample, models, with_risk) | {"seen": last_message(key)},
         on_moved_change=moved,
         on_drawn_change=drawn,
     )
@@ -67,7 +67,8 @@ def pen(setup: Setup) -> int:
     return current().seen_among(keys.LAB_PEN, range(len(setup.priors)))
 
 
-def _drawn(setup: Setup, sample: Sample, models: Sequence[str]) -> dict[str, Any]:
+def _drawn(setup: Setup, sample: Sample, models: Sequence[str], with_risk: bool) -> dict[str, Any]:
+    unknown = _("Bayes risk R* = ?")
     classes = [ink(c, k) for k, c in enumerate(setup.classes)]
     refuse = {"label": _("refuse"), "light": EXTRA_COLOURS[0][0], "dark": EXTRA_COLOURS[0][1]}
     return {
@@ -93,11 +94,11 @@ def _drawn(setup: Setup, sample: Sample, models: Sequence[str]) -> dict[str, Any
             for name in models
             if name in sample.lines
         ],
-        "risk": number(sample.bayes.value),
+        "risk": number(sample.bayes.value) if with_risk else "",
         "words": {
             "label": _("Two columns of a known density: regions of the best decision and fitted boundaries"),
-            "risk": _("Bayes risk R* = {risk}"),
-            "about": _("Bayes risk R* ≈ {risk}"),
+            "risk": _("Bayes risk R* = {risk}") if with_risk else unknown,
+            "about": _("Bayes risk R* ≈ {risk}") if with_risk else unknown,
             "optimal": _("best possible boundary"),
             "mean": _("mean of class {class}; arrow keys move it"),
             "axis": _("spread of class {class}; up and down stretch it, left and right turn it"),

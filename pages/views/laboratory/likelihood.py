@@ -12,7 +12,9 @@ from bayes_engine.logspace import exp
 from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, multinomial, numbers_drawn
 from bayes_engine.workbench.figures import laboratory as figures
+from pages.active import predicting
 from pages.components.chart import chart
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State, choose, control, current, dark, sets, within_limits
 
@@ -21,6 +23,11 @@ LEVELS = ("a", "b", "c")
 
 def show() -> None:
     n, seed = current().seen(keys.LAB_ROWS), current().seen(keys.LAB_ROW_SEED)
+    if not predicting.shows("laboratory/likelihood"):
+        _sample(seed)
+        _rows(n, seed)
+        held_back()
+        return
     if current().seen(keys.LAB_FAMILY) == "gaussian":
         _gaussian(n, seed)
     else:
@@ -44,6 +51,15 @@ def _sample(seed: int) -> None:
             key="lab_rows_again",
             **sets(keys.LAB_ROW_SEED.to(seed + 1)),
         )
+
+
+def _rows(n: int, seed: int) -> None:
+    """The rows alone, of which something is to be predicted."""
+    if current().seen(keys.LAB_FAMILY) == "gaussian":
+        rows = [f"{x:.2f}" for x in numbers_drawn(n, seed)]
+    else:
+        rows = [f"{level}: {k}" for level, k in zip(LEVELS, levels_drawn(n, seed), strict=True)]
+    st.markdown(_("The rows: {rows}").format(rows=_(", ").join(rows).replace("-", "−")))
 
 
 def _signed(value: float, decimals: int = 3) -> str:

@@ -12,9 +12,11 @@ from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.figures import laboratory as figures
 from bayes_engine.workbench.laboratory.excess_risk import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth, best_in_cells
+from pages.active import predicting
 from pages.active import sandbox as known
 from pages.active.sandbox import Setup
 from pages.components.chart import chart
+from pages.components.held_back import held_back
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -29,15 +31,15 @@ def show() -> None:
     setup = known.in_use()
     left, right = st.columns([3, 2], gap="medium")
     lab.choose(setup)
-    sample = study.sample_of(setup)
+    sample, shown = study.sample_of(setup), predicting.shows("laboratory/risks")
     with left:
-        if setup.kind == "table":
+        if setup.kind == "table" and shown:
             _cells(setup, sample)
-        else:
+        elif setup.kind != "table":
             if setup.kind == "drawn":
                 _pen(setup)
             models = [name for name in study.models_of(setup) if name in current().seen(keys.LAB_MODELS)]
-            draw(setup, sample, models)
+            draw(setup, sample, models, with_risk=shown)
             if setup.kind == "gauss":
                 st.caption(
                     _("Drag a letter to move its class, a ring to stretch and turn it; the arrow keys do so too.")
@@ -49,6 +51,10 @@ def show() -> None:
                 format_func=model_name,
                 **bound_to(keys.LAB_MODELS, tuple(models)),
             )
+    if not shown:
+        with right:
+            held_back()
+        return
     with right:
         _floor(setup, sample)
         curve = study.excess_of(setup)

@@ -17,8 +17,9 @@ from bayes_engine.priors import Base
 from bayes_engine.workbench.figures.laboratory import RULE_INKS
 from bayes_engine.workbench.laboratory import smoothing as lab
 from pages import active
-from pages.active import required
+from pages.active import predicting, required
 from pages.components.component import component, is_number, last_message, read_message
+from pages.components.held_back import held_back
 from pages.components.plane import action_inks
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
@@ -69,6 +70,9 @@ def rule_words(rule: str) -> str:
 def show() -> None:
     table = required.fittable(active.table_in_use())
     fitted = required.model(table)
+    if not predicting.shows("laboratory/smoothing"):
+        held_back(table)
+        return
     naive = fitted.uncalibrated
     if not isinstance(naive.model, NaiveBayes):
         naive = active.fit(table, COMPARED)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from pages import active
+from pages.active import predicting
 from pages.active.models import notes_of
 from pages.components import pixels
 from pages.components.derivations import derivations
@@ -55,7 +56,8 @@ def conditionals(table: active.FittableTable) -> None:
     with prior:
         prior_and_parameter_count.class_prior(table, fitted)
     with numbers:
-        prior_and_parameter_count.parameter_count(table, fitted)
+        if predicting.shows("model/numbers"):
+            prior_and_parameter_count.parameter_count(table, fitted)
     derivations("prior", derived.of_prior(table, fitted))
     if fitted.spec.family in active.NAIVE:
         likelihood_choice(table)

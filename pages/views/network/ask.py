@@ -8,6 +8,7 @@ import streamlit as st
 
 from bayes_engine.errors import TooLarge
 from bayes_engine.language import _
+from pages.active import predicting
 from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -30,6 +31,9 @@ def ask(source: Source) -> None:
     }
     titles = {name: f"{icon} {title}" for name, (title, icon, _draw) in parts.items()}
     part = choose(_("What is asked"), keys.NET_PART, titles, titled=False)
+    if not predicting.shows(f"network/{part}"):
+        tables(source)
+        return
     try:
         parts[part][2](source)
     except TooLarge as error:

@@ -15,6 +15,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
     exact,
     walk,
 )
+from pages.active import predicting
 from pages.active.network_source import Source
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
@@ -23,12 +24,16 @@ from pages.views.network.gibbs_communicating_classes import communicating_classe
 from pages.views.network.gibbs_question import Question, question
 from pages.views.network.gibbs_runs import Settings, comparison, controls, diagnostics, results, settings
 from pages.views.network.gibbs_walk import player
+from pages.views.network.tables import tables
 
 
 def gibbs(source: Source) -> None:
     """The question, the walk, the communicating classes, the comparison and its diagnostics."""
     picture = st.container()
     asked = question(source)
+    if not predicting.shows("network/gibbs"):
+        tables(source)
+        return
     now = settings(asked)
     truth = _exact(asked)
     film = _walk(asked, now.settings.sweeps, now.seed)

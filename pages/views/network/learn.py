@@ -12,8 +12,9 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.search import SearchResult
 from pages import active
-from pages.active import required, units
+from pages.active import predicting, required, units
 from pages.active.network_source import Source
+from pages.components.held_back import held_back
 from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -57,6 +58,10 @@ def learn(source: Source) -> None:
     _rows(here)
     answer = st.container()  # what was found, above what it depends on
     settings(here, asked)
+    if not predicting.shows("network/learn"):
+        with answer:
+            held_back(table)
+        return
     wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
     forget_others([run_key(here, t) for t in wanted])
     try:

@@ -12,6 +12,7 @@ from bayes_engine.factors.network import CPT
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.active import network_source as sources
+from pages.active import predicting
 from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import content_key
@@ -34,7 +35,7 @@ def tables(source: Source) -> None:
     with figure:
         draw(
             source,
-            answer=beliefs_or_none(source, evidence),
+            answer=beliefs_or_none(source, evidence) if predicting.shows("network/beliefs") else None,
             marks=Marks(nodes=dict.fromkeys(evidence, "evidence")),
             selected=node,
             on_node=lambda name: change(lambda s: s.showing(keys.NET_NODE.to(source.place(name)))),

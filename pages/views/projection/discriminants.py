@@ -32,9 +32,10 @@ from bayes_engine.stats.assumptions import BoxM, Mardia
 from bayes_engine.workbench.figures.projection import MOST_ROWS, losses_along_pooling, on_two_directions
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
-from pages.active import units
+from pages.active import predicting, units
 from pages.active.projected import numeric_columns, rows_of
 from pages.components.chart import chart
+from pages.components.held_back import held_back
 from pages.components.plane import Ink, PlaneView, Points, Side, plane
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -56,6 +57,9 @@ ILL = 1e3
 def sections(table: active.FittableTable, pair: tuple[str, str]) -> None:
     """What more is asked of the projection, one question at a time, of those that this table allows; `pair` are the
     columns looked at."""
+    if not predicting.shows("projection/sections"):
+        held_back(table)
+        return
     titles = {"demo": _("Fisher = LDA = Bayes?"), "dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
     if len(table.classes) > 2:
         titles = {"planes": _("All columns on two directions"), **titles}

@@ -11,8 +11,10 @@ import streamlit as st
 from bayes_engine.decision.two_gaussians import Boundaries, TwoGaussians, boundaries
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.projection import three_boundaries
+from pages.active import predicting
 from pages.active.projected import classes_in_use, unequal
 from pages.components.chart import chart
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.state import bound_to, dark, sets, within_limits
 
@@ -26,6 +28,9 @@ SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
 
 def equivalence() -> None:
     """The demo: sliders, the three lines, the three error rates."""
+    if not predicting.shows("projection/sections"):
+        held_back()
+        return
     sliders, figure = st.columns([2, 3], gap="medium")
     with sliders:
         _scenes()

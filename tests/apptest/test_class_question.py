@@ -1,0 +1,116 @@
+"""A teacher asks the class, visitors answer, and the answers come together: sessions of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.workbench.launch import CLASSROOM
+from bayes_engine.workbench.lessons.class_answers import CLASS
+from pages.active import lesson_in_use
+from pages.runtime import private
+from pages.runtime import view_keys as keys
+from pages.runtime.state import START, State
+from tests.apptest.opened import opened
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A classroom, and the key of its teacher."""
+    monkeypatch.setenv(CLASSROOM, "1")
+    yield CLASS.new_key()
+    CLASS.end()
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(e.value for e in app.markdown).replace("\\", "").replace("\u2060", "").replace("**", "")
+
+
+def counted(app: AppTest) -> str:
+    return "".join(e.proto.body for e in app.get("html") if "class_count" in e.proto.body)
+
+
+def teacher(key: str, lesson: str = "naive-bayes") -> AppTest:
+    app = opened("case", lesson_in_use.begun(lesson, State(language="en")))
+    app.button(key="teacher").click().run()
+    app.text_input(key="teacher_key").set_value(key).run()
+    return app
+
+
+def has(app: AppTest, button: str) -> bool:
+    return any(each.key == button for each in app.button)
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> AppTest:
+    monkeypatch.setattr(private, "visitor", lambda: name)
+    app = opened("start", State(language="en"))
+    assert "Your class is asked: What is P(good | x) of this melon?" in said(app)
+    app.button(key="class_answer").click().run()
+    app.text_input(key="lesson_answer").set_value(text).run()
+    if not app.button(key="lesson_commit").disabled:
+        app.button(key="lesson_commit").click().run()
+    return app
+
+
+def test_without_the_key_nobody_asks(key: str) -> None:
+    app = teacher("AAAA-AAAA-AAAA")
+    app.button(key="teacher").click().run()
+    assert not has(app, "class_ask") and "not the key" in said(app)
+    app.button(key="teacher").click().run()
+    app.text_input(key="teacher_key").set_value(key).run()
+    assert has(app, "class_ask") and app.session_state["state"] == lesson_in_use.begun("naive-bayes", State("en"))
+
+
+def test_a_class_answers_and_its_teacher_reveals(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = teacher(key)
+    app.button(key="class_ask").click().run()
+    assert "0 answers" in counted(app) and "0.9987" not in said(app)
+    first = answers(monkeypatch, "ann", "97 %")
+    assert "Sent: 97 %" in said(first) and "0.9987" not in said(first)
+    answers(monkeypatch, "ben", "0.2")
+    answers(monkeypatch, "ben", "25 %")  # the last one counts
+    unreadable = answers(monkeypatch, "eve", "<b>very</b>")
+    assert "Write a number" in said(unreadable)
+    app.run()
+    assert "2 answers" in counted(app) and "class_answers" not in counted(app)
+    app.button(key="class_show").click().run()
+    assert [b.n for b in CLASS.histogram()] == [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+    assert "20–30 %" in counted(app) and "very" not in counted(app)
+    app.button(key="class_reveal").click().run()
+    assert "✓" in counted(app) and "0.9987" in said(app)
+    monkeypatch.setattr(private, "visitor", lambda: "ann")
+    first.run()
+    assert "You said 97 %; it is 99.87 %: 2.87 percentage points apart." in said(first) and "0.9987" in said(first)
+    app.button(key="class_again").click().run()
+    assert "0 answers" in counted(app) and CLASS.given("ann") is None
+    first.run()
+    assert has(first, "lesson_commit") and "0.9987" not in said(first)
+    app.button(key="class_end").click().run()
+    assert CLASS.question is None and not has(app, "class_reveal")
+
+
+def test_a_visitor_cannot_look_past_the_question(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = teacher(key)
+    app.button(key="class_ask").click().run()
+    monkeypatch.setattr(private, "visitor", lambda: "eve")
+    forged = lesson_in_use.begun("naive-bayes", START).showing(keys.LESSON_COMMITTED.to("0.5"))
+    assert "0.9987" not in said(opened("case", forged))
+    assert "class_ask" not in [b.key for b in opened("case", forged).button]
+
+
+def test_a_class_chooses(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = teacher(key, "bayes-decision-rule")
+    app.button(key="class_ask").click().run()
+    monkeypatch.setattr(private, "visitor", lambda: "ann")
+    one = opened("start", State(language="zh"))
+    one.button(key="class_answer").click().run()
+    one.segmented_control(key="lesson_choice").set_value(1).run()
+    one.button(key="lesson_commit").click().run()
+    app.button(key="class_show").click().run()
+    assert [b.n for b in CLASS.histogram()] == [0, 1] and "decide bad" in counted(app)
+    app.button(key="class_reveal").click().run()
+    assert "decide good ✓" in counted(app)
