@@ -27,8 +27,9 @@ from websockets.typing import Subprotocol
 from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
-SETTERS = {"number_input": "double_value", "slider": "double_array_value", "selectbox": "string_value",
-           "checkbox": "bool_value", "button_group": "int_array_value", "radio": "string_value"}  # fmt: skip
+SETTERS = {"number_input": "double_value", "text_input": "string_value", "slider": "double_array_value",
+           "selectbox": "string_value", "checkbox": "bool_value", "button_group": "int_array_value",
+           "radio": "string_value"}  # fmt: skip
 """The field of a widget's state by the kind of widget."""
 
 
@@ -56,6 +57,7 @@ class Visitor:
     widgets: dict[str, Any] = field(default_factory=dict)  # widget id → the element it was drawn as
     states: dict[str, WidgetState] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # the alerts on the page
+    html: list[str] = field(default_factory=list)  # what the page has of HTML
     parts: dict[str, float] = field(default_factory=dict)  # the fragments that are asked for again, and each how soon
     longest: float = 0.0  # seconds of the longest run of the script, in which nobody can cancel anything
     began: float = 0.0  # when the run under way began
@@ -193,7 +195,7 @@ class Visitor:
                 self.session = said.new_session.initialize.session_id
                 self.began = time.perf_counter()
                 if not part:
-                    self.widgets, self.told, self.parts = {}, [], {}
+                    self.widgets, self.told, self.html, self.parts = {}, [], [], {}
                 part, begun = False, True  # what begins after it is the page
             elif kind == "auto_rerun":
                 if said.auto_rerun.interval < 10:
@@ -215,6 +217,8 @@ class Visitor:
     def _drawn(self, element: Any) -> Iterator[str]:
         kind = element.WhichOneof("type")
         drawn = getattr(element, kind)
+        if kind == "html":
+            self.html.append(drawn.body)
         if kind == "exception":
             yield f"{drawn.type}: {drawn.message}"
         elif kind == "alert":
