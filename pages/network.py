@@ -14,18 +14,20 @@ from pages.runtime.state import choose, control, end_page
 from pages.shell.frame import title
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs
+from pages.views.network.hidden_node import hidden_node
 from pages.views.network.learn import learn
 
 TABS = {
     "learn": (_("Learn"), learn),
     "ask": (_("Ask"), ask),
+    "hidden": (_("Hidden node"), hidden_node),
     "gibbs": (_("Gibbs"), gibbs),
 }
 title()
 with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     tabs = {tab: words for tab, (words, _show) in TABS.items()}
     tab = choose(_("Network: part of the page"), keys.NET_TAB, tabs, titled=False)
-    if tab != "learn":  # what is learned is the table in use
+    if tab in ("ask", "gibbs"):  # the others learn from the table in use
         st.selectbox(
             _("Network"),
             source.source_choices(),

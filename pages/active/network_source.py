@@ -149,7 +149,7 @@ def source() -> Source:
     """The network the state names. Raises BayesEngineError where none can be learned from the table in use."""
     named = chosen_source()
     if named == TABLE:
-        learned = _learned(active.fittable(active.table_in_use()))
+        learned = learned_source(active.fittable(active.table_in_use()))
     elif named.startswith(NETWORK_FILE):
         network = files.held(NETWORK)[named.removeprefix(NETWORK_FILE)].reading
         learned = Source(named, named, network, network)
@@ -198,7 +198,8 @@ def learning_settings() -> tuple[Method, ScoreName, int, float, int]:
     )
 
 
-def _learned(table: active.FittableTable) -> Source:
+def learned_source(table: active.FittableTable) -> Source:
+    """The network learned from a table, or drawn by hand over its columns, as the state has it."""
     rows = rows_of(table)
     arcs = drawn_arcs(rows.schema.names)
     method, score, parents, alpha, bins = learning_settings()

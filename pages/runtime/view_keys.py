@@ -306,7 +306,7 @@ LIFTERS, SWITCHES = _number("lifters", 0.8, 0.0, 1.0), _number("switches", 0.8, 
 # network --------------------------------------------------------------------------------------------------------------
 
 NET = _string("net")
-NET_TAB = _choice("net_tab", "ask", "ask", "learn", "gibbs")
+NET_TAB = _choice("net_tab", "ask", "ask", "learn", "hidden", "gibbs")
 NET_PART = _choice("net_part", "beliefs", "beliefs", "tables", "separation", "elimination", "exchange")
 NET_EVIDENCE = _pairs("net_evidence")
 NET_TARGET, NET_NODE = _place("net_target"), _place("net_node")
@@ -338,6 +338,11 @@ NET_G_START: ViewKey[Start] = _choice("net_g_start", "weighted", "weighted", "fo
 NET_G_BLOCKS = _choice("net_g_blocks", "tied", "tied", "none", "own")
 NET_G_OWN, NET_G_STEP = _places("net_g_own"), _whole("net_g_step", 0)
 NET_G_SEED = _whole("net_g_seed", 1)
+NET_HIDE = _place("net_hide")  # the column that is learned back as a hidden node
+NET_HIDE_STATES = _whole("net_hide_states", 0, 0, 8)
+NET_HIDE_ARCS = _choice("net_hide_arcs", "parent", "parent", "graph")
+NET_HIDE_STARTS = _whole("net_hide_starts", 20, 1, 50)
+NET_HIDE_SEED = _whole("net_hide_seed", 0, 0, 9999)
 LEARN_VIEW = _choice("learn_view", "search", "search", "hand")
 LEARN_STEP, LEARN_PLAYS = _place("learn_step"), _switch("learn_plays")
 LEARN_ORDER = _places("learn_order")

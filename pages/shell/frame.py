@@ -176,6 +176,7 @@ def _asked_of_networks(state: State) -> str:
     return {
         "learn": _("Which arcs do the data support?"),
         "ask": _("What does a finding change elsewhere?"),
+        "hidden": _("What can be learned of a column that is never seen?"),
         "gibbs": _("How near does a random walk come to the exact answer?"),
     }[state.seen(keys.NET_TAB)]
 
@@ -199,7 +200,7 @@ def _all_but_case(_state: State) -> Collection[str]:
 
 
 def _table_if_learned(state: State) -> Collection[str]:
-    learned = state.seen(keys.NET_TAB) == "learn" or state.seen(keys.NET) == "table"
+    learned = state.seen(keys.NET_TAB) in ("learn", "hidden") or state.seen(keys.NET) == "table"
     return ("table",) if learned else ()
 
 

@@ -425,3 +425,18 @@ def test_what_is_no_longer_drawn_says_nothing() -> None:
 
     app = AppTest.from_function(page).run()
     assert not app.exception and [e.value for e in app.markdown] == ["`None`"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arcs", ["parent", "graph"])
+def test_a_column_is_hidden_and_learned_back(arcs: str) -> None:
+    state = showing(State(language="en", table="watermelon2"), net_tab="hidden", net_hide_arcs=arcs)
+    app = opened("network", state)
+    assert not app.exception and any("EM never saw **touch**" in m.value for m in app.markdown)
+    app.selectbox(key="net_hide").select_index(4).run()
+    said = next(m.value for m in app.markdown if "EM never saw" in m.value)
+    assert "**navel**" in said and app.number_input(key="net_hide_states").value == 3
+    if arcs == "parent":
+        assert "**11 of 17**" in said
+    app.number_input(key="net_hide_states").set_value(2).run()
+    assert not app.exception and seen(app.session_state["state"], "net_hide_states") == 2

@@ -1,0 +1,241 @@
+"""The tab *hidden node*: a column of the table is taken out and learned back by EM, as a node that no row shows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from bayes_engine import BayesianNetwork
+from bayes_engine.exchange import write_bif
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import number
+from bayes_engine.structure.graph import Arc
+from bayes_engine.workbench.derivation.hidden_column import HiddenColumn, hiding_parent, learn_back
+from bayes_engine.workbench.figures.graph_layout import layered
+from pages import active
+from pages.active import required
+from pages.active.network_source import MOST_STEPS, TOLERANCE, Rows, Source, learned_source, rows_of
+from pages.components.graph import Edge, Node, graph
+from pages.components.tables import markdown_table
+from pages.runtime import view_keys as keys
+from pages.runtime.cache import cached
+from pages.runtime.escape import clean, md
+from pages.runtime.job_queue import in_worker
+from pages.runtime.state import bound_to, choose, control, current, within_limits
+
+MOST_COLUMNS = 30
+"""A network of more columns is not drawn."""
+
+
+class HiddenNodeTask(NamedTuple):
+    """What is asked of EM: the column hidden, how many states, the arcs, random starts and their seed, the
+    pseudo-count a cell and how many intervals numbers are cut into."""
+
+    name: str
+    states: int
+    arcs: tuple[Arc, ...]
+    starts: int
+    seed: int
+    alpha: float
+    bins: int
+
+
+def hidden_node(source: Source) -> None:
+    """The tab, whichever network is chosen: the columns are those of the table in use."""
+    table = required.fittable(active.table_in_use())
+    rows = rows_of(table)
+    names = [name for name in rows.schema.names if name not in rows.cut]
+    if not names or len(rows.schema.names) < 3:
+        st.info(_("A hidden node needs a column of levels to be learned back, and two columns besides."))
+        return
+    answer = st.container()
+    asked = _asked(table, rows, names)
+    with answer:
+        _answer(table, asked, _learned_back(rows, asked))
+
+
+@cached(max_entries=16, activity=Message("EM for the hidden node"))
+def _learned_back(rows: Rows, asked: HiddenNodeTask) -> HiddenColumn:
+    schema = rows.schema
+    model = BayesianNetwork(
+        asked.arcs,
+        hidden={asked.name: asked.states},
+        schema=type(schema)(tuple(v for v in schema if v.name != asked.name)),
+        alpha=asked.alpha,
+        bins=asked.bins,
+        tol=TOLERANCE,
+        max_iter=MOST_STEPS,
+        n_init=asked.starts,
+        random_state=asked.seed,
+    )
+    return in_worker(learn_back, model, rows.frame, asked.name, rows.weight)
+
+
+# what is asked --------------------------------------------------------------------------------------------------------
+
+
+def _asked(table: active.FittableTable, rows: Rows, names: list[str]) -> HiddenNodeTask:
+    state, all_names = current(), rows.schema.names
+    target = table.target.name
+    first = next((all_names.index(n) for n in reversed(names) if n != target), all_names.index(names[0]))
+    place = state.seen_among(keys.NET_HIDE, [all_names.index(n) for n in names], first)
+    name = all_names[place]
+    levels = max(int(rows.frame[name].nunique()), 2)
+    states = min(max(state.seen(keys.NET_HIDE_STATES) or levels, 2), 8)
+    column, number_of, arcs, more = st.columns([3, 2, 4, 2], vertical_alignment="bottom")
+    column.selectbox(
+        _("Column to hide"),
+        [all_names.index(n) for n in names],
+        format_func=lambda i: clean(table.column(all_names[i]), 40),
+        help=_("EM never sees this column. Afterwards its states are held against it."),
+        **control(
+            keys.NET_HIDE.widget,
+            place,
+            lambda s, v: s.showing(keys.NET_HIDE.to(v), keys.NET_HIDE_STATES.to(0)),
+        ),
+    )
+    number_of.number_input(
+        _("States"), 2, 8, step=1, help=_("As many as the column has levels, unless you say otherwise."),
+        **bound_to(keys.NET_HIDE_STATES, states),
+    )  # fmt: skip
+    with arcs:
+        choose(
+            _("Arcs"),
+            keys.NET_HIDE_ARCS,
+            {"parent": _("parent of all other columns"), "graph": _("as on the tab Learn")},
+            about=_(
+                "On the tab Learn the graph was found with the column in sight; here its tables are learned without."
+            ),
+        )
+    with more.popover(_("More"), icon=":material/tune:", width="stretch"):
+        st.slider(
+            _("Random starts"),
+            step=1,
+            help=_("EM ends at a local maximum: the best of several starts is taken."),
+            **within_limits(keys.NET_HIDE_STARTS),
+        )
+        st.number_input(_("Seed"), step=1, **within_limits(keys.NET_HIDE_SEED))
+    others = [n for n in all_names if n != name]
+    if state.seen(keys.NET_HIDE_ARCS) == "parent":
+        drawn = hiding_parent(name, others)
+    else:
+        drawn = learned_source(table).network.graph.arcs
+    return HiddenNodeTask(
+        name,
+        states,
+        drawn,
+        state.seen(keys.NET_HIDE_STARTS),
+        state.seen(keys.NET_HIDE_SEED),
+        state.seen(keys.NET_ALPHA),
+        state.seen(keys.NET_BINS),
+    )
+
+
+# what came of it ------------------------------------------------------------------------------------------------------
+
+
+def _answer(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenColumn) -> None:
+    title = md(table.column(asked.name), 40)
+    st.markdown(
+        _(
+            "EM never saw **{column}**. Its states, each matched with one level, agree with the column in "
+            "**{right} of {n}** rows; one state for all would agree in {commonest}."
+        ).format(column=title, right=learned.right, n=learned.rows, commonest=learned.commonest)
+    )
+    if not any(asked.name in arc for arc in asked.arcs):
+        st.warning(_("In this graph no arc touches the hidden node: the rows say nothing of it."))
+    drawing, found = st.columns([5, 4], gap="large")
+    with drawing:
+        _draw(table, asked, learned)
+    with found:
+        _matches(table, asked, learned)
+        _starts(learned)
+        st.download_button(
+            _("Save this network"),
+            write_bif(learned.model.network_),
+            file_name="hidden-node.bif",
+            mime="text/plain",
+            icon=":material/download:",
+            key="net_hide_save",
+            on_click="ignore",
+            help=_("As a BIF file; under Ask, Exchange it opens here, too."),
+        )
+    with st.expander(_("The tables that EM found")):
+        _tables(table, asked, learned)
+
+
+def _state(k: int) -> str:
+    return _("state {k}").format(k=k + 1)
+
+
+def _matches(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenColumn) -> None:
+    """How many rows of each level have each state as their likeliest; the matched pairs in bold."""
+    heads = ["", *(md(table.level(asked.name, level), 24) for level in learned.levels), "P"]
+    lines = [heads]
+    for k, counts in enumerate(learned.crossed.tolist()):
+        cells = [f"**{n}**" if learned.state_of[s] == k else f"{n}" for s, n in enumerate(counts)]
+        lines.append([_state(k), *cells, number(float(learned.p[k]), 3)])
+    markdown_table(lines)
+    st.caption(
+        _(
+            "Rows of each level by their likeliest state. States have no names and no order: each is matched with "
+            "the level (bold) so that most rows agree. P is the state's probability."
+        )
+    )
+
+
+def _starts(learned: HiddenColumn) -> None:
+    reached = learned.objectives
+    if not reached:
+        return
+    best = sum(value >= reached[0] - 1e-4 * max(1.0, abs(reached[0])) for value in reached)
+    top, low = (number(value, 6).replace("-", "−") for value in (reached[0], reached[-1]))
+    if best == len(reached):
+        st.caption(_("All {n} random starts end at the same maximum: {top} nats.").format(n=best, top=top))
+        return
+    st.caption(
+        _("{best} of {n} random starts end at the best maximum, {top} nats; the worst at {low}.").format(
+            best=best, n=len(reached), top=top, low=low
+        )
+    )
+
+
+def _draw(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenColumn) -> None:
+    network = learned.model.network_
+    if len(network.names) > MOST_COLUMNS:
+        return
+    places = layered(network.names, network.graph.arcs)
+    nodes = [
+        Node(
+            n,
+            table.column(n),
+            *places[n],
+            sub=_("hidden") if n == asked.name else "",
+            tone="class" if n == asked.name else "",
+        )
+        for n in network.names
+    ]
+    graph(
+        nodes,
+        [Edge(a, b) for a, b in network.graph.arcs],
+        key="net_hide_graph",
+        label=_("the network with its hidden node"),
+    )
+
+
+def _tables(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenColumn) -> None:
+    """P(child | state) of the columns whose one parent is the hidden node; of the others, which."""
+    network, beyond = learned.model.network_, []
+    for cpt in network.cpts:
+        if [p.name for p in cpt.parents] != [asked.name]:
+            if asked.name in [p.name for p in cpt.parents]:
+                beyond.append(md(table.column(cpt.name), 40))
+            continue
+        heads = [md(table.column(cpt.name), 40), *map(_state, range(asked.states))]
+        levels = [table.level(cpt.name, v) for v in cpt.variable.levels]
+        lines = [[md(level, 40), *(number(float(p), 3) for p in cpt.p[:, i])] for i, level in enumerate(levels)]
+        markdown_table([heads, *lines])
+    if beyond:
+        names = _(", ").join(beyond)
+        st.caption(_("With further parents, in the saved file: {names}.").format(names=names))
