@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
@@ -22,6 +23,7 @@ CUT = """() => [...document.querySelectorAll(".st-key-factors, .st-key-factors *
 """What of the working, or of the case's fields, ends beyond the window's edge or has to be scrolled on its own."""
 
 
+@pytest.mark.slow
 def test_the_working_follows_the_decision_and_fits_a_phone(app: App, new_page: Callable[..., Page]) -> None:
     page = new_page(viewport={"width": 1024, "height": 768})
     page.goto(f"{app.url}/case?s={encode(State(table='german-credit', language='en'))}")

@@ -22,6 +22,7 @@ from bayes_engine.inference.gibbs_kernel import (
 )
 from bayes_engine.inference.irreducibility import tied_blocks
 from bayes_engine.table.schema import Variable
+from tests.conftest import every_other, slowly
 from tests.stuck_network import stuck_network
 
 SIZES = (2, 3, 2, 2, 3, 2)
@@ -197,7 +198,7 @@ def is_connected(kernel: TransitionKernel) -> bool:
     return bool(connected_components(step, connection="strong")[0] == 1)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", every_other(range(40)))
 def test_islands_are_found_where_there_are_any(seed: int) -> None:
     net = network(seed, 0.35)
     e = evidence(net, seed, given=seed % 3)
@@ -210,7 +211,7 @@ def test_islands_are_found_where_there_are_any(seed: int) -> None:
         assert tied_blocks(net, e) == ()
 
 
-@pytest.mark.parametrize("block", [False, True])
+@pytest.mark.parametrize("block", [False, slowly(True)])
 def test_nodes_in_nobodys_way_are_taken_out_rightly(block: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With hardly any states to be written out: what is then decided is right, and some of each kind is."""
     decided = []

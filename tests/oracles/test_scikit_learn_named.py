@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayes_engine
 from bayes_engine.errors import EstimationWarning
+from tests.conftest import crossed
 
 NAMES = ("GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB", "ComplementNB")
 OF_TERMS = NAMES[2:]
@@ -108,16 +109,18 @@ def test_categorical(alpha: float, least: Any, weighed: bool) -> None:
 
 @pytest.mark.parametrize("name", OF_TERMS)
 @pytest.mark.parametrize("form", [lambda X: X, lambda X: X.toarray(), lambda X: X.astype(float) * 0.37])
-@pytest.mark.parametrize("weighed", [False, True])
 @pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"alpha": 0.01},
-        {"fit_prior": False},
-        {"class_prior": [0.1, 0.2, 0.3, 0.4]},
-        {"alpha": 0, "force_alpha": False},
-    ],
+    ("parameters", "weighed"),
+    crossed(
+        [
+            {},
+            {"alpha": 0.01},
+            {"fit_prior": False},
+            {"class_prior": [0.1, 0.2, 0.3, 0.4]},
+            {"alpha": 0, "force_alpha": False},
+        ],
+        [False, True],
+    ),
 )
 @pytest.mark.filterwarnings("ignore:alpha")
 def test_terms(name: str, form: Any, weighed: bool, parameters: Any, terms: Any) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from bayes_engine import AODE, TAN, load_dataset
 from bayes_engine.stats.collect import SufficientStatistics
+from tests.conftest import every_other, slowly
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 WEKA = json.loads((Path(__file__).parent / "weka.json").read_text())
@@ -53,7 +54,7 @@ class AsInWeka(AODE):
         return [v.name for v in stats.schema if v.discrete]
 
 
-@pytest.mark.parametrize("name", sorted(WEKA))
+@pytest.mark.parametrize("name", every_other(sorted(WEKA)))
 def test_posteriors_of_aode(name: str) -> None:
     posterior, truth = held_out(AsInWeka, name)
     assert len(truth) == WEKA[name]["rows"]
@@ -61,7 +62,7 @@ def test_posteriors_of_aode(name: str) -> None:
         np.testing.assert_allclose(posterior[int(row)], theirs, atol=1e-7)
 
 
-@pytest.mark.parametrize("kind", [AODE, TAN])
+@pytest.mark.parametrize("kind", [slowly(AODE), TAN])
 def test_accuracy(kind: type[AODE | TAN]) -> None:
     lost = []
     for name, weka in WEKA.items():
