@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bayes_engine import NaiveBayes, load_dataset
+from bayes_engine import NaiveBayes, datasets, load_dataset
 from pages.runtime.state import State
 from pages.shell import frame
 from tests.conftest import PATIENCE, ROOT
@@ -33,6 +35,17 @@ def test_the_model_is_naive_bayes_with_variances_that_the_classes_share() -> Non
     ours, peer = shown["MyBayes"]().fit(X, y), NaiveBayes(tied_variance=True).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-12)
     np.testing.assert_allclose(ours.leave_one_out_log_proba(X, y), peer.leave_one_out_log_proba(X, y), rtol=1e-9)
+
+
+def test_a_data_set_is_offered_once_its_files_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = load_dataset("loan").frame
+    for ending in ("csv", "toml"):
+        shutil.copy(datasets.datasets_folder() / f"loan.{ending}", tmp_path / f"ours.{ending}")
+    monkeypatch.setattr(datasets, "datasets_folder", lambda: tmp_path)
+    for name in ("_stems", "_info", "_dataset", "dataset_names"):
+        monkeypatch.setattr(datasets, name, cache(getattr(datasets, name).__wrapped__))
+    assert datasets.dataset_names() == ("ours",)
+    assert datasets.load_dataset("ours").frame.equals(shipped)
 
 
 def test_the_line_of_the_page_has_its_title() -> None:
