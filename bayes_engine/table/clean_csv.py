@@ -154,7 +154,7 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int, set[int]] | None:
         here = min(_BLOCK, len(array) - start)
         if letters and not letters.are_all(block[:here], last=start + here == len(array)):
             return None
-        if len(block) < _BLOCK + _AHEAD:
+        if ended := len(block) < _BLOCK + _AHEAD:
             block = np.append(block, np.zeros(_AHEAD + -len(block) % 8, dtype=np.uint8))
         end, mark = block == ord("\n"), block == ord(form.delimiter)
         stop = end
@@ -169,7 +169,7 @@ def _counted(data: bytes, form: _Form) -> tuple[int, int, set[int]] | None:
         if quoted:
             quote = block == ord('"')
             inside = _inside(quote, within)
-            if not _regular(quote, inside, apart, block == 0) or (inside & stop)[:here].any():
+            if not _regular(quote, inside, apart, block == 0 if ended else None) or (inside & stop)[:here].any():
                 return None
             within = bool(inside[here - 1])
             mark &= ~inside
@@ -215,15 +215,19 @@ def _inside(quote: NDArray[np.bool_], within: bool) -> NDArray[np.bool_]:
 
 
 def _regular(
-    quote: NDArray[np.bool_], inside: NDArray[np.bool_], apart: NDArray[np.bool_], over: NDArray[np.bool_]
+    quote: NDArray[np.bool_], inside: NDArray[np.bool_], apart: NDArray[np.bool_], over: NDArray[np.bool_] | None
 ) -> bool:
     """Whether every quote begins a cell, ends one, or is one of two within it; and no quoted cell is empty. (`inside`
-    is the state after each byte; what begins in the last bytes is seen in the next block.)"""
-    opening, closing = quote & inside, quote & ~inside
-    before, after = (apart & ~inside) | closing, apart | quote | over
-    if (opening[1:] & ~before[:-1]).any() or (closing[:-1] & ~after[1:]).any():
+    is the state after each byte, `over` what lies beyond the end of the text; what begins in the last bytes is seen in
+    the next block.)"""
+    opening, free = quote & inside, apart > inside
+    closing, after = quote > inside, apart | quote
+    if over is not None:
+        after |= over
+    if (opening[1:] > (free | closing)[:-1]).any() or (closing[:-1] > after[1:]).any():
         return False
-    return not ((apart & ~inside)[:-3] & quote[1:-2] & quote[2:-1] & (apart | over)[3:]).any()
+    both = opening[1:-2] & closing[2:-1]
+    return not (both.any() and (free[:-3] & both & (after > quote)[3:]).any())
 
 
 class _Letters:
@@ -231,23 +235,33 @@ class _Letters:
     which none is written in another way too, and none is what an encoding used twice makes of another."""
 
     def __init__(self) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")
-        self._decode, self._decode_letters, self._known, self._n = decoder().decode, decoder().decode, set[str](), 0
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._met, self._n = np.zeros(0x110000, dtype=bool), 0
+        self._high = False  # whether the last byte was beyond ASCII
         self.bytes = 0
         """How many bytes beyond ASCII there were."""
 
     def are_all(self, part: NDArray[np.uint8], *, last: bool) -> bool:
+        high, further = part > 127, (part & 0xC0) == 0x80
+        if (further[1:] > high[:-1]).any() or bool(further[0]) > self._high:
+            return False  # the rest of a character without its beginning; so those beyond ASCII can be decoded alone
+        self._high = bool(high[-1])
+        beyond = part[high]
+        self.bytes += len(beyond)
         try:
-            self._decode(part.tobytes(), last)
+            letters = self._decode(beyond.tobytes(), last)
         except UnicodeDecodeError:
             return False
-        beyond = part[part > 127]
-        self.bytes += len(beyond)
-        letters = self._decode_letters(beyond.tobytes())
-        self._n += len(letters)
-        new = set(letters) - self._known
-        self._known |= new
-        return all(c.isalpha() and is_normalized("NFKC", c) and not _TWICE.match(c) for c in new)
+        first, self._n = not self._n, self._n + len(letters)
+        self._met[np.frombuffer(letters.encode("utf-32-le"), dtype="<u4")] = True
+        return not (last or first) or self._are_letters()
+
+    def _are_letters(self) -> bool:
+        """Whether all that were met are letters; asked when the first come and at the end."""
+        return all(
+            c.isalpha() and is_normalized("NFKC", c) and not _TWICE.match(c)
+            for c in map(chr, np.flatnonzero(self._met))
+        )
 
     def in_doubt(self, data: bytes) -> bool:
         """Whether the text, all of which was seen, may be GB 18030 that is UTF-8 by chance."""
