@@ -212,13 +212,25 @@ def guesses(data: bytes, chinese: float) -> list[str]:
     if korean and 5 * sum(c[0] > 0xC8 for c in characters) > len(characters):
         korean, guessed = False, []  # no Korean syllable stands there
     elsewhere = korean or any(g.startswith(_EAST_ASIAN) for g in guessed)
-    if chinese and ((chinese == 1 and high < 40) or not elsewhere):
+    if not elsewhere and _is_japanese(sample):
+        guessed.insert(0, "cp932")
+    elif chinese and ((chinese == 1 and high < 40) or not elsewhere):
         guessed.insert(0, "gb18030")
     else:
         guessed = [*_western(sample, guessed[0] if guessed else ""), *guessed]
     return [*guessed, "gb18030", "cp1252", "latin-1"]
 
 
+def _is_japanese(sample: bytes) -> bool:
+    """Whether nearly all characters that are not ASCII are kana, signs and common Chinese characters of Shift JIS (the
+    2,965 of level 1): one of half width would be most letters of a code page, one of level 2 an accent with the letter
+    behind it."""
+    characters = [match[0] for match in _JIS.finditer(sample)]
+    common = sum(len(c) == 2 and (c[0] in (0x81, 0x82, 0x83) or 0x88 <= c[0] <= 0x97) for c in characters)
+    return len(characters) > 2 and common >= 0.95 * len(characters) and reads_as(sample, "cp932")
+
+
+_JIS = re.compile(rb"[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]|[\x80-\xff]")
 _EAST_ASIAN = ("gb", "big5", "cp932", "cp950", "euc_j", "shift", "iso2022")
 """How the names of encodings begin that write a character of East Asia in two bytes."""
 _WESTERN = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ€£§°µ²³×“”‘’„–—«»…·•®©\u00a0")

@@ -129,11 +129,23 @@ def _told(row: Sequence[str]) -> list[str]:
 
 def _below_units(head: Sequence[Sequence[str]], first: int, usual: int) -> int:
     """Where the rows begin below those of units, of which there may be three, from this one on."""
+    if first + 3 < len(head) and _kinds_and_roles(head[first], head[first + 1]):
+        return first + 2
     most = first + 3
     begin = _below_labels(head, first, usual)
     while first < most and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
     return max(first, begin)
+
+
+_KINDS = frozenset(("c", "d", "s", "t", "continuous", "discrete", "string", "time"))
+_ROLES = frozenset(("", "class", "meta", "ignore", "i", "m", "weight"))
+
+
+def _kinds_and_roles(upper: Sequence[str], lower: Sequence[str]) -> bool:
+    """Whether two rows hold the kinds of the columns and what they are for, as Orange writes them below the names."""
+    roles = {cell.strip() for cell in lower}
+    return {cell.strip() for cell in upper} <= _KINDS and roles <= _ROLES and len(roles) > 1
 
 
 _LABELS = 20

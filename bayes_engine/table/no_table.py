@@ -37,7 +37,7 @@ _PACKED = tuple((re.compile(pattern, re.DOTALL), kind) for pattern, kind in (
     (rb"7z\xbc\xaf", Message("a 7z archive")), (rb"Rar!\x1a", Message("a RAR archive")),
     (rb"BZh[1-9](?:1AY|\x17rE)", Message("a bzip2 file")), (rb"\xfd7zXZ", Message("an xz file")),
     (rb"\x28\xb5\x2f\xfd", Message("a zstd file")), (rb"\x04\x22\x4d\x18", Message("an lz4 file")),
-    (rb"\x1f[\x9d\xa0]|x\x01|x\xda.{0,99}?[\0-\x08\x0e-\x19]|\x5d\0\0", Message("a compressed file")),
+    (rb"\x1f[\x9d\xa0]|x[\x01\xda].{0,99}?[\0\x02-\x08\x0e-\x19]|\x5d\0\0", Message("a compressed file")),
 ))  # fmt: skip
 """The same, where it may hold a table."""
 
@@ -110,7 +110,7 @@ _FOREIGN = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in
     (r"\s*+\{\|(?:\s|\Z)", Message("a table in the notation of Wikipedia")),
     (r"\s*+(?:\[\s*+)?\{\s*+'", Message("Python code (dictionaries)")),
     (r"\s*+-\s++[\w.]++:\s[^\n]*+\n\s++[\w.]++:\s", Message("YAML")),
-    (r"\s*+(?:#[^\n]*+\n\s*+)*+(?:import\s++\w++\s++as\s++\w++\s*+\n|from\s++[\w.]++\s++import\s|library\(\w++\)\s*+\n)",
+    (r"\s*+(?:#[^\n]*+\n\s*+)*+(?:(?:const|let|var)\s++\w++\s*+=|\w++\s*+=\s*+[\[{(]|import\s++\w++\s++as\s++\w++\s*+\n|from\s++[\w.]++\s++import\s|library\(\w++\)\s*+\n)",
      Message("a program")),
 ))  # fmt: skip
 """How texts begin that another program reads."""

@@ -40,6 +40,10 @@ def as_delimited(text: bytes, notes: list[Note]) -> bytes:
         return _of_pairs(text.decode(), pairs, notes) or text
     if start.startswith(b">") and (unquoted := _without_marks_of_mail(text, notes)):
         return unquoted
+    if _DOTTED in start and b"\xe2\x94\x82" in start:  # the box of polars
+        return _KINDS.sub(rb"\1\2", text.replace(_DOTTED, b"\xe2\x94\x82"))
+    if _INDENTED.match(start) and (flush := _flush_left(text)):
+        return flush
     if b'"' in start and (cells := _of_blanks(text, notes)):
         return cells
     if b":" in start and _SPARSE.match(start):
@@ -190,6 +194,22 @@ def _without_marks_of_mail(text: bytes, notes: list[Note]) -> bytes | None:
         return None
     notes.append(note("every line begins with '>', as a mail quotes it: these marks are left out", "warning"))
     return b"".join(re.sub(rb"\A(?:> ?+)++", b"", line) for line in lines)
+
+
+_DOTTED = "┆".encode()
+_KINDS = re.compile(rb"^(?:\xe2\x94\x82 ---[ ]*+)++\xe2\x94\x82[ ]*+(\r?\n)[^\r\n]++(\r?\n)", re.MULTILINE)
+"""The lines below the names in which polars writes the kinds of the columns."""
+_INDENTED = re.compile(rb"(?:[#%][^\r\n]*+[\r\n]++)*+ [-+.0-9]")
+"""How a file begins, below comments, whose rows are numbers behind a blank, as Fortran and Octave write them."""
+
+
+def _flush_left(text: bytes) -> bytes | None:
+    """The lines without the one blank before each but comments; None where one begins otherwise."""
+    lines = text.splitlines(keepends=True)
+    begun = [line for line in lines if line.strip() and not line.startswith((b"#", b"%"))]
+    if len(begun) < _LEAST or not all(line.startswith(b" ") and not line.startswith(b"  ") for line in begun):
+        return None
+    return b"".join(line.removeprefix(b" ") for line in lines)
 
 
 _QUOTED_OR_NOT = re.compile(rb'"[^"\r\n]*+"|[^\s"]++')

@@ -66,6 +66,24 @@ FILES = {
         lines("id,x,ok,,", "1,2,yes,,ask Anna!", rows="{i},{x},{a},,"), ["id", "x", "ok"], [1, 2, "yes"], 13,
         "left out, with 1 columns ('ask Anna!')",
     ),
+    "a blank before every row of numbers": Expected(
+        lines("# type: a matrix", rows=" {x} {i}"), ["column_1", "column_2"], [1.7, 1], 12,
+    ),
+    "kinds and roles of columns as Orange has them": Expected(
+        lines("x\tn\ty", "c\tc\td", "\t\tclass", rows="{x}\t{i}\t{a}"), ["x", "n", "y"], [1.7, 1, "yes"], 12,
+        "line 3 is left out of the rows",
+    ),
+    "the box of polars": Expected(
+        lines("shape: (12, 2)", "┌─────┬─────┐", "│ x   ┆ y   │", "│ --- ┆ --- │", "│ f64 ┆ str │", "╞═════╪═════╡",
+              rows="│ {x} ┆ {a} │", foot="└─────┴─────┘\n"), ["x", "y"], [1.7, "yes"], 12,
+    ),
+    "control characters between cells": Expected(
+        lines("x\x01y\x01z", rows="{x}\x01{i}\x01{a}"), ["x", "y", "z"], [1.7, 1, "yes"], 12, "delimiter was guessed",
+    ),
+    "few words in Shift JIS": Expected(
+        lines("表1 人口", "(単位：人)", "市町村,人口,区分", rows="札幌市,{i},市").decode().encode("cp932"),
+        ["市町村", "人口", "区分"], ["札幌市", 1, "市"], 12, "encoding guessed: cp932",
+    ),
     "codes of digits and an E": Expected(
         lines("flat,x", rows="{i}E2,{x}"), ["flat", "x"], ["1E2", 1.7], 12, "'1E2' and the like may be codes",
     ),
@@ -215,6 +233,8 @@ FOREIGN = {
     b"structure(list(x = c(1, 2), y = c(3, 4)), row.names = 1:2)\n": "dput",
     b"{| class='wikitable'\n! a !! b\n|-\n| 1 || 2\n|}\n": "Wikipedia",
     b"{'a': 1, 'b': 2}\n{'a': 3, 'b': 4}\n": "Python",
+    b'const data = [\n  {"a": 1, "b": 2}\n];\n': "a program",
+    b"A = [1 2 3\n4 5 6];\n": "a program",
     b"- a: 1\n  b: 2\n- a: 3\n  b: 4\n": "YAML",
     b"a,b\n1,2\n<<<<<<< HEAD\n3,4\n=======\n5,6\n>>>>>>> dev\n": "line 3",
 }
