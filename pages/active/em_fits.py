@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayes_engine.errors import listen
+from bayes_engine.errors import TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.models.em_runs import (
     GaussianMixtureRun,
@@ -80,8 +80,11 @@ def numbers_of(table: active.FittableTable, columns: Sequence[int]) -> Any:
 
 
 def axes(table: active.FittableTable) -> tuple[int, int]:
-    """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
+    """The two numeric features on the axes, by position; at first those that tell the classes apart best. Raises
+    TableError where there are fewer."""
     n, state = len(numeric_features(table)), current()
+    if n < 2:
+        raise TableError("the table in use has no two columns of numbers and a class to be told by them")
     first = discriminating(table)
     x = state.seen_among(keys.EM_X, range(n), first[0])
     others = [j for j in range(n) if j != x]

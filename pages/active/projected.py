@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bayes_engine.decision.two_gaussians import TwoGaussians, two_gaussians
+from bayes_engine.errors import TableError
 from bayes_engine.language import Message
 from bayes_engine.models.projection import DirectionSeparation, NumericRows, Projection, numeric_rows, project
 from bayes_engine.table.schema import Variable
@@ -22,7 +23,10 @@ def numeric_columns(table: active.FittableTable) -> list[Variable]:
 
 
 def columns_in_use(columns: Sequence[Variable]) -> tuple[int, int]:
-    """The positions of the two columns among the numeric ones, at first the first two."""
+    """The positions of the two columns among the numeric ones, at first the first two. Raises TableError where there
+    are fewer."""
+    if len(columns) < 2:
+        raise TableError("the table in use has no two columns of numbers and a class to be told by them")
     places = range(len(columns))
     x, y = current().seen(keys.LINE_X), current().seen(keys.LINE_Y)
     x = x if x in places else next(i for i in places if i != y)

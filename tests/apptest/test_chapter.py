@@ -72,6 +72,19 @@ def test_a_question_on_another_table_says_that_it_has_no_answer_there() -> None:
     assert "there is no '是' here" in said(app)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "table", "words"), [
+    ("fisher-and-pca", "play-tennis", "no two columns of numbers"),
+    ("project-first", "loan", "no two columns of numbers"),
+    ("em-mixture", "watermelon2", "no two columns of numbers"),
+    ("conditional-mutual-information", "iris", "there is no '根蒂' here"),
+])  # fmt: skip
+def test_a_question_of_what_another_table_has_not_is_answered_in_words(name: str, table: str, words: str) -> None:
+    state = lesson_in_use.begun(name, State(language="en")).on_table(table)
+    app = opened("chapter", showing(state, lesson_answer="1", lesson_shown=True))
+    assert words in said(app)
+
+
 def test_a_link_with_a_lesson_that_is_not_there_opens_its_page() -> None:
     app = opened("case", State(language="en", view=(("lesson", "../iris"),)))
     assert not [b for b in app.button if b.key == "lesson_leave"]

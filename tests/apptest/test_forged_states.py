@@ -17,7 +17,15 @@ from tests.apptest.opened import APP, uploaded
 from tests.conftest import PATIENCE
 from tests.fixtures.addresses import ADDRESSES, at, spec
 
-PAGES = tuple(dict.fromkeys(address.page for address in ADDRESSES))
+PAGES = (*dict.fromkeys(address.page for address in ADDRESSES), "chapter")
+LESSONS = ("laplace-correction", "spam-words", "no such lesson", "own", "0", "../laplace-correction", "")
+ANSWERS = ("", "0", "1/2", "nan", "0.5;", "*", "2**9999", "[1", "0,5", "\ud800")
+CHAPTER: tuple[dict[str, Any], ...] = tuple(
+    {"view": [["chapter_part", part], ["lesson", lesson], ["lesson_answer", answer], ["lesson_shown", True],
+              ["own_list", "0" * 64], ["own_step", "1"], ["own_given", "1"]]}
+    for part, lesson, answer in zip(("lessons", "words", "errata", "examples", "own"), LESSONS, ANSWERS, strict=False)
+)  # fmt: skip
+"""States of the chapter, and of a lesson that runs on it."""
 EACH = 182
 """Mutated states a page: 2,000 and a few over all pages."""
 ODD = (
@@ -59,6 +67,8 @@ def mutated(state: dict[str, Any], rng: random.Random) -> dict[str, Any]:
                                     [[rng.randrange(9), rng.randrange(9)] for _ in range(2)]))  # fmt: skip
                 key = KEYS[rng.choice(list(KEYS))]
                 value = rng.choice(key.options) if key.options and rng.random() < 0.7 else value
+                value = rng.choice(LESSONS) if key.name == "lesson" else value
+                value = rng.choice(ANSWERS) if key.name == "lesson_answer" else value
                 view = state.get("view")
                 state["view"] = [*(view if isinstance(view, list) else ()), [key.name, value]]
             case 4:
@@ -96,7 +106,7 @@ def crash(page: str, text: str) -> str:
 
 def mutants(page: str, n: int = EACH) -> list[str]:
     rng = random.Random(page)
-    states = [address.state for address in ADDRESSES if address.page == page]
+    states = [address.state for address in ADDRESSES if address.page == page] or list(CHAPTER)
     return [json.dumps(mutated(rng.choice(states), rng)) for _ in range(n)]
 
 

@@ -301,7 +301,11 @@ def bayes_risk_of_truth(used: InUse) -> float:
 def information(used: InUse, a: str, b: str) -> float:
     """I(x_a; x_b | y) in nats, or without the class, as the page Dependence is set."""
     overall = used.setting("dependence_of") == "overall"
-    return contingency(cast(SemiNaive, used.pairs), a, b, overall=overall).information
+    model = cast(SemiNaive, used.pairs)
+    names = [v.name for v in model.schema_ if v.discrete]
+    one = among(a, names)
+    other = among(b, [name for name in names if name != one])
+    return contingency(model, one, other, overall=overall).information
 
 
 @quantity
