@@ -130,7 +130,14 @@ def look_values_up() -> None:
     """Let a widget look for its own value in the session's state. Streamlit gathers the values of all widgets for each
     one that is drawn: of a rerun of Case with 14 fields a fifth."""
     gather = vars(SafeSessionState)["filtered_state"].fget
-    SafeSessionState.filtered_state = property(lambda state: _Values(state, gather))  # type: ignore[method-assign,assignment]
+    if hasattr(gather, "__wrapped__"):
+        return  # a visitor may have all caches cleared, and then the process is begun anew
+
+    @wraps(gather)
+    def values(state: Any) -> _Values:
+        return _Values(state, gather)
+
+    SafeSessionState.filtered_state = property(values)  # type: ignore[method-assign,assignment]
 
 
 _pages: dict[tuple[str, str, bool], Any] = {}
@@ -152,8 +159,11 @@ def tell_the_loop_together() -> None:
     """Wake the event loop once for all that a script has drawn until it looks, in the same order. Streamlit wakes it
     for each element, a system call for which the script lets go of the interpreter."""
     tell = AppSession._call_soon_on_event_loop
-    lock = threading.Lock()
+    if hasattr(tell, "__wrapped__"):
+        return  # as above: twice it would wait for itself
+    lock = threading.RLock()  # what is freed meanwhile may call too
 
+    @wraps(tell)
     def _call_soon_on_event_loop(self: Any, callback: Callable[[], None]) -> None:
         with lock:
             waiting: list[Callable[[], None]] = self.__dict__.setdefault("calls_waiting", [])
@@ -162,8 +172,9 @@ def tell_the_loop_together() -> None:
                 return
 
         def call_all() -> None:
+            fresh: list[Callable[[], None]] = []
             with lock:
-                calls, waiting[:] = waiting[:], []
+                calls, self.calls_waiting = self.calls_waiting, fresh
             for call in calls:
                 self._event_loop.call_soon(call)
 
