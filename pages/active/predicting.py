@@ -32,6 +32,10 @@ _ANSWERED = (
 )
 
 
+IN_PARTS = frozenset({"case", "dependence", "hidden", "laboratory", "model", "network", "projection"})
+"""The pages whose parts ask whether they may be drawn."""
+
+
 class ToPredict(NamedTuple):
     """What is asked: the lesson, its quantity, and how that is predicted."""
 

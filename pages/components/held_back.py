@@ -10,7 +10,7 @@ from bayes_engine.table.roles import put
 from pages import active
 from pages.components import tables
 
-MOST = 60
+MOST = 150
 """Rows of a table that are shown, from which its answer may be worked out by hand."""
 FEW = 12
 """Columns of them."""

@@ -17,7 +17,7 @@ export default function () {
     else if (event.key === "ArrowRight") find(".st-key-lesson_next button")?.click()
     else if (event.key === "q") {
       event.preventDefault()
-      find(".st-key-lesson_answer input")?.focus()
+      find(".st-key-lesson_answer input, .st-key-lesson_choice :is(button, input)")?.focus()
     }
   })
 }

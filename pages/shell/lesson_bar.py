@@ -7,12 +7,13 @@ import streamlit as st
 from bayes_engine.language import _, current_language
 from bayes_engine.workbench.lessons.lesson_format import Lesson
 from pages.active import lesson_in_use, predicting
+from pages.components import held_back as hidden_parts
 from pages.components.component import component
 from pages.components.lesson_words import formula
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.state import current, goes_to, on_click
-from pages.shell import class_question
+from pages.shell import class_question, frame
 
 _keys_pressed = component(__file__, "bayes_lesson_keys")
 _STYLE = private.style("""
@@ -41,11 +42,16 @@ def lesson_bar(here: str) -> None:
 
 
 def held_back(here: str) -> bool:
-    """Whether a page is not drawn: any but the lesson's own while its answer is to be predicted, for which of its parts
-    may be seen is known of that one alone."""
+    """Whether a page is not drawn: while an answer is to be predicted any but the lesson's own, and that one where it
+    is not known which of its parts may be seen."""
     at = lesson_in_use.running()
-    if at is None or here == at.lesson.page or not predicting.holds_back():
+    if at is None or not predicting.holds_back():
         return False
+    if here == at.lesson.page:
+        if here not in predicting.IN_PARTS:
+            frame.title()
+            hidden_parts.held_back()
+        return here not in predicting.IN_PARTS
     st.info(_("This page could give the answer away. Commit to a prediction first, or leave the lesson."))
     st.button(
         _("To the question"),

@@ -18,6 +18,11 @@ from pages.runtime.escape import md
 from pages.runtime.state import State, bound_to, control, current, on_click, sets
 from pages.shell.class_question import is_teacher
 
+_STYLE = private.style("""
+.st-key-lesson_no_prediction p {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
+}
+""")
 LONGEST = 40
 """An answer has at most so many characters."""
 FEW = 4
@@ -29,6 +34,7 @@ STEPS = 200
 def question(lesson: Lesson) -> None:
     """The question, and what a person answers it with."""
     asked = predicting.question_in_use()
+    st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_question"):
         _words(lesson, predicted=asked is not None)
         if lesson.answer is None:
@@ -57,7 +63,7 @@ def _way(*, predicts: bool) -> None:
     )
     st.button(
         _("Do not predict") if predicts else _("Predict first"),
-        key="lesson_predict",
+        key="lesson_no_prediction" if predicts else "lesson_predict",
         icon=":material/visibility:" if predicts else ":material/visibility_off:",
         help=about,
         type="tertiary",

@@ -14,6 +14,7 @@ from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.state import START, State
 from tests.apptest.opened import opened
+from tests.apptest.test_own_lesson import with_steps
 
 pytestmark = pytest.mark.slow
 
@@ -100,6 +101,27 @@ def test_a_visitor_cannot_look_past_the_question(key: str, monkeypatch: pytest.M
     forged = lesson_in_use.begun("naive-bayes", START).showing(keys.LESSON_COMMITTED.to("0.5"))
     assert "0.9987" not in said(opened("case", forged))
     assert "class_ask" not in [b.key for b in opened("case", forged).button]
+
+
+def test_a_step_of_ones_own_list_is_asked_too(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = with_steps("decisions", own_step=1)
+    app.button(key="teacher").click().run()
+    app.text_input(key="teacher_key").set_value(key).run()
+    app.button(key="class_ask").click().run()
+    assert CLASS.question is not None and not app.get("plotly_chart")
+    monkeypatch.setattr(private, "visitor", lambda: "ann")
+    one = opened("start", State(language="en"))
+    assert "Your class is asked: What does it cost?" in said(one)
+    one.button(key="class_answer").click().run()
+    assert one.session_state["page"] == "decisions"
+    one.switch_page("pages/decisions.py")
+    one.text_input(key="lesson_answer").set_value("0.2").run()
+    one.button(key="lesson_commit").click().run()
+    assert "Sent: 0.2" in said(one) and "appears once you have committed" in said(one)
+    assert CLASS.count() == 1
+    app.button(key="class_reveal").click().run()
+    one.run()
+    assert "You said 0.2000; it is 0.0549" in said(one) and "appears once" not in said(one)
 
 
 def test_a_class_chooses(key: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from bayes_engine.workbench.derivation.exercise import Exercise, draw
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
 from bayes_engine.workbench.derivation.render import posterior
 from pages import active
-from pages.active import words
+from pages.active import predicting, words
 from pages.active.case_and_losses import pick_row
 from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
@@ -176,7 +176,7 @@ def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> Non
         wrap=True,
         **control("case_worked", here, take),
     )
-    if here is not None and cases[here].note:
+    if here is not None and cases[here].note and predicting.shows("case/notes"):
         st.caption(md(cases[here].text("note", language), 400))
 
 
