@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
-from bayes_engine.numerals import number
+from bayes_engine.numerals import certain, number
 from bayes_engine.workbench.lessons.class_answers import CLASS, ClassQuestion
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity, Lesson
 from bayes_engine.workbench.lessons.predictions import distance
@@ -109,7 +109,7 @@ def _judged(answer: AskedQuantity, given: str, *, shown: bool) -> str:
         right = answer_in_use(answer)
     except BayesEngineError as error:
         return f":material/info: {error.message.local(md)}"
-    value = _written(right)
+    value = _written(answer, right)
     said = {
         "blank": "",
         "right": ":green[:material/check_circle:] " + _("Right: {value}").format(value=value),
@@ -125,8 +125,14 @@ def _unreadable() -> str:
     return ":material/help: " + _("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5.")
 
 
-def _written(value: float) -> str:
-    return number(value).replace("-", "−")
+def _written(asked: AskedQuantity, value: float) -> str:
+    """A value to some digits: a probability that is nearly 1 not as 1, a count without decimals."""
+    from bayes_engine.workbench.lessons.predictions import PREDICTIONS
+
+    how = PREDICTIONS[asked.quantity]
+    if how.kind == "probability":
+        return certain(value)
+    return f"{value:.0f}" if how.whole else number(value).replace("-", "−")
 
 
 # predicted ------------------------------------------------------------------------------------------------------------
@@ -250,16 +256,17 @@ def _said(question: ToPredict, value: float, options: list[str]) -> str:
     """A prediction or an answer, in words."""
     if options:
         return md(options[int(value)], 60)
-    return percent(value) if question.prediction.kind == "probability" else _written(value)
+    return percent(value) if question.prediction.kind == "probability" else _written(question.asked, value)
 
 
 def percent(value: float) -> str:
-    """A probability in %, to four digits.
+    """A probability in %, to four digits; one that is nearly 1 to as many as tell it from 1.
 
-    >>> percent(0.998692), percent(0.5), percent(1e-5)
-    ('99.87 %', '50 %', '0.001 %')
+    >>> percent(0.998692), percent(0.5), percent(1e-5), percent(0.9999997), percent(1.0)
+    ('99.87 %', '50 %', '0.001 %', '99.99997 %', '100 %')
     """
-    return f"{100 * value:.4g} %"
+    digits = next((d for d in range(4, 16) if value == 1 or float(f"{100 * value:.{d}g}") != 100), 16)
+    return f"{100 * value:.{digits}g} %"
 
 
 def _revealed(question: ToPredict, given: float | None, options: list[str]) -> str:
