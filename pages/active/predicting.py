@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import streamlit as st
+
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.workbench.lessons.class_answers import CLASS, ClassQuestion
@@ -57,8 +59,13 @@ def question_in_use() -> ToPredict | None:
 
 def class_question() -> ClassQuestion | None:
     """The question that is open to the class, where it is the one on this screen."""
-    open_ = CLASS.question
-    return open_ if open_ is not None and open_.token == token_of(current()) else None
+    if (open_ := CLASS.question) is None:
+        return None
+    state = current()
+    made: tuple[State, str] | None = st.session_state.get("question_token")
+    if made is None or made[0] is not state:  # it is asked for by every part of a page
+        made = st.session_state["question_token"] = (state, token_of(state))
+    return open_ if open_.token == made[1] else None
 
 
 def token_of(state: State) -> str:
