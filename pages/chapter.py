@@ -4,6 +4,8 @@ boot()
 
 from pathlib import Path
 
+import streamlit as st
+
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose
@@ -20,4 +22,5 @@ PARTS = {
 }
 title()
 part = choose(_("Part"), keys.CHAPTER_PART, {name: words for name, (words, _show) in PARTS.items()}, titled=False)
-PARTS[part][1]()
+with st.container(key="chapter_drawn"):
+    PARTS[part][1]()

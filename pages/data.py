@@ -30,7 +30,7 @@ if isinstance(table, active.UnfittableTable):
 what, classes = st.columns([1, 1], gap="medium")
 with what:
     target.choose_target(table)
-with classes:
+with classes, st.container(key="class_counts"):
     target.class_counts(table)
 
 looked_at, by_hand = st.container(), st.container()

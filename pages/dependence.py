@@ -33,7 +33,8 @@ except BayesEngineError as error:
     required.columns_refused(error)
     end_page()
 if predicting.shows("dependence/answer"):
-    answer.which_pairs_depend(table, dependences)
+    with st.container(key="dependence_sentence"):
+        answer.which_pairs_depend(table, dependences)
 matters = st.container()  # filled last: it takes the longest
 sections(
     {

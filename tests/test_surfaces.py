@@ -39,6 +39,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
     ("pages/shell/frame.py", "heading", "_STYLE"): SHEET,
     ("pages/shell/lesson_bar.py", "lesson_bar", "_STYLE"): SHEET,
+    ("pages/shell/presenter.py", "bar", "_style("): "keys of the app's own",
     ("pages/views/chapter/lessons.py", "section", "_STYLE"): SHEET,
     ("pages/components/derivations.py", "_line", "_rows("): "numbers, and labels that went through tex",
     ("pages/components/derivations.py", "_shown", "f'**{TITLES"): "a number of the book that stands in the code",
@@ -108,6 +109,7 @@ REVIEWED_IN_FIGURES = {
 STYLES = {
     ("pages/shell/frame.py", "heading"): WORDS,
     ("pages/components/blanks.py", "colour_marks"): "keys and colours of the app's own",
+    ("pages/shell/presenter.py", "bar"): "keys of the app's own",
 }
 """Where `st.html` is given more than a constant."""
 

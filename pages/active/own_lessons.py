@@ -22,7 +22,7 @@ LONGEST_LINK = 7_000
 """Characters of a token in a link to a list: what servers, and those between, take for certain."""
 LONGEST_CAPTION = 200
 """Characters of a caption and of a question."""
-HELD = (keys.OWN_LIST, keys.OWN_STEP, keys.OWN_GIVEN)
+HELD = (keys.OWN_LIST, keys.OWN_STEP, keys.OWN_GIVEN, keys.PRESENTING)
 _NOT_IN_A_STEP = frozenset(
     key.name for key in (*HELD, keys.LESSON, keys.LESSON_ANSWER, keys.LESSON_SHOWN, keys.CHAPTER_PART)
 )
@@ -66,10 +66,9 @@ def with_list(state: State, changed: LessonList) -> State:
 
 
 def with_list_of(state: State, other: State) -> State:
-    """Another state, with the list in hand that this one has."""
+    """Another state, with the list in hand that this one has, and in presenter mode where this one is."""
     bare = replace(other, view=tuple(s for s in other.view if s[0] not in {key.name for key in HELD}))
-    named = state.seen(keys.OWN_LIST)
-    return bare.showing(keys.OWN_LIST.to(named)) if named else bare
+    return bare.showing(*state.settings(keys.OWN_LIST, keys.PRESENTING))
 
 
 def edited(state: State, edit: Callable[[list[Lesson]], object]) -> State:

@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.table.kinds import Level
 from bayes_engine.workbench.lessons.quantities import QUANTITIES
 from pages.active.on_screen import OnScreen
-from pages.runtime.escape import clean
+from pages.runtime.escape import clean, md
 
 FIXED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("model_numbers", "what"): ("joint_cells", "factor_cells", "joint_free", "factor_free"),
@@ -78,7 +78,7 @@ def argument_name(name: str) -> str:
         "node": _("node"),
         "a": _("first"),
         "b": _("second"),
-    }.get(name, name)
+    }.get(name, md(name))
 
 
 def arguments(quantity: str) -> tuple[str, ...]:

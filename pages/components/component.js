@@ -25,6 +25,7 @@ const clipped = (text, room, widthOf) => {        // as much of a text as there 
   while (signs.length > 1 && widthOf(signs.join("") + "…") > room) signs.pop()
   return signs.join("") + "…"
 }
+const zoomOf = element => element.currentCSSZoom ?? 1   // how much larger than its own pixels it is on screen
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 // What Streamlit calls at every run: `create(element)` draws at the first, what it returns is told of the others and of the end.

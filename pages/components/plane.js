@@ -548,7 +548,7 @@ function createPlane(host) {
 
   for (const name of ["pointerenter", "pointerleave", "focus", "blur"]) on(handle, name, () => redraw("case"))   // the card grows
 
-  const local = (event, frame = field.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
+  const local = (event, frame = field.getBoundingClientRect()) => [(event.clientX - frame.left) / zoomOf(field), (event.clientY - frame.top) / zoomOf(field)]
   on(handle, "pointerdown", event => {
     if (event.button) return
     handle.setPointerCapture(event.pointerId)

@@ -43,6 +43,8 @@ from pages.runtime.state import State, change, choose, current, page_link
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample; the browser stays quick and the plane legible."""
+PRESENTED = 290
+"""Pixels that the plane is high at most where one presents."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,7 @@ def region_plane(
         change(lambda state: replace(state, row=row, case=codes, amount=-1.0))
 
     scene = _scene(table, fitted, axes, fixed, key, (current_language(), current().labels), view, drawn)
+    height = min(height, PRESENTED) if current().seen(keys.PRESENTING) else height
     plane(view, key=key, height=height, edit=last_edit(key), scene=scene, on_moved=moved, on_picked=picked)
     most_frequent(table, grid)
     if len(table.parts.X) > MOST_POINTS:

@@ -51,7 +51,7 @@ function stage(host, draw) {
   }
 
   function fit(canvas, wide, high) {    // a blank canvas of this size in CSS pixels, and its pen
-    const ratio = window.devicePixelRatio || 1, across = Math.round(wide * ratio), down = Math.round(high * ratio)
+    const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas), across = Math.round(wide * ratio), down = Math.round(high * ratio)
     if (canvas.width !== across || canvas.height !== down) { canvas.width = across; canvas.height = down }
     const pen = canvas.getContext("2d")
     pen.setTransform(ratio, 0, 0, ratio, 0, 0)

@@ -36,6 +36,7 @@ TRIED = "1.67"
 
 HOOKS = (
     "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButton", "stButtonGroup",
+    "stDialog", "stElementContainer", "stExpander", "stFullScreenFrame", "stPlotlyChart", "stPopoverBody",
     "stCaptionContainer", "stCheckbox", "stColumn", "stConnectionStatus", "stExpandSidebarButton",
     "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock",
     "stIconMaterial", "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print",

@@ -99,7 +99,7 @@ class State:
     def on_table(self, table: str) -> State:
         """Another table: all that spoke of the old one is gone; language and the lesson that runs stay. Planes open on
         the columns that tell its classes apart best."""
-        lesson = self.settings(keys.LESSON, keys.OWN_LIST, keys.OWN_STEP)
+        lesson = self.settings(keys.LESSON, keys.OWN_LIST, keys.OWN_STEP, keys.PRESENTING)
         fresh = State(language=self.language, table=table, view=lesson)
         return fresh.showing(keys.AXES_AT_FIRST.to("discriminating"))
 

@@ -207,6 +207,7 @@ LESSON_COMMITTED = _string("lesson_committed")
 OWN_LIST = _string("own_list")
 OWN_STEP = _place("own_step")
 OWN_GIVEN = _string("own_given")
+PRESENTING = _switch("presenting")
 
 # data -----------------------------------------------------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ def _inside(here: str) -> None:
         ):
             _take(own_lessons.lesson_of(here, caption, question, answer), at.i)
     if n:
-        to, label = (keys.CHAPTER_PART.to("own"),), Message("My lesson, {n} step(s)", {"n": n}).local()
+        to, label = (keys.CHAPTER_PART.to("own"),), Message("My lesson, {n} step(s)", {"n": n}).local(md)
         if st.button(label, key="add_list", type="tertiary", icon=":material/list:",
                      **goes_to("chapter", lambda s: lesson_in_use.left(s).showing(*to))):  # fmt: skip
             st.rerun()

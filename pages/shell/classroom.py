@@ -159,7 +159,7 @@ def _what(dense: bool) -> str:
     if dense:
         choices["brief"] = _("Page and table only")
     if n := len(own_lessons.in_hand(current()).lessons):
-        choices["lesson"] = Message("My lesson, {n} step(s)", {"n": n}).local()
+        choices["lesson"] = Message("My lesson, {n} step(s)", {"n": n}).local(md)
     if len(choices) == 1:
         return "all"
     chosen = st.segmented_control(

@@ -272,7 +272,8 @@ def draw(run: Run) -> None:
 
 def title(question: str = "") -> None:
     """The title of the page that is shown: the question that its table is about, or what the page asks."""
-    st.title(question or place_of(st.session_state["page"] or "start").asks(current()))
+    with st.container(key="page_title"):
+        st.title(question or place_of(st.session_state["page"] or "start").asks(current()))
 
 
 def _question(state: State) -> str:

@@ -12,7 +12,7 @@ import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every
 from pages.active import own_lessons
 from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
 from pages.runtime.state import PageEnded, current, query_params, write_url
-from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, workspace
+from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, presenter, workspace
 
 
 @st.cache_resource(show_spinner=False)
@@ -52,6 +52,7 @@ def run(begun: frame.Run) -> None:
                 with st.container(horizontal=True, gap="small", key="sidebar_foot"):
                     classroom.share()
                     add_view.button(begun.here)
+                    presenter.button()
                 class_question.menu()
             if under_way is not None:
                 jobs.progress_box(under_way)
@@ -59,6 +60,7 @@ def run(begun: frame.Run) -> None:
             chips.warnings()
             class_question.line()
             lesson_bar.lesson_bar(begun.here)
+            presenter.bar(begun.here)
             if not lesson_bar.held_back(begun.here):
                 begun.page.run()
     except PageEnded:

@@ -28,6 +28,7 @@ NO_TEXT = {  # what is pale in a style sheet and is no text to be read: pictures
     "pixels.css": {".waits .sheet + .sheet canvas, .waits .sheet + .sheet .legend", ".tools button:disabled"},
     "film.css": {".film button:disabled"},
     "losses.css": {".plain:disabled"},
+    "own.css": {".steps button:disabled"},
     "graph.css": {".node.faint .bar"},
     "nomogram.css": {".nomogram .band", ".nomogram.dark .band"},
     "plane.css": {".guide"},

@@ -160,13 +160,13 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
         st.caption(_("{column} is a text: no question, for its answers cannot be listed.").format(
             column=md(table.column(texts[0]), 40)))  # fmt: skip
     if not now.questions:
-        st.markdown("#### " + _("Nothing is left to ask: **{decision}**.").format(decision=decided))
+        _headline(_("Nothing is left to ask: **{decision}**.").format(decision=decided))
         with st.container(horizontal=True, gap="small"):
             _take_back(talk)
         return
     best = now.best
     if best is None:
-        st.markdown("#### " + _("No question pays: **{decision}**.").format(decision=decided))
+        _headline(_("No question pays: **{decision}**.").format(decision=decided))
         first = now.questions[0]
         st.caption(
             _("The best one left, {name}, would lower the risk by {gain} on average and costs {cost}.").format(
@@ -174,9 +174,8 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
             )
         )
     else:
-        st.markdown(
-            "#### "
-            + _("Ask **{name}**: worth {value}.").format(
+        _headline(
+            _("Ask **{name}**: worth {value}.").format(
                 name=md(table.column(best.feature), 40), value=number(best.value)
             )
         )
@@ -201,6 +200,11 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
             **on_click(_answering(j, None)),
         )
         _take_back(talk)
+
+
+def _headline(sentence: str) -> None:
+    with st.container(key="ask_sentence"):
+        st.markdown("#### " + sentence)
 
 
 def _answers(talk: Interview, variable: Variable, j: int, question: Question) -> None:

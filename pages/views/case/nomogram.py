@@ -97,11 +97,12 @@ def nomogram_view(one: CaseInUse) -> None:
             _choose_beside(one)
     drawings = _side_by_side(one, own)
     ruler = ruler_of([s.drawn for s in drawings], *pair)
-    for cell, drawing in zip(st.columns(len(drawings), gap="medium"), drawings, strict=True):
-        with cell:
-            if drawing.title:
-                st.markdown(f"**{md(drawing.title, 60)}**")
-            _draw(one, working, drawing, pair, ruler)
+    with st.container(key="nomogram_drawn"):
+        for cell, drawing in zip(st.columns(len(drawings), gap="medium"), drawings, strict=True):
+            with cell:
+                if drawing.title:
+                    st.markdown(f"**{md(drawing.title, 60)}**")
+                _draw(one, working, drawing, pair, ruler)
     st.caption(_reading(one, working, drawings, pair, ruler))
     with st.container(key="case_editor"):
         if one.seed:

@@ -44,7 +44,8 @@ def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
     decision = decide_ledger(working.ledger, working.loss)
-    st.markdown("#### " + words.verdict(one.table, working.ledger, decision, _loudest(working)))
+    with st.container(key="case_sentence"):
+        st.markdown("#### " + words.verdict(one.table, working.ledger, decision, _loudest(working)))
     likely = dict(zip(working.classes, working.posterior, strict=True))
     risk = dict(zip(working.loss.actions, working.risk, strict=True))
     draw_risks(one.table, likely, risk, decision.action[0], key="case_verdict", most=MOST_DECISIONS, narrow=narrow)

@@ -30,7 +30,8 @@ def section() -> None:
     st.caption(
         _(
             "{n} steps. While a lesson runs, ← and → go to the step before and the next one, q goes to the answer. "
-            "«Predict first» hides the answer until you have committed to one."
+            "«Predict first» hides the answer until you have committed to one. p presents one figure and one sentence, "
+            "large, and Escape ends that."
         ).format(n=len(names))
     )
     for i, name in enumerate(names, 1):

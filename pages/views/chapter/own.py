@@ -73,7 +73,7 @@ def _list(own: LessonList, pages: Mapping[str, str]) -> None:
     st.caption(
         _(
             "Drag a step by its handle, or move it with the arrow keys or the buttons; a caption is changed where it "
-            "stands. Share gives the lesson as a link and a QR code; a workspace keeps it; Back undoes."
+            "stands. Share gives the lesson as a link and a QR code; a workspace keeps it; Back undoes. Key p presents."
         )
     )
 
@@ -196,7 +196,7 @@ def _say(problems: tuple[Message, ...], n: int) -> None:
     more = len(problems) - MOST_PROBLEMS
     if more > 0:
         said += "\n- " + _("and {n} more").format(n=more)
-    opened = Message("{n} lesson(s) were opened. Not opened, and left out at the next change:", {"n": n}).local()
+    opened = Message("{n} lesson(s) were opened. Not opened, and left out at the next change:", {"n": n}).local(_quoted)
     st.warning(f"{opened}\n\n{said}")
 
 

@@ -69,10 +69,12 @@ def _licence(info: DatasetInfo) -> str:
 
 def origin(table: active.TableInUse) -> None:
     """What the table is called and where it comes from: of a data set its summary, of a file how it was read."""
-    st.subheader(md(table.title), divider="gray")
+    with st.container(key="table_summary", gap="xsmall"):
+        st.subheader(md(table.title), divider="gray")
+        if table.info:
+            st.caption(md(table.info.text("summary", current_language()), 300))
     if table.info:
-        st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"
-                   f"{md(table.info.source, 400)} · {_licence(table.info)}")  # fmt: skip
+        st.caption(f"{md(table.info.source, 400)} · {_licence(table.info)}")
     upload = files.in_use(TABLE, current())
     if upload is not None:
         reading.reading_notes(upload.reading.report, upload, _reread)

@@ -287,7 +287,8 @@ def _figure(
             change(with_family_model(table, specs, judged[int(point["point_index"])]))
 
     active_at = judged.index(here) if here in judged else -1
-    draw_readings([readings.name_of(p) for p in judged], panels, active_at, key=f"dial_figure_{here}", on_pick=pick)
+    with st.container(key="dial_drawn"):
+        draw_readings([readings.name_of(p) for p in judged], panels, active_at, key=f"dial_figure_{here}", on_pick=pick)
 
 
 def _words(

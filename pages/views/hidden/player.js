@@ -55,7 +55,7 @@ function createPlayer(host) {
     draw()
   }
 
-  const local = event => { const r = field.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top] }
+  const local = event => { const r = field.getBoundingClientRect(), z = zoomOf(field); return [(event.clientX - r.left) / z, (event.clientY - r.top) / z] }
 
   function build() {
     const wanted = data.starts && !film.grid ? film.k : 0

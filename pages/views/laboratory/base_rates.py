@@ -81,7 +81,9 @@ def _tests() -> tuple[float, float, int]:
 
 def _theorem(rates: BaseRate) -> None:
     plus = "+" * current().seen(keys.LAB_TIMES)
-    st.markdown(_("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(rates.posterior)))
+    st.container(key="lab_sentence").markdown(
+        _("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(rates.posterior))
+    )
     st.markdown(
         f"$$\\underbrace{{P(c\\mid x)}}_{{\\text{{{_('posterior')}}}}}="
         f"\\frac{{\\overbrace{{P(x\\mid c)}}^{{\\text{{{_('likelihood')}}}}}\\;"

@@ -293,7 +293,7 @@ function create(host) {
     clearTimeout(timer); timer = 0
     send("moved", { parts: parts.map(p => p.slice(2)) })
   }
-  const local = (event, frame = field.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
+  const local = (event, frame = field.getBoundingClientRect()) => [(event.clientX - frame.left) / zoomOf(field), (event.clientY - frame.top) / zoomOf(field)]
   const inPlane = (hx, hy) => [LEFT + hx * box.per, box.top - hy * box.per]
 
   function listen(handle) {

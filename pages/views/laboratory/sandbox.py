@@ -71,7 +71,7 @@ def _floor(setup: Setup, sample: Sample) -> None:
         "exact sum": _("summed exactly over the cells"),
         "quadrature": _("by quadrature, error below {error}").format(error=f"{max(risk.error, 1e-7):.0e}"),
     }[risk.how]
-    st.markdown(
+    st.container(key="lab_sentence").markdown(
         _("**Bayes risk R\\* = {risk}**").format(risk=number(risk.value)) + f" · {how}",
         help=_(
             "The overall risk $R(h)=E_x[R(h(x)\\mid x)]$ of the Bayes optimal classifier, the decision rule $h^*$ that "

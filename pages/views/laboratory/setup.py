@@ -84,10 +84,14 @@ def choose(setup: Setup) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):  # they wrap together
             _choose_priors(setup)
-            with st.popover(
-                _("Losses: 0-1") if setup.zero_one else _("Losses: yours"), icon=":material/balance:", width="content"
-            ):
-                _choose_losses(setup)
+            with st.container(key="lab_losses", width="content"):
+                opened = st.popover(
+                    _("Losses: 0-1") if setup.zero_one else _("Losses: yours"),
+                    icon=":material/balance:",
+                    width="content",
+                )
+                with opened:
+                    _choose_losses(setup)
 
 
 def _to_scene(state: State, name: str) -> State:

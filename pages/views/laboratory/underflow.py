@@ -54,7 +54,9 @@ def show() -> None:
                 _("By products: P(A | x) = {p}, **which is wrong**.") if wrong else _("By products: P(A | x) = {p}.")
             )
             st.markdown(words.format(p=f"{share:.6f}"))
-        st.markdown(_("By logs: **P(A | x) = {p}**.").format(p=f"{product.posterior:.6f}"))
+        st.container(key="lab_sentence").markdown(
+            _("By logs: **P(A | x) = {p}**.").format(p=f"{product.posterior:.6f}")
+        )
         st.caption(
             _(
                 "A float64 has no positive number below 4.9 × 10⁻³²⁴, a float32 none below 1.4 × 10⁻⁴⁵. Ten thousand "

@@ -39,7 +39,7 @@ def conditionals(table: active.FittableTable) -> None:
         with pictures:
             class_pictures.class_pictures(table, fitted, image, column.name)
     try:
-        with figure:
+        with figure, st.container(key="conditional_drawn"):
             conditional = column_choice.choose_conditional(table, fitted, column)
             class_conditionals.draw_conditional(table, fitted, conditional)
     except BayesEngineError as error:  # one value in every row: no factor

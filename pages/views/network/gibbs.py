@@ -38,7 +38,8 @@ def gibbs(source: Source) -> None:
     truth = _exact(asked)
     film = _walk(asked, now.settings.sweeps, now.seed)
     with picture:
-        _answer(asked, truth)
+        with st.container(key="gibbs_sentence"):
+            _answer(asked, truth)
         player(asked, film, truth)
     try:
         by_sampler = results(asked, truth, now)

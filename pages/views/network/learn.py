@@ -145,7 +145,8 @@ def _answer(
             _("No arc is worth its penalty here: each would add more to the penalty than to the likelihood.")
         )
     sentences += _compared(here, asked, result, best, climb)
-    (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(sentences))
+    with st.container(key="learn_sentence"):
+        (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(sentences))
     if result.status == "cancelled":
         st.button(
             _("Search again"),

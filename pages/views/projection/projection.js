@@ -290,7 +290,8 @@ function create(host) {
   function settle() { clearTimeout(timer); timer = 0; send("turned", { angle: Math.round(angle * 100) / 100 }) }
   function turn(degrees) { cancelAnimationFrame(glide); turned = true; angle = wrap(Math.round(degrees * 10) / 10); redraw("turn") }
   const towards = event => {
-    const frame = field.getBoundingClientRect(), dx = event.clientX - frame.left - view.x(0), dy = view.y(0) - (event.clientY - frame.top)
+    const frame = field.getBoundingClientRect(), z = zoomOf(field)
+    const dx = (event.clientX - frame.left) / z - view.x(0), dy = view.y(0) - (event.clientY - frame.top) / z
     if (Math.hypot(dx, dy) < 8) return
     const way = Math.atan2(dy, dx) * 360 / TAU
     turn(way)

@@ -163,26 +163,8 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
     projection = line.projection
     units = current().seen(keys.LINE_UNITS)
     best, here = (along(table, names, units, angle, projection) for angle in (projection.fisher, line.angle))
-    total = float(projection.numbers.weight.sum())
-    w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(projection.w.tolist()))
-    st.markdown(
-        _(
-            "**Fisher's direction** is w ∝ ({w}) for ({columns}), J = {J}. The nearest projected mean is right on "
-            "**{right} of {n}** rows ({share})."
-        ).format(
-            w=w,
-            columns=_(", ").join(md(table.column(name), 30) for name in names),
-            J=number(best.J),
-            right=count(best.right),
-            n=count(total),
-            share=f"{best.accuracy:.1%}",
-        )
-        + " "
-        + _("At {angle}°: J = {J}, right on {right} of {n}.").format(
-            angle=f"{line.angle:.1f}", J=number(here.J), right=count(here.right), n=count(total)
-        )
-        * (line.direction != "fisher")
-    )
+    with st.container(key="line_sentence"):
+        _of_fisher(table, names, line, best, here)
     classes = projection.numbers.classes
     st.caption(
         _("Drag the ring to turn the line, or use the arrow keys.")
@@ -203,6 +185,30 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
         )
     )
     rows_left_out(projection.numbers)
+
+
+def _of_fisher(table: active.FittableTable, names: tuple[str, str], line: Line, best: Any, here: Any) -> None:
+    projection = line.projection
+    total = float(projection.numbers.weight.sum())
+    w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(projection.w.tolist()))
+    st.markdown(
+        _(
+            "**Fisher's direction** is w ∝ ({w}) for ({columns}), J = {J}. The nearest projected mean is right on "
+            "**{right} of {n}** rows ({share})."
+        ).format(
+            w=w,
+            columns=_(", ").join(md(table.column(name), 30) for name in names),
+            J=number(best.J),
+            right=count(best.right),
+            n=count(total),
+            share=f"{best.accuracy:.1%}",
+        )
+        + " "
+        + _("At {angle}°: J = {J}, right on {right} of {n}.").format(
+            angle=f"{line.angle:.1f}", J=number(here.J), right=count(here.right), n=count(total)
+        )
+        * (line.direction != "fisher")
+    )
 
 
 def rows_left_out(rows: NumericRows) -> None:

@@ -83,7 +83,8 @@ def differences_in_words(evaluated: Evaluated) -> None:
         st.markdown(_("One model alone: nothing to compare it with."))
     else:
         compared = differences(evaluated, measure)
-        st.markdown(_sentence(evaluated, measure, compared))
+        with st.container(key="compare_sentence"):
+            st.markdown(_sentence(evaluated, measure, compared))
         _table(evaluated, measure, compared)
         with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
             _pairs(evaluated, measure, compared)

@@ -33,7 +33,7 @@ def compare(table: active.FittableTable) -> None:
     if not evaluated.held:
         return
     try:
-        with first:
+        with first, st.container(key="compare_scores"):
             scores.scores_table(evaluated)
         scores.differences_in_words(evaluated)
         curves(evaluated)

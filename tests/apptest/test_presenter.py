@@ -1,0 +1,57 @@
+"""Presenter mode: the button begins and ends it, smoothing and λ stay at hand, and a lesson's steps stay in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayes_engine.workbench.lessons.lesson_format import Lesson, LessonList
+from bayes_engine.workbench.lessons.lesson_list import write_list
+from pages.active import lesson_in_use, own_lessons
+from pages.active.files import LESSONS
+from pages.runtime.state import State
+from tests.apptest.opened import give, opened, seen, showing
+
+pytestmark = pytest.mark.slow
+MELONS = State(language="en", table="watermelon3")
+
+
+def test_the_button_begins_it_and_the_bar_ends_it() -> None:
+    app = opened("case", MELONS)
+    assert not [b for b in app.button if b.key == "presenter_leave"]
+    app.button(key="present").click().run()
+    assert seen(app.session_state["state"], "presenting")
+    app.button(key="presenter_leave").click().run()
+    assert not app.exception and not seen(app.session_state["state"], "presenting")
+
+
+def test_smoothing_and_losses_are_changed_where_one_presents() -> None:
+    app = opened("case", showing(MELONS, presenting=True))
+    app.slider(key="presenter_alpha_slider").set_value(2.0).run()
+    assert app.session_state["state"].shelf[0].parameters == (("alpha", 2.0), ("smoothing", "all"))
+    app.number_input(key="presenter_loss_1_0").set_value(9.0).run()
+    assert not app.exception and app.session_state["state"].losses == ((0.0, 1.0), (9.0, 0.0))
+
+
+@pytest.mark.parametrize(("page", "has"), [("dependence", True), ("projection", False), ("laboratory", False)])
+def test_what_a_page_does_not_depend_on_is_not_at_hand(page: str, has: bool) -> None:
+    app = opened(page, showing(MELONS, presenting=True))
+    assert bool([s for s in app.slider if s.key == "presenter_alpha_slider"]) is has
+
+
+def test_steps_stay_in_presenter_mode_and_a_step_of_a_list_does_not_hold_it() -> None:
+    state = lesson_in_use.begun("naive-bayes", showing(MELONS, presenting=True))
+    assert seen(state, "presenting") and seen(state.on_table("iris"), "presenting")
+    app = opened("case", state)
+    steps = LessonList("", (Lesson(title="One", page="case", state={"view": {"presenting": True}}),))
+    mark = give(app, LESSONS, "one.toml", write_list(steps).encode())
+    app.session_state["state"] = showing(MELONS, own_list=mark, chapter_part="own")
+    app.switch_page("pages/chapter.py").run()
+    app.button(key="own_begin").click().run()
+    now = app.session_state["state"]
+    assert not app.exception and not seen(now, "presenting") and seen(now, "own_step") == 0
+    assert "view" not in own_lessons.values_of(showing(State(), presenting=True, own_list="0" * 16))
+
+
+def test_a_table_that_cannot_be_fitted_presents_nothing_and_does_not_fail() -> None:
+    app = opened("start", showing(State(language="en", columns=((0, "ignore", "", ()),)), presenting=True))
+    assert not app.exception
