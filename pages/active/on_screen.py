@@ -19,11 +19,12 @@ from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.models.tan import TAN
 from bayes_engine.structure.search_trace import SearchResult
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
+from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.laboratory.truth import Truth
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
 from bayes_engine.workbench.lessons.quantities import value_of
 from pages import active
-from pages.active import dependence_models, em_fits, network_source, projected, sandbox
+from pages.active import dependence_models, em_fits, hidden_node, network_source, projected, sandbox
 from pages.runtime import view_keys as keys
 from pages.runtime.state import current
 
@@ -120,6 +121,10 @@ class OnScreen:
     @property
     def hidden_labels(self) -> HiddenLabelRun:
         return em_fits.fit_hidden_labels(self.table, em_fits.labels_in_use(self.table))
+
+    @property
+    def hidden_column(self) -> HiddenColumn:
+        return hidden_node.learned_back(self.table, hidden_node.task_in_use(self.table))
 
     @property
     def line(self) -> tuple[Projection, float]:

@@ -194,11 +194,13 @@ DERIVED_PLAYS = _switch("derived_plays")
 CHAPTER_PART = _choice("chapter_part", "lessons", "lessons", "exercises", "words", "errata", "examples", "own")
 CHAPTER_SECTION = _string("chapter_section", "7.1")
 SHEET = _choice(
-    "sheet", "naive-bayes", "naive-bayes", "spode", "aode", "tree", "losses", "em", "gibbs", "fisher"
+    "sheet", "naive-bayes", "naive-bayes", "spode", "aode", "tree", "losses", "em", "gibbs", "fisher", "rows"
 )  # of exercises
 SHEET_NUMBER = _whole("sheet_number", 1, 1, 99_999)
 SHEET_ANSWERS = _entries("sheet_answers", lambda entry: is_pair(entry, is_text, is_text))
 SHEET_KEY = _switch("sheet_key")
+SAMPLES_EACH, SAMPLES_COLUMNS = _whole("samples_each", 30, 1, 10**6), _whole("samples_columns", 6, 1, 10**6)
+SAMPLES_LEVELS, SAMPLES_CLASSES = _whole("samples_levels", 2, 2, 1000), _whole("samples_classes", 2, 2, 1000)
 LESSON = _string("lesson")
 LESSON_ANSWER = _string("lesson_answer")
 LESSON_SHOWN = _switch("lesson_shown")

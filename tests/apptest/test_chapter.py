@@ -102,7 +102,7 @@ def test_every_lesson_opens_its_page_and_the_page_further_on(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("kind", ["naive-bayes", "spode", "aode", "tree", "losses", "em", "gibbs", "fisher"])
+@pytest.mark.parametrize("kind", ["naive-bayes", "spode", "aode", "tree", "losses", "em", "gibbs", "fisher", "rows"])
 def test_a_sheet_is_checked_step_by_step_and_shows_its_key(kind: str, language: str) -> None:
     state = showing(State(language=language, table="watermelon3"), chapter_part="exercises", sheet=kind, sheet_number=2)
     app = opened("chapter", state)

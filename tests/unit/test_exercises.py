@@ -16,6 +16,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import TableError
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation.factor_names import AS_IN_FILE
+from bayes_engine.workbench.derivation.least_rows import rows_needed
 from bayes_engine.workbench.exercises import em_step, expected_losses, fisher_direction, gibbs_update, spanning_tree
 from bayes_engine.workbench.exercises.factor_products import OLDER, OWN_INCLUDED, PARENTS_ONLY
 from bayes_engine.workbench.exercises.kinds import KINDS
@@ -281,3 +282,30 @@ def test_the_childrens_tables_left_out_is_named() -> None:
 def test_a_table_without_levels_is_refused_in_words(kind: str) -> None:
     with pytest.raises(TableError, match="columns"):
         drawn(kind, 1, "iris")
+
+
+def test_the_rows_needed_are_those_of_the_best_and_the_worst_order() -> None:
+    """Every order of rows that still help, for few of them."""
+    for each, columns, levels in ((1, 2, 2), (2, 2, 2), (1, 3, 2), (1, 2, 3), (2, 1, 3)):
+        start = tuple([each] * (columns * levels))
+        lengths = rows_until_full(start, columns, levels)
+        needed = rows_needed(each, columns, levels, 1)
+        assert (min(lengths), max(lengths)) == (needed.best, needed.worst)
+
+
+def rows_until_full(left: tuple[int, ...], columns: int, levels: int) -> set[int]:
+    """How many rows of one class it can take until no value of a column is wanted any more."""
+    known: dict[tuple[int, ...], set[int]] = {tuple([0] * len(left)): {0}}
+
+    def lengths(now: tuple[int, ...]) -> set[int]:
+        if now not in known:
+            found: set[int] = set()
+            for row in product(range(levels), repeat=columns):
+                cells = [j * levels + v for j, v in enumerate(row)]
+                after = tuple(max(n - (i in cells), 0) for i, n in enumerate(now))
+                if after != now:
+                    found |= {1 + more for more in lengths(after)}
+            known[now] = found
+        return known[now]
+
+    return lengths(left)

@@ -35,10 +35,10 @@ def test_the_states_are_matched_as_well_as_any_order_of_them() -> None:
 def test_clear_groups_are_found_again() -> None:
     rng = np.random.default_rng(5)
     hidden = rng.integers(3, size=600)
-    columns = {
-        f"x{j}": np.where(rng.random(600) < 0.9, hidden, rng.integers(3, size=600)).astype(str) for j in range(5)
-    }
-    table = pd.DataFrame(columns | {"h": np.array(["a", "b", "c"])[hidden]})
+    letters = np.array(["a", "b", "c"])
+    drawn = [np.where(rng.random(600) < 0.9, hidden, rng.integers(3, size=600)) for _ in range(5)]
+    columns = {f"x{j}": letters[codes] for j, codes in enumerate(drawn)}
+    table = pd.DataFrame(columns | {"h": letters[hidden]})
     model = BayesianNetwork(hiding_parent("h", columns), hidden={"h": 3}, n_init=10, random_state=0)
     learned = learn_back(model, table, "h")
     assert learned.right > 0.97 * 600

@@ -19,7 +19,7 @@ from bayes_engine.workbench.lessons.lesson_toml import line_of, parse_lesson
 from bayes_engine.workbench.lessons.quantities import QUANTITIES
 from pages.active import lesson_in_use
 from pages.active.on_screen import answer_in_use
-from pages.runtime.state import START, State, decode, encode
+from pages.runtime.state import START, Spec, State, decode, encode
 from pages.shell.frame import places
 
 Ask = Callable[[AskedQuantity, State], float]
@@ -85,6 +85,11 @@ def test_a_lesson_opens_and_its_answer_follows_the_state(name: str, on_screen: A
         ("d-separation", 0.0),
         ("gibbs-sampling", 0.4298),
         ("em-mixture", -135.311),
+        ("exercise-7-1", 5 / 8),
+        ("exercise-7-2", 0.0),
+        ("exercise-7-3", 0.996996),
+        ("exercise-7-4", 619),
+        ("exercise-7-7", 420),
     ],
 )
 def test_answers_are_those_that_are_known(name: str, value: float, on_screen: Ask) -> None:
@@ -103,6 +108,11 @@ def test_answers_are_those_that_are_known(name: str, value: float, on_screen: As
             0.57375 - 2.3646 * 0.12921 / 8**0.5,
         ),
         (("mixture_steps", {}), State(table="iris"), None),
+        (
+            ("cpt_cell", {"column": "敲声", "level": "沉闷", "class": "否"}),
+            State(table="watermelon3", shelf=(Spec("zero-only"),)),
+            3 / 9,
+        ),
     ],
 )
 def test_quantities_that_no_built_in_lesson_asks_for(
@@ -115,6 +125,13 @@ def test_quantities_that_no_built_in_lesson_asks_for(
 def test_every_quantity_is_tried() -> None:
     others = {"least_risk", "flip_prior", "mean", "mean_low", "mixture_steps"}
     assert {lesson.answer.quantity for lesson in lessons().values()} | others == set(QUANTITIES)
+
+
+def test_a_large_loss_parts_naive_bayes_from_the_bayes_rule(on_screen: Ask) -> None:
+    lesson = lessons()["exercise-7-2"]
+    state = lesson_in_use.with_values("exercise-7-2", lesson.change, START)
+    # A or B in each half: the posterior is 2/3, naive Bayes' 8/9; deciding A costs 5/3 where deciding B costs 2/3
+    assert on_screen(lesson.answer, state) == pytest.approx(0.5 * (5 / 3 - 2 / 3))
 
 
 def test_a_quantity_without_a_value_says_why(on_screen: Ask) -> None:

@@ -9,6 +9,7 @@ from bayes_engine.workbench.exercises.expected_losses import expected_losses
 from bayes_engine.workbench.exercises.factor_products import aode, naive_bayes, spode
 from bayes_engine.workbench.exercises.fisher_direction import fisher_direction
 from bayes_engine.workbench.exercises.gibbs_update import gibbs_update
+from bayes_engine.workbench.exercises.least_rows import least_rows
 from bayes_engine.workbench.exercises.sheet import Drawn, ExerciseSheet
 from bayes_engine.workbench.exercises.spanning_tree import spanning_tree
 
@@ -21,4 +22,5 @@ KINDS: Mapping[str, Callable[[Drawn], ExerciseSheet]] = {
     "em": em_step,
     "gibbs": gibbs_update,
     "fisher": fisher_direction,
+    "rows": least_rows,
 }

@@ -17,6 +17,7 @@ from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
 from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.models.tan import TAN
 from bayes_engine.structure.search_trace import SearchResult
+from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.laboratory.truth import Truth
 
 
@@ -75,6 +76,10 @@ class InUse(Protocol):
 
     @property
     def hidden_labels(self) -> HiddenLabelRun: ...
+    @property
+    def hidden_column(self) -> HiddenColumn:
+        """The column that the page Network hides and learns back."""
+
     @property
     def line(self) -> tuple[Projection, float]:
         """The line of the page Projection, with its angle in degrees."""

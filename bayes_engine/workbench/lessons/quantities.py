@@ -12,7 +12,9 @@ from inspect import signature
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
+from bayes_engine.decision.decision_boundaries import log_posterior
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.margins import FlipMargin, flip_margins
 from bayes_engine.decision.two_gaussians import boundaries
@@ -21,18 +23,21 @@ from bayes_engine.inference.beliefs import joint_belief, node_beliefs
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, class_position
 from bayes_engine.logspace import log
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.projection import transformed_naive_bayes
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.table.kinds import Level
-from bayes_engine.workbench.derivation.demonstrations import base_rate, climb, numbers_drawn
+from bayes_engine.workbench.derivation.demonstrations import base_rate, climb, numbers_drawn, underflow
 from bayes_engine.workbench.derivation.dependence import contingency, grow
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.double_counting import counted_twice
 from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates
 from bayes_engine.workbench.derivation.gibbs_walk import exact
+from bayes_engine.workbench.derivation.least_rows import rows_needed
 from bayes_engine.workbench.derivation.modes_of_use import posterior_of, without_rows
 from bayes_engine.workbench.derivation.parameter_count import model_size
+from bayes_engine.workbench.laboratory.excess_risk import fitted_to_population
 from bayes_engine.workbench.laboratory.smoothing import RULES, curves
 from bayes_engine.workbench.laboratory.truth import bayes_risk
 from bayes_engine.workbench.lessons.in_use import InUse
@@ -197,7 +202,11 @@ def contribution(used: InUse, column: str, for_: Level, against: Level) -> float
 @quantity
 def factor(used: InUse, column: str, class_: Level) -> float:
     """The factor of a column in the working: P(x_j|c, parents), or the density p(x_j|c)."""
-    worked = derive(used.model, used.case)
+    return _factor(used.model, used.case, column, class_)
+
+
+def _factor(model: GenerativeClassifier, case: pd.DataFrame, column: str, class_: Level) -> float:
+    worked = derive(model, case)
     k = worked.classes.index(among(class_, worked.classes))
     for step in worked.steps:
         if step.row.child == column and step.row.kind != "prior":
@@ -222,12 +231,18 @@ def posterior_without(used: InUse, class_: Level) -> float:
 
 @quantity
 def cpt_cell(used: InUse, column: str, level: Level, class_: Level) -> float:
-    """P(level|c) as the active model estimates it."""
-    table = _estimates(used, column, class_)
-    if not isinstance(table, Estimates):
+    """P(level|c) as the active model estimates it; under further parents, at the cells that the case has of them."""
+    variable = used.model.schema_[column]
+    if not variable.levels:
         raise ParameterError("the column '{name}' has no levels here", name=column)
-    levels = used.model.schema_[column].levels
-    return float(table.used.value[0, levels.index(among(level, levels))])
+    value: Any = among(level, variable.levels)
+    if variable.cuts is not None:  # a number within the interval
+        cuts = [variable.cuts[0] - 1.0, *variable.cuts, variable.cuts[-1] + 1.0] if len(variable.cuts) else [-1.0, 1.0]
+        i = variable.levels.index(value)
+        value = (cuts[i] + cuts[i + 1]) / 2
+    case = used.case.drop(columns=column)
+    case.insert(list(used.case.columns).index(column), column, [value])
+    return _factor(used.model, case, column, class_)
 
 
 @quantity
@@ -292,6 +307,32 @@ def base_rate_posterior(used: InUse) -> float:
 def bayes_risk_of_truth(used: InUse) -> float:
     """R(h*) of the laboratory's known densities under its losses."""
     return bayes_risk(*used.known).value
+
+
+@quantity
+def misfit(used: InUse) -> float:
+    """R(h_∞) − R(h*): what naive Bayes has above the Bayes risk of the known densities with endless rows."""
+    truth, loss = used.known
+    model = fitted_to_population(truth, NaiveBayes(smoothing="none"))
+    risk_of_it = truth.measure().risk(loss, log_posterior(model, truth.classes)).value
+    return max(risk_of_it - bayes_risk(truth, loss).value, 0.0)
+
+
+@quantity
+def underflow_columns(used: InUse) -> float:
+    """The first number of columns at which the product of the laboratory's factors is 0 in double precision."""
+    typical, lean = used.setting("lab_p"), used.setting("lab_lean")
+    dies = underflow(10_000, typical, lean).double_dies
+    if dies is None:
+        raise BayesEngineError("with these factors the product of ten thousand columns does not underflow")
+    return float(dies)
+
+
+@quantity
+def least_rows(used: InUse, order: str) -> float:
+    """The rows that AODE needs before each P(c, x_i) has enough: in the "best" or the "worst" order."""
+    names = ("samples_each", "samples_columns", "samples_levels", "samples_classes")
+    return float(rows_needed(*map(used.setting, names)).of(order))
 
 
 # dependence -----------------------------------------------------------------------------------------------------------
@@ -390,6 +431,12 @@ def hidden_right(used: InUse) -> float:
 
 
 # projections ----------------------------------------------------------------------------------------------------------
+
+
+@quantity
+def hidden_agreement(used: InUse) -> float:
+    """In how many rows a hidden node's states agree with the column they were learned back for, up to their order."""
+    return float(used.hidden_column.right)
 
 
 @quantity

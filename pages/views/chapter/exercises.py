@@ -11,8 +11,10 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
+from bayes_engine.numerals import count
 from bayes_engine.workbench.derivation.check import Checked
 from bayes_engine.workbench.derivation.derive import by_hand
+from bayes_engine.workbench.derivation.least_rows import rows_needed
 from bayes_engine.workbench.exercises.kinds import KINDS
 from bayes_engine.workbench.exercises.sheet import Asked, Choice, Drawn, ExerciseSheet, Part
 from pages import active
@@ -21,7 +23,7 @@ from pages.components.tables import markdown_table
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, choose, control, current, on_click, sets
+from pages.runtime.state import State, bound_to, choose, control, current, on_click, sets, within_limits
 
 IN_A_LINE = 3
 """So many blanks stand side by side on a wide page."""
@@ -48,6 +50,28 @@ def section() -> None:
         _other_table(error)
         return
     _sheet(sheet)
+    if kind == "rows":
+        _calculator()
+
+
+def _calculator() -> None:
+    """Exercise 7.7 with numbers of one's own."""
+    st.markdown(f"**{_('With your own numbers')}**")
+    fields = (
+        (_("m, rows for each"), keys.SAMPLES_EACH),
+        (_("d, columns"), keys.SAMPLES_COLUMNS),
+        (_("S, values of a column"), keys.SAMPLES_LEVELS),
+        (_("K, classes"), keys.SAMPLES_CLASSES),
+    )
+    for at, (label, key) in zip(st.columns(4), fields, strict=True):
+        at.number_input(label, step=1, **within_limits(key))
+    state = current()
+    needed = rows_needed(*(state.seen(key) for _label, key in fields))
+    st.markdown(
+        _("At best **{best}** rows, at worst **{worst}**; the class prior of naive Bayes alone needs {prior}.").format(
+            best=count(needed.best), worst=count(needed.worst), prior=count(needed.prior)
+        )
+    )
 
 
 def _titles() -> dict[str, str]:
@@ -60,6 +84,7 @@ def _titles() -> dict[str, str]:
         "em": _("A step of EM"),
         "gibbs": _("Gibbs sampling"),
         "fisher": _("Fisher's direction"),
+        "rows": _("Rows that AODE needs"),
     }
 
 

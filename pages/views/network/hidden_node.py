@@ -2,103 +2,67 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import streamlit as st
 
-from bayes_engine import BayesianNetwork
+from bayes_engine.errors import TableError
 from bayes_engine.exchange import write_bif
-from bayes_engine.language import Message, _
+from bayes_engine.language import _
 from bayes_engine.numerals import number
-from bayes_engine.structure.graph import Arc
-from bayes_engine.workbench.derivation.hidden_column import HiddenColumn, hiding_parent, learn_back
+from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.figures.graph_layout import layered
 from pages import active
+from pages.active import hidden_node as hiding
 from pages.active import required
-from pages.active.network_source import MOST_STEPS, TOLERANCE, Rows, Source, learned_source, rows_of
+from pages.active.hidden_node import HiddenNodeTask
+from pages.active.network_source import Source
 from pages.components.graph import Edge, Node, graph
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.job_queue import in_worker
-from pages.runtime.state import bound_to, choose, control, current, within_limits
+from pages.runtime.state import bound_to, choose, within_limits
 
 MOST_COLUMNS = 30
 """A network of more columns is not drawn."""
 
 
-class HiddenNodeTask(NamedTuple):
-    """What is asked of EM: the column hidden, how many states, the arcs, random starts and their seed, the
-    pseudo-count a cell and how many intervals numbers are cut into."""
-
-    name: str
-    states: int
-    arcs: tuple[Arc, ...]
-    starts: int
-    seed: int
-    alpha: float
-    bins: int
-
-
 def hidden_node(source: Source) -> None:
     """The tab, whichever network is chosen: the columns are those of the table in use."""
     table = required.fittable(active.table_in_use())
-    rows = rows_of(table)
-    names = [name for name in rows.schema.names if name not in rows.cut]
-    if not names or len(rows.schema.names) < 3:
-        st.info(_("A hidden node needs a column of levels to be learned back, and two columns besides."))
+    try:
+        names, asked = hiding.columns_to_hide(table), hiding.task_in_use(table)
+    except TableError as error:
+        required.columns_refused(error)
         return
     answer = st.container()
-    asked = _asked(table, rows, names)
+    _settings(table, names, asked)
     with answer:
-        _answer(table, asked, _learned_back(rows, asked))
-
-
-@cached(max_entries=16, activity=Message("EM for the hidden node"))
-def _learned_back(rows: Rows, asked: HiddenNodeTask) -> HiddenColumn:
-    schema = rows.schema
-    model = BayesianNetwork(
-        asked.arcs,
-        hidden={asked.name: asked.states},
-        schema=type(schema)(tuple(v for v in schema if v.name != asked.name)),
-        alpha=asked.alpha,
-        bins=asked.bins,
-        tol=TOLERANCE,
-        max_iter=MOST_STEPS,
-        n_init=asked.starts,
-        random_state=asked.seed,
-    )
-    return in_worker(learn_back, model, rows.frame, asked.name, rows.weight)
+        _answer(table, asked, hiding.learned_back(table, asked))
 
 
 # what is asked --------------------------------------------------------------------------------------------------------
 
 
-def _asked(table: active.FittableTable, rows: Rows, names: list[str]) -> HiddenNodeTask:
-    state, all_names = current(), rows.schema.names
-    target = table.target.name
-    first = next((all_names.index(n) for n in reversed(names) if n != target), all_names.index(names[0]))
-    place = state.seen_among(keys.NET_HIDE, [all_names.index(n) for n in names], first)
-    name = all_names[place]
-    levels = max(int(rows.frame[name].nunique()), 2)
-    states = min(max(state.seen(keys.NET_HIDE_STATES) or levels, 2), 8)
+def _settings(table: active.FittableTable, names: dict[int, str], asked: HiddenNodeTask) -> None:
     column, number_of, arcs, more = st.columns([3, 2, 4, 2], vertical_alignment="bottom")
     column.selectbox(
         _("Column to hide"),
-        [all_names.index(n) for n in names],
-        format_func=lambda i: clean(table.column(all_names[i]), 40),
+        list(names),
+        format_func=lambda i: clean(table.column(names[i]), 40),
         help=_("EM never sees this column. Afterwards its states are held against it."),
-        **control(
-            keys.NET_HIDE.widget,
-            place,
-            lambda s, v: s.showing(keys.NET_HIDE.to(v), keys.NET_HIDE_STATES.to(0)),
+        **bound_to(
+            keys.NET_HIDE,
+            next(i for i, name in names.items() if name == asked.name),
+            also=(keys.NET_HIDE_STATES.to(0),),
         ),
     )
     number_of.number_input(
-        _("States"), 2, 8, step=1, help=_("As many as the column has levels, unless you say otherwise."),
-        **bound_to(keys.NET_HIDE_STATES, states),
-    )  # fmt: skip
+        _("States"),
+        2,
+        hiding.MOST_STATES,
+        step=1,
+        help=_("As many as the column has levels, unless you say otherwise."),
+        **bound_to(keys.NET_HIDE_STATES, asked.states),
+    )
     with arcs:
         choose(
             _("Arcs"),
@@ -116,20 +80,6 @@ def _asked(table: active.FittableTable, rows: Rows, names: list[str]) -> HiddenN
             **within_limits(keys.NET_HIDE_STARTS),
         )
         st.number_input(_("Seed"), step=1, **within_limits(keys.NET_HIDE_SEED))
-    others = [n for n in all_names if n != name]
-    if state.seen(keys.NET_HIDE_ARCS) == "parent":
-        drawn = hiding_parent(name, others)
-    else:
-        drawn = learned_source(table).network.graph.arcs
-    return HiddenNodeTask(
-        name,
-        states,
-        drawn,
-        state.seen(keys.NET_HIDE_STARTS),
-        state.seen(keys.NET_HIDE_SEED),
-        state.seen(keys.NET_ALPHA),
-        state.seen(keys.NET_BINS),
-    )
 
 
 # what came of it ------------------------------------------------------------------------------------------------------
