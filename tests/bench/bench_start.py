@@ -36,6 +36,7 @@ FITS = {
     "sklearn.naive_bayes": "from sklearn.naive_bayes import GaussianNB\n" + DATA + "GaussianNB().fit(X, y)",
     "bayes_engine.language": "import bayes_engine.language",
 }
+MOST_OF_A_FIT = 1.1
 GOALS = {"first words": 1.3, "page whole": 1.8}
 SHOWN = """() => document.querySelector('h1')?.innerText.trim()
   && !document.querySelector('#skeleton')?.checkVisibility({ visibilityProperty: true })"""
@@ -94,7 +95,7 @@ def fits(rounds: int) -> float:
     for name, one in taken.items():
         print(f"  {name:35}{one.clock:14.2f}{one.cpu:8.2f}")  # noqa: T201
     ratio = taken["bayes_engine.NaiveBayes"].cpu / taken["sklearn.naive_bayes"].cpu
-    print(f"  bayes_engine / sklearn, CPU: {ratio:.2f} (goal 1.1)\n", flush=True)  # noqa: T201
+    print(f"  bayes_engine / sklearn, CPU: {ratio:.2f} (goal {MOST_OF_A_FIT})\n", flush=True)  # noqa: T201
     return ratio
 
 
@@ -124,16 +125,25 @@ def starts(rounds: int) -> dict[str, float]:
     return {name: one.clock / empty[name].clock for name, one in app.items()}
 
 
+def main(rounds: int) -> int:
+    """Print the tables and the goals; the number of goals missed."""
+    ratio, ratios = fits(rounds), starts(rounds)
+    goals = [(ratio <= MOST_OF_A_FIT, f"the first fit ≤ {MOST_OF_A_FIT} × scikit-learn's, CPU: {ratio:.2f}")]
+    goals += [(ratios[name] <= most, f"{name} ≤ {most} × a bare app: {ratios[name]:.2f}")
+              for name, most in GOALS.items() if name in ratios]  # fmt: skip
+    for holds, what in goals:
+        print("holds " if holds else "MISSED", what)  # noqa: T201
+    return sum(not holds for holds, _what in goals)
+
+
 @pytest.mark.bench
 def test_start() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    assert fits(3) <= 1.1
+    assert fits(3) <= MOST_OF_A_FIT
     ratios = starts(3)
     assert all(ratios.get(name, 0.0) <= goal for name, goal in GOALS.items())
 
 
 if __name__ == "__main__":
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    fits(rounds)
-    starts(rounds)
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 3))
