@@ -6,9 +6,11 @@ boot()
 from bayes_engine.errors import BayesEngineError
 from pages import active
 from pages.active import predicting, required
+from pages.components.derivations import derivations
 from pages.components.held_back import held_back
 from pages.shell.frame import title
 from pages.views.hidden import controls, labels, missing_cell, mixture
+from pages.views.hidden.derived import of_hidden
 
 title()
 table = required.fittable(active.table_in_use())
@@ -22,6 +24,7 @@ parts = {
 try:
     if predicting.shows(f"hidden/{part}"):
         parts[part](table)
+        derivations("hidden", of_hidden(table, part))
     else:
         held_back(table)
 except BayesEngineError as error:  # no run, and nothing to show of it

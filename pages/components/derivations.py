@@ -21,10 +21,12 @@ PACE = 4.0
 """Seconds between two lines, where they play."""
 _STYLE = private.style("""
 [class*="st-key-derivation_"] { gap: .6rem; }
-[class*="st-key-derivation_line_"] { gap: .1rem; padding: .5rem 0 .3rem; border-top: 1px solid rgb(128 128 128 / .25); }
+[class*="st-key-derivation_line_"] {
+  gap: .1rem; padding: .5rem 0 .45rem; border-top: 1px solid rgb(128 128 128 / .25);
+}
 [class*="st-key-derivation_line_"] [st=HorizontalBlock] { row-gap: .1rem; }
 [class*="st-key-derivation_line_"] [st=MarkdownContainer] { margin: 0; }
-[class*="st-key-derivation_line_"] p { margin: 0; }
+[class*="st-key-derivation_line_"] :is(p, [st=CaptionContainer]) { margin: 0; }
 [class*="st-key-derivation_line_"] .katex { font-size: 1.04em; }
 [class*="st-key-derivation_line_"] .katex-display {
   margin: 0; padding: .3rem 2px; text-align: left; overflow-x: auto; overflow-y: hidden;
@@ -138,4 +140,5 @@ def _line(i: int, line: Line) -> None:
 
 def _rows(formulas: tuple[str, ...]) -> str:
     """Formulas below one another, on the left."""
-    return "$$\n\\begin{aligned}" + r"\\[.4em]".join(f"&{formula}" for formula in formulas) + "\\end{aligned}\n$$"
+    rows = ("&" + (f"{{-}}{f[1:]}" if f.startswith("-") else f) for f in formulas)  # a sign, not a difference
+    return "$$\n\\begin{aligned}" + r"\\[.4em]".join(rows) + "\\end{aligned}\n$$"

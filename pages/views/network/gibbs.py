@@ -17,9 +17,11 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
 )
 from pages.active import predicting
 from pages.active.network_source import Source
+from pages.components.derivations import derivations
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
+from pages.views.network.derived import of_gibbs
 from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
 from pages.views.network.gibbs_runs import Settings, comparison, controls, diagnostics, results, settings
@@ -41,6 +43,7 @@ def gibbs(source: Source) -> None:
         with st.container(key="gibbs_sentence"):
             _answer(asked, truth)
         player(asked, film, truth)
+        derivations("gibbs", of_gibbs(asked))
     try:
         by_sampler = results(asked, truth, now)
         classes = _classes(asked, now, by_sampler)

@@ -14,6 +14,7 @@ from bayes_engine.structure.search import SearchResult
 from pages import active
 from pages.active import predicting, required, units
 from pages.active.network_source import Source
+from pages.components.derivations import derivations
 from pages.components.held_back import held_back
 from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
@@ -21,6 +22,7 @@ from pages.runtime.escape import md
 from pages.runtime.job_queue import Job
 from pages.runtime.state import bound_to, choose
 from pages.views.network import learn_words
+from pages.views.network.derived import of_learning
 from pages.views.network.learn_film import film
 from pages.views.network.learn_hand import by_hand
 from pages.views.network.learn_search import (
@@ -81,6 +83,7 @@ def learn(source: Source) -> None:
             film(here, asked, result, best, source)
         else:
             by_hand(here, asked, result, best, source)
+        derivations("learning", of_learning(here, asked, result.graph))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         units.choose_evidence_unit()
         st.caption(learn_words.formula(here, asked), width="stretch")

@@ -136,7 +136,7 @@ def scatter_chain(data: NumericRows, columns: Sequence[str], labels: Sequence[st
         lines.append(
             Line(
                 (r"\sum_c n_c(\mu_c-\mu)=0\;\Rightarrow\;\operatorname{rank}S_b\le K-1",),
-                (r"\lambda(S_b):\;".replace("lambda", "sigma") + ",\\;".join(value(v, size) for v in values),),
+                (r"\sigma(S_b):\;" + ",\\;".join(value(v, size) for v in values),),
                 Message(
                     "The weighted deviations of the class means sum to zero, so at most K − 1 eigenvalues of $S_b$ "
                     "are not zero: K classes have at most K − 1 Fisher directions."
@@ -317,7 +317,7 @@ def trace_ratio_chain(data: NumericRows, columns: Sequence[str], labels: Sequenc
             checked(step(best)[0], 0.0, scale),
         ),
         Line(
-            (r"\rho(W_{\text{ratio-trace}})\le\rho^*",),
+            (r"\rho(W_J)\le\rho^*,\quad S_bw_k=J_kS_ww_k",),
             (rf"{value(other)}\le {value(best)}",),
             Message(
                 "The plane of the generalized eigenproblem solves ratio-trace, another problem: made orthonormal, "
