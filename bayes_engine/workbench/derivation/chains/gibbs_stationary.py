@@ -164,10 +164,9 @@ def gibbs_chain(
             checked(flow, (pi[:, None] * back).T),
         ),
         Line(
-            (
-                r"P^t(x\to y)\to\pi(y)\quad(t\to\infty)",
-                r"P^t\to\Pi" + (r"=\mathbf{1}\,\pi" if n_classes == 1 else ""),
-            ),
+            (r"P^t(x\to y)\to\pi(y)\quad(t\to\infty)", r"P^t\to\Pi=\mathbf{1}\,\pi")
+            if n_classes == 1
+            else (r"P^t\to\Pi\ne\mathbf{1}\,\pi\quad(t\to\infty)",),
             (
                 *(rf"t={t}:\;\max|P^t-\Pi|={value(gap, 1.0)}" for t, gap in zip(POWERS, gaps, strict=True)),
                 rf"|\sigma_2|={value(second, 1.0)}"
