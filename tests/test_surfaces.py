@@ -22,6 +22,7 @@ WORDS = "a dict of the app's own words"
 PLACE = "the place of a family, NB … network: a key of the app's own"
 SHEET = "a style sheet of the app's own"
 LIKELIHOOD = "numbers, and names that stand in the module of a likelihood"
+HTML = "words and options go through html.escape, the rest are numbers"
 REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/model/compare/curves.py", "curves", "sentence"): "the five drawings give words and md",
     ("pages/views/dependence/spanning_tree.py", "_roots_differ", "sentence.format("): "alpha is formatted as a number",
@@ -46,6 +47,11 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/components/derivations.py", "_elsewhere", "words"): "a place's own words, a column's name through md",
     ("pages/components/derivations.py", "derivations", "_STYLE"): SHEET,
     ("pages/views/chapter/exercises.py", "section", "_STYLE"): SHEET,
+    ("pages/views/network/hidden_node.py", "_matches", "lines"): "counts, a number, and levels through md",
+    ("pages/shell/class_question.py", "of_teacher", "_STYLE"): SHEET,
+    ("pages/shell/class_question.py", "line", "_STYLE"): SHEET,
+    ("pages/shell/class_question.py", "draw", "self.text()"): HTML,
+    ("pages/shell/lesson_question.py", "question", "_STYLE"): SHEET,
     ("pages/components/lesson_words.py", "formula", "lesson.formula"): "its reader lets it hold no sign that ends it",
     ("pages/views/case/factor_table.py", "factor_table", "label"): LIKELIHOOD,
     ("pages/views/case/factor_sources.py", "behind", "formulas"): LIKELIHOOD,
@@ -107,6 +113,10 @@ REVIEWED_IN_FIGURES = {
     ("pages/views/laboratory/sandbox.py", "_cells", "actions"): OURS,
 }
 STYLES = {
+    (
+        "pages/shell/class_question.py",
+        "_Answers",
+    ): "words and options through html.escape, shares and counts as numbers",
     ("pages/shell/frame.py", "heading"): WORDS,
     ("pages/components/blanks.py", "colour_marks"): "keys and colours of the app's own",
     ("pages/shell/presenter.py", "bar"): "keys of the app's own",

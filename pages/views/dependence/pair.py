@@ -210,5 +210,5 @@ def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int,
         held.append(f"{column_name(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
     st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=n))
     first = [cells.a.name, cells.b.name, cells.target]
-    shown = rows[[*first, *(n for n in rows.columns if n not in first)]]
+    shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
     rows_of(table, shown, of=(*first, cell), height=320, n=n)
