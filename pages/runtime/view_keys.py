@@ -405,7 +405,7 @@ EM_ROW, EM_COLUMN = _place("em_row"), _place("em_column")
 
 # laboratory -----------------------------------------------------------------------------------------------------------
 
-LAB_TAB = _choice("lab_tab", "densities", "densities", "rates", "likelihood", "smoothing", "underflow")
+LAB_TAB = _choice("lab_tab", "densities", "densities", "rates", "fitted", "likelihood", "smoothing", "underflow")
 LAB_SCENE = _choice("lab_scene", "equal", "equal", "stretched", "xor", "overlapping", "three", "table", "drawn")
 LAB_N = _choice("lab_n", 50, 10, 20, 30, 50, 100, 200, 500, 1000, 2000)
 LAB_SEED, LAB_PEN = _whole("lab_seed", 0, 0, 10**6), _whole("lab_pen", 0)
@@ -428,6 +428,8 @@ LAB_THETA_B = _number("lab_theta_b", 0.33, 0.02, 0.96, digits=2)
 LAB_D = _choice("lab_d", 1000, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 LAB_P = _number("lab_p", 0.3, 0.01, 0.95, digits=2)
 LAB_LEAN = _number("lab_lean", 0.001, -0.01, 0.01, digits=4)
+LAB_FITTED_COLUMN, LAB_FITTED_CLASS = _place("lab_fitted_column"), _place("lab_fitted_class")
+LAB_FITTED_AT, LAB_FITTED_LEVELS = _row("lab_fitted_at"), _position("lab_fitted_levels", 2)
 LAB_SMOOTHED_N = _number("lab_smoothed_n", 0.0, 0.0, 1e12)
 LAB_SMOOTHED_CLASS, LAB_SMOOTHED_COLUMN = _place("lab_smoothed_class"), _place("lab_smoothed_column")
 LAB_M = _number("lab_m", 2.0, 0.0, 1000.0, digits=2)

@@ -185,6 +185,7 @@ def _asked_in_laboratory(state: State) -> str:
     return {
         "densities": _("How far from the best possible?"),
         "rates": _("A test is positive. How likely is it true?"),
+        "fitted": _("Which parameters make these rows most likely?"),
         "likelihood": _("Which parameters make these rows most likely?"),
         "smoothing": _("Smooth everywhere, only where a zero is, or not at all?"),
         "underflow": _("Why are logarithms added?"),
@@ -205,7 +206,7 @@ def _table_if_learned(state: State) -> Collection[str]:
 
 
 def _used_in_laboratory(state: State) -> Collection[str]:
-    return CHIPS if state.seen(keys.LAB_TAB) == "smoothing" else ()
+    return {"smoothing": CHIPS, "fitted": ("table", "model", "case")}.get(state.seen(keys.LAB_TAB), ())
 
 
 def _nothing(_state: State) -> Collection[str]:

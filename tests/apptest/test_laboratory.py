@@ -367,3 +367,80 @@ def test_the_smoothings_work_on_any_table(state: State) -> None:
 def test_forged_smoothings_open_a_whole_page(forged: dict[str, Any]) -> None:
     app = opened("laboratory", showing(CRISP, lab_tab="smoothing", **forged))
     assert len(smoothed(app)["rules"]) == 4
+
+
+# likelihood of a column -----------------------------------------------------------------------------------------------
+
+
+def fitted(app: AppTest) -> dict[str, Any]:
+    """What the browser is sent for the column."""
+    (sent,) = [
+        json.loads(e.proto.json) for e in app.main.get("bidi_component") if e.proto.component_name == "bayes_fitted"
+    ]
+    return sent
+
+
+@pytest.mark.slow
+def test_the_good_melons_are_stems_and_both_divisors_stand_side_by_side() -> None:
+    app = opened("laboratory", showing(State(table="watermelon3", language="en"), lab_tab="fitted"))
+    sent = fitted(app)
+    assert len(sent["values"]) == 8 and sent["words"]["title"] == "p(density | good)"
+    assert [place["at"][1] for place in sent["places"]] == pytest.approx([0.120865, 0.129211], abs=1e-6)
+    assert sent["places"][1]["name"] == "divided by n − 1 (active model)"
+    assert sent["asked"] == 0.697
+    assert "0.9665 as likely, and σ is 6.90% larger" in said(app)
+    link = showing(
+        State(table="watermelon3", language="en"), lab_tab="fitted", lab_fitted_at=(6, 1, 0.5, 0.2), lab_fitted_class=1
+    )
+    assert fitted(opened("laboratory", link))["here"] == [0.5, 0.2]
+    other = showing(link, lab_fitted_class=0)  # the place was the other class's
+    assert fitted(opened("laboratory", other))["here"] != [0.5, 0.2]
+
+
+@pytest.mark.slow
+def test_a_level_never_seen_puts_the_top_of_the_simplex_on_the_boundary() -> None:
+    link = showing(State(table="watermelon3", language="en"), lab_tab="fitted", lab_fitted_column=2)
+    app = opened("laboratory", link)
+    sent = fitted(app)
+    assert sent["counts"] == [6, 2, 0] and sent["places"][0]["at"] == [0.75, 0.25]
+    text = said(app)
+    assert "The maximum lies on the boundary:** no row has crisp" in text and "Karush" in text
+    app.segmented_control(key="lab_rows_from").set_value("likelihood").run()
+    assert view(app)["lab_tab"] == "likelihood" and "μ = 5, σ = 2" in said(app)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        (State(table="iris"), "gaussian"),
+        (State(table="loan"), "gaussian"),
+        (State(table="mushroom"), "simplex"),
+        (State(table="german-credit"), "gaussian"),
+        (State(table="three-attributes"), "simplex"),
+        (State(table="watermelon3", shelf=(Spec("laplace", (), "tan"),), case=(None,) * 8), "gaussian"),
+    ],
+    ids=lambda value: value.table if isinstance(value, State) else "",
+)
+def test_the_likelihood_works_on_any_table(state: State, kind: str) -> None:
+    app = opened("laboratory", showing(replace(state, language="en"), lab_tab="fitted"))
+    assert fitted(app)["kind"] == kind and not app.main.error
+    if state.table == "mushroom":
+        assert "others" in fitted(app)["levels"][2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"lab_fitted_column": 99, "lab_fitted_class": 99},
+        {"lab_fitted_at": (6, 1, float(10**12), 1.0), "lab_fitted_levels": (7, 7)},
+        {"lab_fitted_at": (6, 1, 0.5, 0.0)},
+        {"lab_fitted_at": ("x", None, True), "lab_fitted_class": True},
+        {"lab_fitted_column": 2, "lab_fitted_at": (2, 1, 0.9, 0.9)},
+    ],
+)
+def test_a_forged_place_is_none(forged: dict[str, Any]) -> None:
+    app = opened("laboratory", showing(State(table="watermelon3", language="en"), lab_tab="fitted", **forged))
+    sent = fitted(app)
+    assert 0 <= sent["here"][0] <= 1 and 0 < sent["here"][1] <= 0.6

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+from scipy import stats
 
 from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
@@ -88,3 +89,64 @@ def test_the_number_of_rows_is_dragged_without_an_answer_and_kept_by_the_link(pa
     becomes(page, lambda: view_of(page).get("lab_smoothed_n"), 10000)
     page.reload()
     expect(drawing).to_have_attribute("data-n", "10000")
+
+
+@pytest.mark.slow
+def test_a_mean_is_dragged_over_the_melons_and_the_sum_follows_by_itself(page: Page, app) -> None:
+    page.goto(f"{app.url}/laboratory?s={encode(showing(State(table='watermelon3', language='en'), lab_tab='fitted'))}")
+    drawing = page.get_by_test_id("fitted")
+    expect(drawing).to_have_attribute("data-sum", re.compile(r"\d"))
+    settled(page)
+
+    def seen() -> tuple[float, ...]:
+        place, total = (drawing.get_attribute(f"data-{name}") or "" for name in ("place", "sum"))
+        return (*map(float, place.split(",")), float(total))
+
+    before = seen()
+    mean = drawing.get_by_role("slider", name="mean μ")
+    box = place_of(page, mean)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y, steps=5)
+    mu, sd, total = soon(page, seen, lambda now: now[0] < before[0] - 0.02)
+    values = [0.697, 0.774, 0.634, 0.608, 0.556, 0.403, 0.481, 0.437]
+    assert abs(total - stats.norm.logpdf(values, mu, sd).sum()) < 1e-8  # in the browser, before any answer
+    assert "lab_fitted_at" not in view_of(page)
+    page.mouse.up()
+    becomes(page, lambda: view_of(page).get("lab_fitted_at", ())[2:], seen()[:2])
+    drawing.get_by_role("slider", name="standard deviation σ").focus()
+    page.keyboard.press("Shift+ArrowLeft")
+    soon(page, seen, lambda now: abs(now[1] - (sd - 0.01)) < 1e-9)
+    drawing.get_by_role("button", name="divided by n: the likeliest").click()
+    soon(page, seen, lambda now: abs(now[0] - 0.57375) < 1e-3)
+    becomes(page, lambda: view_of(page)["lab_fitted_at"][2:], seen()[:2])
+    page.reload()
+    soon(page, seen, lambda now: abs(now[0] - 0.57375) < 1e-3 and abs(now[1] - 0.120865) < 1e-3)
+
+
+@pytest.mark.slow
+def test_a_finger_moves_theta_on_a_phone(new_page, app) -> None:
+    page = new_page(viewport={"width": 390, "height": 800}, has_touch=True)
+    link = showing(State(table="watermelon3", language="en"), lab_tab="fitted", lab_fitted_column=2)
+    page.goto(f"{app.url}/laboratory?s={encode(link)}")
+    drawing = page.get_by_test_id("fitted")
+    expect(drawing).to_have_attribute("data-sum", re.compile(r"\d"))
+    settled(page)
+    handle = drawing.get_by_role("slider")
+    drawing.locator(".field").evaluate("field => field.scrollIntoView({ block: 'center' })")
+    box = place_of(page, handle)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for step in range(1, 6):
+        point = {"x": x - 8 * step, "y": y + 22 * step}
+        cdp.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+    soon(
+        page,
+        lambda: drawing.get_attribute("data-place"),
+        lambda now: now is not None and float(now.split(",")[0]) > 0.5,
+    )
+    cdp.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    soon(page, lambda: view_of(page).get("lab_fitted_at", ()), lambda at: len(at) == 4 and at[2] > 0.5)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayes_engine.language import _
-from bayes_engine.logspace import Array, exp
-from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow, log_gaussian
+from bayes_engine.logspace import Array
+from bayes_engine.workbench.derivation.demonstrations import BaseRate, Climbed, Underflow
 from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import (
     EXTRA_COLOURS,
@@ -209,34 +209,6 @@ def posterior_by_prior(
 
 
 # the likelihood -------------------------------------------------------------------------------------------------------
-
-
-def density_over_rows(
-    rows: Sequence[float], here: tuple[float, float], best: tuple[float, float], words: tuple[str, str], *,
-    dark: bool = False,
-) -> Figure:  # fmt: skip
-    """The rows as stems of p(x | μ, σ) under the present curve, and the curve of the maximum."""
-    low, high = min(*rows, *(m - 2.5 * s for m, s in (here, best))), max(*rows, *(m + 2.5 * s for m, s in (here, best)))
-    x = np.linspace(low, high, 240)
-    figure = Figure()
-    for (mean, sd), name, colour, width, dash in (
-        (best, words[1], EXTRA_COLOURS[1][dark], 2.5, "dash"), (here, words[0], colour_of(0, dark), 3.5, "solid"),
-    ):  # fmt: skip
-        figure.add_scatter(x=x, y=exp(log_gaussian(x, mean, sd)), mode="lines", name=name, hoverinfo="skip",
-                           line={"color": colour, "width": width, "dash": dash})  # fmt: skip
-    own = exp(log_gaussian(np.asarray(rows), *here))
-    stems_x = [v for row in rows for v in (row, row, None)]
-    stems_y = [v for p in own.tolist() for v in (0.0, p, None)]
-    figure.add_scatter(x=stems_x, y=stems_y, mode="lines", showlegend=False, hoverinfo="skip",
-                       line={"color": colour_of(0, dark), "width": 1.3})  # fmt: skip
-    figure.add_scatter(
-        x=list(rows), y=own.tolist(), mode="markers", showlegend=False,
-        marker={"color": colour_of(0, dark), "size": 9},
-        customdata=log_gaussian(np.asarray(rows), *here).tolist(),
-        hovertemplate="x = %{x:.3f}: log p = %{customdata:.3f}<extra></extra>",
-    )  # fmt: skip
-    figure.update_yaxes(nticks=5, rangemode="tozero")
-    return sized(figure, 300, top=34)
 
 
 def surface(climb: Climbed, here: tuple[float, float], titles: tuple[str, str], *, dark: bool = False) -> Figure:

@@ -12,16 +12,31 @@ from bayes_engine.logspace import exp
 from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, multinomial, numbers_drawn
 from bayes_engine.workbench.figures import laboratory as figures
+from bayes_engine.workbench.laboratory.fitted_column import drawn_values
 from pages.active import predicting
 from pages.components.chart import chart
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, choose, control, current, dark, sets, within_limits
+from pages.runtime.state import State, change, choose, control, current, dark, sets, within_limits
+from pages.views.laboratory import fitted
 
 LEVELS = ("a", "b", "c")
 
 
 def show() -> None:
+    sources = {"fitted": _("a column of the table"), "likelihood": _("a drawn sample")}
+    source = current().seen_among(keys.LAB_TAB, sources, "fitted")
+    st.segmented_control(
+        _("Rows"),
+        list(sources),
+        format_func=sources.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        **control("lab_rows_from", source, lambda state, chosen: state.showing(keys.LAB_TAB.to(chosen))),
+    )
+    if source == "fitted":
+        fitted.show()
+        return
     n, seed = current().seen(keys.LAB_ROWS), current().seen(keys.LAB_ROW_SEED)
     if not predicting.shows("laboratory/likelihood"):
         _sample(seed)
@@ -85,10 +100,10 @@ def _gaussian(n: int, seed: int) -> None:
             alt=_("The log-likelihood over μ and σ, the present place and the climb to the maximum"),
         )
     with right:
-        chart(
-            figures.density_over_rows(rows, (mean, sd), climbed.best, (_("here"), _("maximum")), dark=dark()),
-            key="lab_density",
-            alt=_("The rows under the present density and under the most likely one"),
+        rows_of = fitted.Rows(f"drawn {n} {seed}", "x", "", 0)
+        (low, high), (least, most) = keys.LAB_MEAN.limits, keys.LAB_SD.limits
+        fitted.draw_gaussian(
+            rows_of, drawn_values(rows), (mean, sd), moved=_moved, limits=(low, high, least, most, 0.05)
         )
         _height(climbed.value, climbed.top)
         st.markdown(
@@ -108,6 +123,11 @@ def _gaussian(n: int, seed: int) -> None:
             "(MLE: one of the lecture notes writes MLP.)"
         ).format(unbiased=f"{sd_hat**2 * n / (n - 1):.4f}")
     )
+
+
+def _moved(mean: float, sd: float) -> None:
+    """Both were dragged; their keys keep them within the limits of the sliders."""
+    change(lambda state: state.showing(keys.LAB_MEAN.to(mean), keys.LAB_SD.to(sd)))
 
 
 def _height(value: float, top: float) -> None:

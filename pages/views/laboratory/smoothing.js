@@ -24,15 +24,16 @@ function create(host) {
   let data, theme, box, at = 0, drag = null, timer = 0, handle, marks = [], cells = []
 
   function update(component) {
-    const before = data
+    const before = data && looks(data)
     hear(component)
     data = component.data
     for (const rule of data.rules) rule.odds = rule.odds.map(v => v === "+" ? Infinity : v === "-" ? -Infinity : v === null ? NaN : v)
     const wanted = data.sizes.indexOf(data.n)
     if (!before || !(drag !== null || timer || waits(ANSWER_WITHIN))) at = Math.max(wanted, 0)
     at = Math.min(at, data.sizes.length - 1)
-    redraw("stage")
+    redraw(before === looks(data) ? "case" : "stage")
   }
+  const looks = ({ n, seen, ...rest }) => JSON.stringify(rest, (_, v) => v === Infinity ? "+" : v === -Infinity ? "-" : v)
 
   function draw(parts) {
     if (!data) return
