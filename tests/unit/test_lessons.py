@@ -77,6 +77,7 @@ def test_a_lesson_opens_and_its_answer_follows_the_state(name: str, on_screen: A
         ("naive-bayes", 0.998692),
         ("where-to-smooth", 0.997568),
         ("mean-and-spread", 1.9590),
+        ("maximum-likelihood", 0.12921 * (7 / 8) ** 0.5),
         ("density-above-one", float(np.log(1.9590 / 1.2033))),
         ("combinatorial-explosion", 23),
         ("conditional-mutual-information", 0.5975),
@@ -113,6 +114,7 @@ def test_answers_are_those_that_are_known(name: str, value: float, on_screen: As
             State(table="watermelon3", shelf=(Spec("zero-only"),)),
             3 / 9,
         ),
+        (("likelihood_peak", {"parameter": "mean"}), State(view=(("lab_tab", "likelihood"),)), 5.7037),
     ],
 )
 def test_quantities_that_no_built_in_lesson_asks_for(

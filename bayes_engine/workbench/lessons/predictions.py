@@ -48,6 +48,14 @@ def _of_column(used: InUse, arguments: Mapping[str, Any]) -> Limits:
     return float(column.min()), float(column.max())
 
 
+def _of_the_peak(used: InUse, arguments: Mapping[str, Any]) -> Limits:
+    if used.setting("lab_tab") != "fitted":
+        return 0.0, 10.0
+    column = used.X.iloc[:, used.setting("lab_fitted_column")].dropna()
+    low, high = float(column.min()), float(column.max())
+    return (0.0, (high - low) / 2) if arguments["parameter"] == "sd" else (low, high)  # no deviation is larger
+
+
 def _of_information(used: InUse, _arguments: Mapping[str, Any]) -> Limits:
     return 0.0, math.log(max(len(v.levels) for v in used.pairs.schema_))
 
@@ -90,7 +98,7 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "mean": Prediction("number", limits=_of_column),
     "mean_low": Prediction("number", limits=_of_column),
     "model_numbers": Prediction("number", frozenset({"model/conditionals"}), _between(0, 1000), whole=True),
-    "likelihood_peak": Prediction("number", limits=_between(0, 10)),
+    "likelihood_peak": Prediction("number", limits=_of_the_peak),
     "base_rate_posterior": Prediction("probability"),
     "bayes_risk_of_truth": Prediction("number", frozenset({"laboratory/densities"})),
     # dependence

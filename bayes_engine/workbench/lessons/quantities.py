@@ -290,10 +290,18 @@ def model_numbers(used: InUse, what: str) -> float:
 
 @quantity
 def likelihood_peak(used: InUse, parameter: str) -> float:
-    """Where the likelihood of the laboratory's rows is largest: "mean" or "sd"."""
+    """Where the likelihood of the laboratory's rows is largest: "mean" or "sd"; of its column of the table, or of its
+    drawn sample."""
+    place = ("mean", "sd").index(among(parameter, ("mean", "sd")))
+    if used.setting("lab_tab") == "fitted":
+        at, k, moments = used.setting("lab_fitted_column"), used.setting("lab_fitted_class"), used.model.stats_.moments
+        name = used.X.columns[at] if 0 <= at < used.X.shape[1] else None
+        if name not in moments.names or not 0 <= k < len(used.model.classes_):
+            raise BayesEngineError("no column of numbers and no class was chosen")
+        column = moments.column(name)
+        return (float(column.mean[k]), math.sqrt(column.m2[k] / max(column.weight[k], 1.0)))[place]
     rows = numbers_drawn(used.setting("lab_rows"), used.setting("lab_row_seed"))
-    best = climb(rows, used.setting("lab_mean"), used.setting("lab_sd")).best
-    return float(best[("mean", "sd").index(among(parameter, ("mean", "sd")))])
+    return float(climb(rows, used.setting("lab_mean"), used.setting("lab_sd")).best[place])
 
 
 @quantity
