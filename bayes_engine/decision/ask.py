@@ -199,10 +199,11 @@ def decision_now(
     loss: Any = None,
     *,
     prior_of_use: Mapping[Any, float] | None = None,
+    amount: float | None = None,
 ) -> Decision:
     """What would be decided of each of the rows X (n, d) as it stands, with every missing cell integrated out, also by
     a model that reads a missing cell as a level of its own or refuses it. Raises LossError as `ask`."""
-    frame, losses = as_frame(X), _losses(model, loss)
+    frame, losses = as_frame(X), _losses(model, loss, amount)
     known = [frozenset(frame.columns[there]) for there in frame.notna().to_numpy()]
     return decide_ledger(ledger_of(model, frame, known, prior_of_use), losses)
 
@@ -213,10 +214,11 @@ def value_of_everything(
     loss: Any = None,
     *,
     prior_of_use: Mapping[Any, float] | None = None,
+    amount: float | None = None,
 ) -> float | None:
     """What the answers to all open questions together are expected to lower the risk by, by enumeration; None where an
     open question is a number, or there are more than 2,000 joint answers. Raises what `ask` raises."""
-    case, losses = case_of(model, X, prior_of_use), _losses(model, loss)
+    case, losses = case_of(model, X, prior_of_use), _losses(model, loss, amount)
     sizes = [len(model.schema_[name].levels) for name in case.open]
     if any(model.schema_[name].numeric for name in case.open) or math.prod(sizes) > MOST_CASES:
         return None
@@ -225,7 +227,7 @@ def value_of_everything(
     return max(LevelAnswers(shares(joint), tuple(range(len(cells)))).gain(losses.table)[0], 0.0)
 
 
-def _losses(model: Model, loss: Any, amount: float | None = None) -> LossMatrix:
+def _losses(model: Model, loss: Any, amount: float | None) -> LossMatrix:
     """The losses of the case: for its amount, where it has one."""
     losses = LossMatrix.from_any(loss, model.classes_.tolist())
     return losses if amount is None else losses.at_amount(amount)

@@ -68,6 +68,7 @@ def _laboratory(state: State) -> Presented:
         "densities": Presented(("laboratory", "lab_cells_figure"), "lab_sentence", ("lab_losses",)),
         "rates": Presented(("lab_people",), "lab_sentence"),
         "likelihood": Presented(("lab_surface", "lab_share")),
+        "fitted": Presented(("fitted",)),
         "smoothing": Presented(("smoothing",)),
         "underflow": Presented(("lab_underflow",), "lab_sentence"),
     }[state.seen(keys.LAB_TAB)]

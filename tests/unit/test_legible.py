@@ -27,6 +27,7 @@ THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="
 NO_TEXT = {  # what is pale in a style sheet and is no text to be read: pictures, lines, and what is switched off
     "pixels.css": {".waits .sheet + .sheet canvas, .waits .sheet + .sheet .legend", ".tools button:disabled"},
     "film.css": {".film button:disabled"},
+    "fitted.css": {".fitted .empty"},
     "losses.css": {".plain:disabled"},
     "own.css": {".steps button:disabled"},
     "graph.css": {".node.faint .bar"},

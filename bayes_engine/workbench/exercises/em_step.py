@@ -1,5 +1,4 @@
-"""A sheet on EM: one E step and one M step of a mixture of two normal distributions (Zhou, §7.6; Bishop, eq. 9.13 and
-9.17–9.22)."""
+"""A sheet on EM: one E step and one M step of a mixture of two normal distributions (Zhou, §7.6; Bishop, §9.2.2)."""
 
 from __future__ import annotations
 

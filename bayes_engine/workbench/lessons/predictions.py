@@ -101,6 +101,9 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "likelihood_peak": Prediction("number", limits=_of_the_peak),
     "base_rate_posterior": Prediction("probability"),
     "bayes_risk_of_truth": Prediction("number", frozenset({"laboratory/densities"})),
+    "misfit": Prediction("number"),
+    "underflow_columns": Prediction("number", limits=_between(0, 10_000), whole=True),
+    "least_rows": Prediction("number", limits=_between(0, 5_000), whole=True),
     # dependence
     "information": Prediction("number", limits=_of_information),
     "tree_weight": Prediction("number", limits=_between(0, 5)),
@@ -117,6 +120,7 @@ PREDICTIONS: Mapping[str, Prediction] = {
     # hidden labels
     "mixture_objective": Prediction("number", limits=_between(-1000, 0)),
     "mixture_steps": Prediction("number", limits=_between(0, 100), whole=True),
+    "hidden_agreement": Prediction("number", limits=_of_rows, whole=True),
     "hidden_right": Prediction("number", limits=_of_rows, whole=True),
     # projections
     "separation": Prediction("number", limits=_between(0, 20)),

@@ -232,6 +232,7 @@ def posterior_without(used: InUse, class_: Level) -> float:
 @quantity
 def cpt_cell(used: InUse, column: str, level: Level, class_: Level) -> float:
     """P(level|c) as the active model estimates it; under further parents, at the cells that the case has of them."""
+    among(class_, used.model.classes_.tolist())
     variable = used.model.schema_[column]
     if not variable.levels:
         raise ParameterError("the column '{name}' has no levels here", name=column)

@@ -18,6 +18,7 @@ from bayes_engine.workbench.derivation.least_rows import rows_needed
 from bayes_engine.workbench.exercises.kinds import KINDS
 from bayes_engine.workbench.exercises.sheet import Asked, Choice, Drawn, ExerciseSheet, Part
 from pages import active
+from pages.active import predicting
 from pages.components import blanks
 from pages.components.tables import markdown_table
 from pages.runtime import private
@@ -50,7 +51,7 @@ def section() -> None:
         _other_table(error)
         return
     _sheet(sheet)
-    if kind == "rows":
+    if kind == "rows" and predicting.shows("chapter/calculator"):
         _calculator()
 
 

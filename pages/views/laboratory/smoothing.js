@@ -47,7 +47,7 @@ function create(host) {
 
   function layout() {
     const width = host.clientWidth, narrow = width < 560
-    measure.font = `12px ${theme.font}`
+    measure.font = `13px ${theme.font}`
     const focused = host.getRootNode().activeElement === handle
     svg.replaceChildren(); list.replaceChildren()
     const finite = data.rules.flatMap(rule => rule.odds).filter(Number.isFinite)

@@ -12,12 +12,17 @@ from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import Underflow, log_sum_steps, underflow
 from bayes_engine.workbench.figures import laboratory as figures
 from bayes_engine.workbench.figures.contributions import BIT
+from pages.active import predicting
 from pages.components.chart import chart
+from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.state import bound_to, current, dark, within_limits
 
 
 def show() -> None:
+    if not predicting.shows("laboratory/underflow"):
+        held_back()
+        return
     d, typical, lean = current().seen(keys.LAB_D), current().seen(keys.LAB_P), current().seen(keys.LAB_LEAN)
     product = underflow(d, typical, lean)
     left, right = st.columns([3, 2], gap="medium")

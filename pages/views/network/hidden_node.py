@@ -12,10 +12,11 @@ from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.figures.graph_layout import layered
 from pages import active
 from pages.active import hidden_node as hiding
-from pages.active import required
+from pages.active import predicting, required
 from pages.active.hidden_node import HiddenNodeTask
 from pages.active.network_source import Source
 from pages.components.graph import Edge, Node, graph
+from pages.components.held_back import held_back
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -36,7 +37,10 @@ def hidden_node(source: Source) -> None:
     answer = st.container()
     _settings(table, names, asked)
     with answer:
-        _answer(table, asked, hiding.learned_back(table, asked))
+        if predicting.shows("network/hidden"):
+            _answer(table, asked, hiding.learned_back(table, asked))
+        else:
+            held_back(table)
 
 
 # what is asked --------------------------------------------------------------------------------------------------------
