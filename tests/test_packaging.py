@@ -67,6 +67,7 @@ def test_the_wheel_brings_one_package_and_everything_in_it(installed: Path) -> N
     assert not [name for name in names if name.endswith(".pyc")]
 
 
+@pytest.mark.slow
 def test_the_installed_library_needs_no_browser_and_finds_its_data_and_words(installed: Path, tmp_path: Path) -> None:
     """It imports with its four dependencies alone."""
     code = (
@@ -84,6 +85,7 @@ def test_the_installed_library_needs_no_browser_and_finds_its_data_and_words(ins
     subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, env=environment, check=True)
 
 
+@pytest.mark.slow
 def test_the_installed_app_starts_anywhere(installed: Path, tmp_path: Path) -> None:
     script = installed / "bayes_engine" / "_app" / "app.py"
     environment = {**os.environ, "PYTHONPATH": str(installed)}

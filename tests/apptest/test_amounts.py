@@ -57,6 +57,7 @@ def test_the_story_prices_each_credit_by_its_sum(german) -> None:
     assert sent["report"]["risk"] == pytest.approx(report.risk)
 
 
+@pytest.mark.slow
 def test_a_cell_may_be_a_fixed_sum_and_a_link_keeps_it(german) -> None:
     app = opened("decisions", FIXED)
     model, parts = german

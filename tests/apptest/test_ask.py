@@ -64,6 +64,7 @@ def offered(found: Inquiry) -> list[str]:
     return [f"{data.label(q.feature, 'en')}  {numerals.signed(q.value, 4)}" for q in found.questions]
 
 
+@pytest.mark.slow
 def test_the_views() -> None:
     at = opened("case", State(table="watermelon3", language="en"))
     assert list(at.segmented_control(key="case_view").options) == ["The decision", "Nomogram", "What to ask next"]

@@ -88,6 +88,7 @@ def test_losses_redecide_without_a_new_file(page: AppTest):
     assert shown["risk"].tolist()[:2] == model().decide(X, story).risk.tolist()
 
 
+@pytest.mark.slow
 def test_the_results_are_there_after_another_page(page: AppTest):
     drop(page, MELONS.encode())
     page.switch_page("pages/data.py").run()

@@ -114,6 +114,7 @@ def test_a_prior_of_one_column_where_no_other_is_smoothed() -> None:
 
 
 @pytest.mark.parametrize("family", every_other(["spode", "tan", "k-db", "network", "aode"]))
+@pytest.mark.slow
 def test_every_family_of_tables_takes_every_prior(family: str) -> None:
     table = active.in_use(MELONS)
     for value in (0.5, ("m", 3.0, "uniform"), ("ess", 4.0)):

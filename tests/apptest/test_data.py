@@ -147,6 +147,7 @@ def test_a_constant_target_is_refused_where_it_is_chosen(page: AppTest):
 
 
 @pytest.mark.parametrize(("cell", "why"), [("cook", "holds 1 class"), ("", "holds empty values")])
+@pytest.mark.slow
 def test_a_constant_class_is_no_reason_to_foretell_another_column(cell: str, why: str):
     at = opened("data", State(language="en"))
     rows = "".join(f"{i % 7 + 0.5},{'FM'[i % 2]},{cell}\n" for i in range(40))

@@ -266,6 +266,7 @@ def test_a_story_asks_before_it_takes_the_place_of_ones_own_table() -> None:
 
 
 @pytest.mark.parametrize(("page", "click"), [("data", "use_iris"), ("start", "open_iris")])
+@pytest.mark.slow
 def test_a_worked_example_leaves_a_way_back_to_ones_own_table(page: str, click: str) -> None:
     app = uploaded(OWN, page=page)
     mine = app.session_state["state"].table

@@ -188,6 +188,7 @@ def test_the_super_parents_are_the_model_s_own() -> None:
     assert state.shelf[state.active] == Spec(family="spode")
 
 
+@pytest.mark.slow
 def test_cut_points_that_a_row_had_a_say_in_are_said_of_the_super_parents() -> None:
     state = showing(State(table="watermelon3", language="en"), dependence_tab="super-parents")
     words = said(opened("dependence", state))

@@ -241,6 +241,7 @@ def test_chance_is_that_of_the_two_classes_which_a_prior_of_use_makes_likeliest(
     assert alone[0] != alone[1]
 
 
+@pytest.mark.slow
 def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
     """Naive Bayes gives the first melon 0.944, the tree 0.989: between them a threshold of 0.97 splits them."""
     app = tab("twice", State(**{**vars(MELONS), "losses": ((0.0, 32.0), (1.0, 0.0))}))
@@ -259,6 +260,7 @@ def test_the_worst_row_has_the_number_it_has_in_the_file() -> None:
 
 
 @pytest.mark.parametrize("name", ["dial", "twice", slowly("doubled")])
+@pytest.mark.slow
 def test_a_class_that_is_not_in_use_leaves_the_page_whole(name: str) -> None:
     app = tab(name, State(**{**vars(MELONS), "prior": (1.0, 0.0)}))
     assert "nan" not in said(app) + str([d.value for d in app.dataframe])

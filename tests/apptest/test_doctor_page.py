@@ -319,6 +319,7 @@ def test_many_columns_of_one_finding_are_one_line_with_one_button_for_all():
 
 
 @pytest.mark.parametrize(("key", "value"), [("role_3_", "ignore"), ("kind_3_", "text")])
+@pytest.mark.slow
 def test_a_choice_for_a_column_never_hits_one_of_another_table(key: str, value: str):
     """A browser may send it before it has drawn the table that is in use by then."""
     melons, loans = (showing(State(table=name), doctor_column=3) for name in ("watermelon3", "loan"))
@@ -350,6 +351,7 @@ def test_the_head_of_a_column_opens_its_findings(held: Callable[[str], State]):
     assert sent_to(at, "bayes_heads")["picked"] is None
 
 
+@pytest.mark.slow
 def test_a_model_that_fits_is_taken_and_the_three_are_compared():
     at = settled(opened("data", State(table="wine", language="en")))
     here = active.in_use(at.session_state["state"])

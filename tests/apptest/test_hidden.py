@@ -257,6 +257,7 @@ def test_the_film_is_what_the_trace_says() -> None:
     assert np.abs(shares[-1] / 255 - trace.last.responsibilities).max() < 0.0021
 
 
+@pytest.mark.slow
 def test_who_comes_back_with_an_own_table_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     rows = [f"{x:.1f},{y:.2f},{'yes' if x > y else 'no'}" for x, y in rng.normal(30, 9, (60, 2))]

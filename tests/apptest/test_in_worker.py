@@ -61,6 +61,7 @@ def words(page: str, asked: State) -> list[str]:
 
 
 @pytest.mark.parametrize("page", every_other(HANDED))
+@pytest.mark.slow
 def test_a_page_of_copies_is_the_same_page(page: str, copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = State(language="en", table="iris", shelf=(Spec("laplace", (("alpha", 1.8125),)),))
     there = words(page, asked)

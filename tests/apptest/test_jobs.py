@@ -207,6 +207,7 @@ def test_two_who_ask_for_the_same_share_it_and_one_who_cancels_leaves_it_to_the_
     jobs.stop_waiting(job(), "another session")
 
 
+@pytest.mark.slow
 def test_it_goes_on_while_another_page_is_looked_at(slow: Slow) -> None:
     app = at_work(state())
     held = job()
@@ -491,6 +492,7 @@ def test_a_file_is_read_while_the_page_has_work_of_its_own(slow: Slow) -> None:
     assert not buttons(finished(app), "cancel")
 
 
+@pytest.mark.slow
 def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
     app = dropped("data", "upload_file", FILE)
     slow_table.go.set()
@@ -507,6 +509,7 @@ def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
     assert len(app.session_state["files"]["table"][mark].reading.frame) == 13  # the names are a row now
 
 
+@pytest.mark.slow
 def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) -> None:
     app = dropped("classify", "second_file", SECOND)
     button(app, "cancel").click().run()

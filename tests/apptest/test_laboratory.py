@@ -114,6 +114,7 @@ def test_a_prior_and_a_loss_move_the_bayes_risk_as_the_formula_says() -> None:
 @pytest.mark.parametrize(
     "scene", [scene if scene in ("equal", "xor", "table") else slowly(scene) for scene in lab.SCENES]
 )
+@pytest.mark.slow
 def test_every_preset_opens_and_states_how_r_star_was_found(scene: str) -> None:
     app = at(lab_scene=scene)
     text = said(app)

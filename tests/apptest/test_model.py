@@ -109,6 +109,7 @@ def test_models_that_estimate_differently_share_their_counts() -> None:
     assert one.model.factor_ is not other.model.factor_
 
 
+@pytest.mark.slow
 def test_the_shelf_takes_six_and_keeps_the_last() -> None:
     app = opened("model", MELONS)
     assert app.button(key="shelf_remove").disabled
@@ -181,6 +182,7 @@ MORE = [n for n in dataset_names() if dataset_info(n).group != "text"
 
 
 @pytest.mark.parametrize("name", ["watermelon3", "penguins", *map(slowly, MORE)])
+@pytest.mark.slow
 def test_every_table_and_every_column_of_it(name: str) -> None:
     features = len(embedded(name).schema.features)
     for column in range(0, features, max(2, features // 8)):

@@ -324,6 +324,7 @@ def test_a_graph_by_hand_goes_on_the_shelf_and_predicts_as_the_engine() -> None:
     ["play-tennis", "penguins", "watermelon2", "iris", "mushroom"],
     [(), (("criterion", "aic"), ("missing", "category")), (("structure", "tan"),)],
 ))  # fmt: skip
+@pytest.mark.slow
 def test_every_page_shows_a_network_of_the_shelf(
     page: str, table: str, parameters: tuple[tuple[str, Any], ...]
 ) -> None:

@@ -74,6 +74,7 @@ def test_the_bytes_of_a_file_are_hashed_once(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("kind", "position"), crossed(["categorical", "continuous", "count", "identifier", "text", "binary"], [0, 1, 3])
 )
+@pytest.mark.slow
 def test_every_kind_is_still_to_be_had(at: AppTest, kind: str, position: int) -> None:
     """A column made another kind, on the pages that read the table: a sentence or a model, never an exception."""
     mark = digest(TABLE.encode())

@@ -121,6 +121,7 @@ def test_left_out_columns_say_so_in_the_working() -> None:
 @pytest.mark.parametrize(
     ("page", "state"), crossed(["start", "case", "decisions", "classify", "dependence"], [WEIGHTED, SELECTIVE])
 )
+@pytest.mark.slow
 def test_every_page_takes_them(page: str, state: State) -> None:
     app = opened(page, state)
     assert not app.error

@@ -91,6 +91,7 @@ class Wire:
         slowly("model", True, FIRST_LOAD),
     ],
 )
+@pytest.mark.slow
 def test_a_first_visit_loads_less_than_two_and_a_half_megabytes(
     page: Page, app: App, path: str, near: bool, most: float
 ) -> None:
@@ -134,6 +135,7 @@ def test_nothing_stands_over_the_edge_of_a_phone(
 
 
 @pytest.mark.parametrize("path", ["decisions", slowly("")])
+@pytest.mark.slow
 def test_a_phone_holds_the_page_and_fingers_work_it(phone: Page, app: App, path: str) -> None:
     """One visit: what stands there, then a case dragged, then a loss typed."""
     visit(phone, f"{app.url}/{path}")

@@ -51,6 +51,7 @@ def test_labels_of_drawings_are_words(app: App, new_page: Callable[..., Page], n
     assert not [label for label in labels if NO_WORDS.search(label) or "undefined" in label or "[object" in label]
 
 
+@pytest.mark.slow
 def test_the_menu_says_which_page_is_shown_before_and_after_a_link_is_followed(page: Page, app: App) -> None:
     current = page.locator('[data-testid="stSidebar"] a[aria-current="page"]')
     page.goto(f"{app.url}/?s={encode(State(language='en'))}")

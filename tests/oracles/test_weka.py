@@ -55,6 +55,7 @@ class AsInWeka(AODE):
 
 
 @pytest.mark.parametrize("name", every_other(sorted(WEKA)))
+@pytest.mark.slow
 def test_posteriors_of_aode(name: str) -> None:
     posterior, truth = held_out(AsInWeka, name)
     assert len(truth) == WEKA[name]["rows"]

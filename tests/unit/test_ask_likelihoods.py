@@ -187,6 +187,7 @@ def test_no_question_is_worth_less_than_nothing_nor_more_than_the_truth(seed: in
         assert 0.0 <= q.gain <= inquiry.perfect + 1e-9 and q.information >= 0.0
 
 
+@pytest.mark.slow
 def test_a_weighted_density_says_as_much_in_any_unit() -> None:
     X, y = table()
     row = pd.DataFrame({"calls": [2.0], "mass": [np.nan]})

@@ -152,6 +152,7 @@ CELLS: dict[str, tuple[str, Callable[[int], str]]] = {
 
 
 @pytest.mark.parametrize(("mark", "cell"), every_other(CELLS.values()), ids=CELLS)
+@pytest.mark.slow
 def test_a_file_received_in_blocks_is_the_file_received_whole(mark: str, cell: Callable[[int], str]) -> None:
     content = long_text(mark=mark, cell=cell).encode()
     rows, frame = received(content)

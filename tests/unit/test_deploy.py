@@ -83,6 +83,7 @@ def test_the_container_keeps_nothing_of_the_checkout_and_is_not_run_by_root() ->
 # what is run ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_path: Path) -> None:
     """It listens on all addresses, and a websocket names a foreign origin: for both Streamlit asked the internet."""
     asked = tmp_path / "asked"

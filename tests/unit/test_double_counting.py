@@ -177,6 +177,7 @@ def test_no_account_where_a_class_is_impossible() -> None:
     ("copied_column", "discretize"),
     crossed([("watermelon3", "纹理"), ("watermelon3", "密度"), ("penguins", "island")], [None, "mdlp"]),
 )
+@pytest.mark.slow
 def test_copies_of_a_column_without_a_refit_are_those_of_a_refit(
     copied_column: tuple[str, str], discretize: str | None
 ) -> None:

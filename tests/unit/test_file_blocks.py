@@ -66,6 +66,7 @@ def agree(data: bytes, **how: object) -> None:
 @pytest.mark.parametrize(
     ("size", "step", "kinds_between"), [(700, 400, 3), slowly(700, 400, 1), slowly(700, 40, 1), slowly(5000, 151, 1)]
 )
+@pytest.mark.slow
 def test_every_polluted_file(size: int, step: int, kinds_between: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, size)
 
@@ -126,6 +127,7 @@ SLIPS: dict[str, Callable[[list[str], int], None]] = {
 
 
 @pytest.mark.parametrize(("slip", "seed"), crossed(SLIPS, range(3)))
+@pytest.mark.slow
 def test_every_slip(slip: str, seed: int, small: None) -> None:
     end = ("\n", "\r\n", "\r")[seed]
     rng = np.random.default_rng(seed)

@@ -317,6 +317,7 @@ def icons(room: App) -> str:
     return path
 
 
+@pytest.mark.slow
 def test_the_icons_in_use_are_sent_as_they_are_and_the_others_are_not(room: App, icons: str) -> None:
     before = front.Front(None)  # type: ignore[arg-type]
     ((_, file),) = before.fonts.items()

@@ -44,6 +44,7 @@ def test_what_needs_no_arrays_loads_none() -> None:
     assert "bayes_engine.models" not in loaded
 
 
+@pytest.mark.slow
 def test_a_model_loads_what_it_needs() -> None:
     loaded = after("import bayes_engine\nbayes_engine.NaiveBayes().fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])")
     unneeded = {"bayes_engine.em", "bayes_engine.datasets", "bayes_engine.models.mixture", "bayes_engine.inference",
@@ -52,6 +53,7 @@ def test_a_model_loads_what_it_needs() -> None:
     assert unneeded.isdisjoint(loaded)
 
 
+@pytest.mark.slow
 def test_a_name_is_loaded_without_collections_and_leaves_the_collector_as_it_was() -> None:
     code = (
         "import gc, sys; collected = []; gc.callbacks.append(lambda phase, info: collected.append(len(sys.modules)))\n"

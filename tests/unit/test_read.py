@@ -303,6 +303,7 @@ def test_names_that_clash_are_told_apart() -> None:
         assert word in said(reading)
 
 
+@pytest.mark.slow
 def test_thousands_of_equal_names_are_told_apart() -> None:
     names = unique_names(["a"] * 20_000, [])
     assert len(set(names)) == 20_000

@@ -108,6 +108,7 @@ def test_perturbed_graphs_keep_to_constraints_and_bounds() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, *map(slowly, range(2, 5))])
+@pytest.mark.slow
 def test_the_order_of_the_columns_is_never_felt(seed: int) -> None:
     frame = sampled(seed=seed)
     few = ClimbSettings(perturbations=3)

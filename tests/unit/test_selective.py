@@ -78,6 +78,7 @@ def by_refits(model: NaiveBayes, X: pd.DataFrame, y: pd.Series, w: np.ndarray, k
         *(slowly(*case, 26) for case in (("log_loss", "mdlp"), ("risk", None), ("log_loss", None), ("accuracy", None))),
     ],
 )
+@pytest.mark.slow
 def test_every_score_of_the_search_is_a_refit_s(criterion: Any, direction: Any, discretize: Any, n: int) -> None:
     X, y, w = table(3, n)
     model = NaiveBayes(discretize=discretize).fit(X, y, w)

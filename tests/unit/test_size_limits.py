@@ -52,6 +52,7 @@ def two(n: int) -> Any:
         (lambda: BayesianNetwork([("c0", "c1")]).fit(words(20_000, 2, 17_000)), "the most levels"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_it_is_refused_before_it_is_counted(fit: Any, said: str) -> None:
     before = peak()
     with pytest.raises(ParameterError, match=said):

@@ -403,6 +403,7 @@ def classes_in_files() -> list[type]:
     return [*RECORDS.values(), *(form.cls for form in FORMS.values())]
 
 
+@pytest.mark.slow
 def test_a_renamed_class_is_written_as_before() -> None:
     before = {name: save_model(fitted(name)[0]) for name in NAMES}
     called = {cls: cls.__name__ for cls in classes_in_files()}

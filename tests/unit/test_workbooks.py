@@ -189,6 +189,7 @@ def sliced(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[bytes]]:
 
 
 @pytest.mark.parametrize("kind", BOOKS)
+@pytest.mark.slow
 def test_both_ways_are_one(kind: str, sliced: Callable[[], list[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
     data = BOOKS[kind]()
     want = told(data)

@@ -114,6 +114,7 @@ WORK: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+@pytest.mark.slow
 def test_a_result_is_what_is_computed_here_bit_for_bit(workers: Pool, work: Callable[[], object]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -259,6 +260,7 @@ def test_a_process_that_holds_much_memory_gives_way_to_another(monkeypatch: pyte
         there.close()
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_process_that_started_it() -> None:
     code = ("import time; from bayes_engine.workbench.workers.pool import Pool; there = Pool(1); there.start()\n"
             "print(there.processes[0].process.pid, flush=True); time.sleep(3600)")  # fmt: skip
