@@ -110,7 +110,10 @@ def test_a_sheet_is_checked_step_by_step_and_shows_its_key(kind: str, language: 
     table = tables.in_use(state)
     assert isinstance(table, tables.FittableTable)
     set_language(language)
-    sheet = KINDS[kind](Drawn(table.parts, table, 2))
+    try:
+        sheet = KINDS[kind](Drawn(table.parts, table, 2))
+    finally:
+        set_language("en")
     for step in sheet.asked:
         if isinstance(step, Blank):
             app.text_input(key=f"fill_{step.key}").set_value(f"{step.right:.5g}").run()
