@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
@@ -68,6 +67,8 @@ def learn_back(model: BayesianNetwork, rows: pd.DataFrame, name: str, weight: An
     >>> found.rows, found.right, found.crossed.sum(axis=1).tolist()
     (54, 36, [27, 27])
     """
+    from scipy.optimize import linear_sum_assignment  # most pages never match states
+
     hidden = model.hidden or {}
     if name not in hidden:
         raise ParameterError("the network hides no node '{name}'", name=name)
