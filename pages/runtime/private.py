@@ -34,6 +34,11 @@ Elements = dict[str, Element]
 TRIED = "1.67"
 """The version of Streamlit that all of this was tried on."""
 
+TOGETHER = 0.005
+"""Seconds that what is drawn waits for what is drawn next, as long as Streamlit itself waits between two sendings."""
+SENT_AT_ONCE = 64
+"""As many messages are put into a browser's queue, of 500 places, before it is asked to take them."""
+
 HOOKS = (
     "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButton", "stButtonGroup",
     "stDialog", "stElementContainer", "stExpander", "stFullScreenFrame", "stPlotlyChart", "stPopoverBody",
@@ -156,10 +161,18 @@ def page(file: str, *, default: bool = False) -> Any:
     return copy.copy(known)  # `st.navigation` marks the one that may be run
 
 
+class _Together(tuple[ForwardMsg, ...]):
+    """Messages that are sent without a look at anything else between them."""
+
+    __slots__ = ()
+
+
 def tell_the_loop_together() -> None:
-    """Wake the event loop once for all that a script has drawn until it looks, in the same order. Streamlit wakes it
-    for each element, a system call for which the script lets go of the interpreter."""
-    tell = AppSession._call_soon_on_event_loop
+    """Hand the event loop together what a script has drawn within `TOGETHER`, in the same order, and have it sent so
+    too. Streamlit wakes the loop for each element, a system call for which the script lets go of the interpreter, wakes
+    it once more to say that there is something to send, and goes through the whole loop between any two elements: of a
+    rerun of Case with 290 elements a third."""
+    tell, flush, send = AppSession._call_soon_on_event_loop, AppSession.flush_browser_queue, Runtime._send_message
     if hasattr(tell, "__wrapped__"):
         return  # as above: twice it would wait for itself
     lock = threading.RLock()  # what is freed meanwhile may call too
@@ -176,12 +189,35 @@ def tell_the_loop_together() -> None:
             fresh: list[Callable[[], None]] = []
             with lock:
                 calls, self.calls_waiting = self.calls_waiting, fresh
-            for call in calls:
-                self._event_loop.call_soon(call)
+            told, self._message_enqueued_callback = self._message_enqueued_callback, None
+            try:
+                for call in calls:
+                    try:
+                        call()
+                    except Exception as error:  # noqa: BLE001 - the loop says so, as of any other call
+                        self._event_loop.call_exception_handler(
+                            {"message": "Exception in callback", "exception": error}
+                        )
+            finally:
+                self._message_enqueued_callback = told
+                if told is not None:
+                    told()
 
-        tell(self, call_all)
+        tell(self, lambda: self._event_loop.call_later(TOGETHER, call_all))
+
+    @wraps(flush)
+    def flush_browser_queue(self: Any) -> list[Any]:
+        drawn = flush(self)
+        return [_Together(drawn[i : i + SENT_AT_ONCE]) for i in range(0, len(drawn), SENT_AT_ONCE)]
+
+    @wraps(send)
+    def _send_message(self: Any, session_info: Any, msg: Any) -> None:
+        for one in msg if isinstance(msg, _Together) else (msg,):
+            send(self, session_info, one)
 
     AppSession._call_soon_on_event_loop = _call_soon_on_event_loop  # type: ignore[method-assign]
+    AppSession.flush_browser_queue = flush_browser_queue  # type: ignore[method-assign]
+    Runtime._send_message = _send_message  # type: ignore[method-assign]
 
 
 def kept_value(name: str) -> Any:

@@ -30,6 +30,7 @@ from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_server
+from streamlit.web.server.starlette.starlette_server_config import WEBSOCKET_MAX_SEND_QUEUE_SIZE
 
 from bayes_engine.workbench import private as launcher
 from pages.runtime import private
@@ -157,21 +158,70 @@ def test_a_page_is_looked_for_once_and_marked_for_each_run(monkeypatch: pytest.M
     assert "main_script_path" in inspect.signature(PagesManager).parameters, CLOSED
 
 
-def test_the_event_loop_is_woken_once_for_what_was_drawn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+class Loop:
+    """An event loop that waits for nothing, and notes what it is told of errors."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+        self.failed: list[Any] = []
+
+    def call_later(self, seconds: float, call: Any) -> None:
+        self.asked.append(seconds)
+        call()
+
+    def call_exception_handler(self, said: dict[str, Any]) -> None:
+        self.failed.append(said["exception"])
+
+
+def told_together(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
+    """What the loop is woken for, and the messages that are sent."""
     woken: list[Any] = []
+    sent: list[Any] = []
     monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", lambda _session, call: woken.append(call))
+    monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)  # put back afterwards
+    monkeypatch.setattr(Runtime, "_send_message", lambda _runtime, _info, message: sent.append(message))
     private.tell_the_loop_together()
     private.tell_the_loop_together()  # as after all caches were cleared
-    said: list[int] = []
-    session: Any = SimpleNamespace(_event_loop=SimpleNamespace(call_soon=lambda call: call()))
-    for n in range(3):
+    return woken, sent
+
+
+def test_the_event_loop_is_woken_once_for_what_was_drawn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = inspect.getsource(AppSession._enqueue_forward_msg)
+    assert "if self._message_enqueued_callback:" in source and "_browser_queue.enqueue" in source, CLOSED
+    woken, _sent = told_together(monkeypatch)
+    said: list[Any] = []
+    loop = Loop()
+    session: Any = SimpleNamespace(_event_loop=loop, _message_enqueued_callback=lambda: said.append("to be sent"))
+    for n in range(2):
         AppSession._call_soon_on_event_loop(session, partial(said.append, n))
+    AppSession._call_soon_on_event_loop(session, lambda: said.append(session._message_enqueued_callback))
+    AppSession._call_soon_on_event_loop(session, lambda: 1 // 0)
+    AppSession._call_soon_on_event_loop(session, partial(said.append, "after an error"))
     assert len(woken) == 1 and not said
     woken.pop()()
-    assert said == [0, 1, 2]
+    assert said == [0, 1, None, "after an error", "to be sent"] and loop.asked == [private.TOGETHER]
+    assert [type(error) for error in loop.failed] == [ZeroDivisionError]
     AppSession._call_soon_on_event_loop(session, partial(said.append, 3))
     woken.pop()()
-    assert said == [0, 1, 2, 3]
+    assert said[-2:] == [3, "to be sent"]
+
+
+def test_what_is_drawn_together_is_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = inspect.getsource(Runtime._loop_coroutine)
+    assert "msg_list = active_session_info.session.flush_browser_queue()" in loop, CLOSED
+    assert "self._send_message(active_session_info, msg)" in loop, CLOSED
+    assert private.SENT_AT_ONCE < WEBSOCKET_MAX_SEND_QUEUE_SIZE / 4, CLOSED
+    _woken, sent = told_together(monkeypatch)
+    drawn = [ForwardMsg(hash=str(n)) for n in range(2 * private.SENT_AT_ONCE + 1)]
+    session: Any = SimpleNamespace(_browser_queue=SimpleNamespace(flush=lambda: drawn))
+    runtime: Any = None
+    parts = AppSession.flush_browser_queue(session)
+    assert len(parts) == 3
+    for part in parts:
+        Runtime._send_message(runtime, session, part)
+    assert [message.hash for message in sent] == [message.hash for message in drawn]
+    Runtime._send_message(runtime, session, drawn[0])
+    assert sent[-1] is drawn[0]
 
 
 def test_whoever_asks_for_a_page_is_heard_before_it_begins() -> None:
