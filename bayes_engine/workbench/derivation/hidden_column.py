@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.network import Network
 from bayes_engine.logspace import Array
 from bayes_engine.models.em_runs import crossed
 from bayes_engine.models.network import BayesianNetwork
@@ -55,6 +56,27 @@ class HiddenColumn:
         """What EM maximized (nats), at the end of each random start, from the best down."""
         runs = self.model.runs_
         return () if runs is None else tuple(sorted((t.last.objective for t in runs.traces), reverse=True))
+
+
+def nearest(network: Network, name: str, most: int) -> tuple[str, ...]:
+    """At most so many nodes of a network, in its order: the one named and those that fewest arcs, whichever way they
+    point, part from it; among equals those that stand first.
+
+    >>> table = pd.DataFrame({"a": list("xxyy"), "b": list("xyxy"), "c": list("xyyx")})
+    >>> model = BayesianNetwork([("a", "b"), ("b", "c")]).fit(table)
+    >>> nearest(model.network_, "c", 2)
+    ('b', 'c')
+    """
+    beside: dict[str, set[str]] = {node: set() for node in network.names}
+    for a, b in network.graph.arcs:
+        beside[a].add(b)
+        beside[b].add(a)
+    kept, ring = {name}, [name]
+    while ring and len(kept) < most:
+        ring = [node for node in network.names if node not in kept and not beside[node].isdisjoint(ring)]
+        ring = ring[: most - len(kept)]
+        kept.update(ring)
+    return tuple(node for node in network.names if node in kept)
 
 
 def learn_back(model: BayesianNetwork, rows: pd.DataFrame, name: str, weight: Any = None) -> HiddenColumn:

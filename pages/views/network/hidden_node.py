@@ -8,7 +8,7 @@ from bayes_engine.errors import TableError
 from bayes_engine.exchange import write_bif
 from bayes_engine.language import _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
+from bayes_engine.workbench.derivation.hidden_column import HiddenColumn, nearest
 from bayes_engine.workbench.figures.graph_layout import layered
 from pages import active
 from pages.active import hidden_node as hiding
@@ -22,8 +22,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, choose, within_limits
 
-MOST_COLUMNS = 30
-"""A network of more columns is not drawn."""
+MOST_DRAWN = 30
+"""So many nodes are drawn: of a larger network those nearest to the hidden one."""
 
 
 def hidden_node(source: Source) -> None:
@@ -157,9 +157,9 @@ def _starts(learned: HiddenColumn) -> None:
 
 def _draw(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenColumn) -> None:
     network = learned.model.network_
-    if len(network.names) > MOST_COLUMNS:
-        return
-    places = layered(network.names, network.graph.arcs)
+    names = nearest(network, asked.name, MOST_DRAWN)
+    arcs = [(a, b) for a, b in network.graph.arcs if a in names and b in names]
+    places = layered(names, arcs)
     nodes = [
         Node(
             n,
@@ -168,14 +168,21 @@ def _draw(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenCol
             sub=_("hidden") if n == asked.name else "",
             tone="class" if n == asked.name else "",
         )
-        for n in network.names
+        for n in names
     ]
     graph(
         nodes,
-        [Edge(a, b) for a, b in network.graph.arcs],
+        [Edge(a, b) for a, b in arcs],
         key="net_hide_graph",
         label=_("the network with its hidden node"),
     )
+    if len(names) < len(network.names):
+        st.caption(
+            _(
+                "Drawn are {some} of {all} nodes: the hidden one and those nearest to it by arcs, in the order of the "
+                "table. The tables beneath and the saved network have all."
+            ).format(some=len(names), all=len(network.names))
+        )
 
 
 def _tables(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenColumn) -> None:
