@@ -13,6 +13,7 @@ from sklearn.metrics import mutual_info_score
 from sklearn.naive_bayes import CategoricalNB
 
 from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import TableError
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation.factor_names import AS_IN_FILE
@@ -309,3 +310,32 @@ def rows_until_full(left: tuple[int, ...], columns: int, levels: int) -> set[int
         return known[now]
 
     return lengths(left)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 3])
+def test_losses_that_are_drawn_last_always_have_a_flip_margin(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    classes = tuple("abc"[:k])
+    for seed in range(3000):
+        prior, density, loss = expected_losses._surely(np.random.default_rng(seed), classes, "refuse")
+        posterior = prior * density / (prior @ density)
+        risk = loss.table @ posterior
+        decided = int(risk.argmin())
+        truth = expected_losses._flipping(loss, posterior, decided)
+        assert decided == posterior.argmax() and truth is not None
+        raised = loss.table.copy()
+        for more, stays in ((-1e-6, True), (1e-6, False)):  # the least other risk is reached just there
+            rest = np.delete(risk, decided).min()
+            others = np.delete(loss.table[decided], truth) @ np.delete(posterior, truth)
+            raised[decided, truth] = (rest - others) / posterior[truth] + more
+            assert bool((raised @ posterior).argmin() == decided) is stays and raised[decided, truth] < 60
+    monkeypatch.setattr(expected_losses, "_numbers", _none_flips)
+    sheet = drawn("losses", 1)  # and a sheet is drawn even where no other draw would do
+    assert all(np.isfinite(step.right) for step in sheet.asked if isinstance(step, Blank))
+
+
+def _none_flips(_rng: np.random.Generator, classes: tuple[str, ...], refuse: str) -> tuple:
+    """Numbers under which one refuses."""
+    k = len(classes)
+    losses = LossMatrix(classes, classes, 12.0 - 12.0 * np.eye(k)).with_refusal(0.001, refuse)
+    return np.full(k, 1 / k), np.full(k, 0.5), losses
