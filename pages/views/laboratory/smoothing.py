@@ -27,9 +27,8 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, on_click, within_limits
 
-_component = component(
-    __file__, "bayes_smoothing", '<div class="smoothing" data-testid="smoothing"></div>', uses=("stage",)
-)
+_PLACE = '<div class="drawing smoothing" data-testid="smoothing"></div>'
+_component = component(__file__, "bayes_smoothing", _PLACE, uses=("drawing", "stage"))
 COMPARED = Spec("textbook")
 """The naive Bayes that is smoothed where the active model is none."""
 
