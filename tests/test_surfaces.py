@@ -42,6 +42,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/lesson_bar.py", "lesson_bar", "_STYLE"): SHEET,
     ("pages/shell/presenter.py", "bar", "_style("): "keys of the app's own",
     ("pages/views/chapter/lessons.py", "section", "_STYLE"): SHEET,
+    ("pages/views/chapter/own.py", "_open", "private.style("): SHEET,
     ("pages/components/derivations.py", "_line", "_rows("): "numbers, and labels that went through tex",
     ("pages/components/derivations.py", "_shown", "f'**{TITLES"): "a number of the book that stands in the code",
     ("pages/components/derivations.py", "_elsewhere", "words"): "a place's own words, a column's name through md",
@@ -120,6 +121,7 @@ STYLES = {
     ("pages/shell/frame.py", "heading"): WORDS,
     ("pages/components/blanks.py", "colour_marks"): "keys and colours of the app's own",
     ("pages/shell/presenter.py", "bar"): "keys of the app's own",
+    ("pages/views/chapter/own.py", "_open"): "a number, and words of the app's own",
 }
 """Where `st.html` is given more than a constant."""
 

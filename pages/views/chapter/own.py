@@ -12,15 +12,23 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
 from bayes_engine.workbench.lessons.lesson_format import Lesson, LessonList
-from bayes_engine.workbench.lessons.lesson_list import LONGEST_TITLE, MOST, MOST_PROBLEMS, write_list
+from bayes_engine.workbench.lessons.lesson_list import LONGEST_TITLE, MOST, MOST_BYTES, MOST_PROBLEMS, write_list
 from pages.active import lesson_in_use, own_lessons
 from pages.active.files import File
 from pages.components.component import component, last_message, read_message, read_position
+from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, change, control, current, goes_to, on_click
 
 KEY = "own_steps"
+_STYLE = """
+[class*="st-key-own_file_"] [st=FileUploaderDropzoneInstructions] span {{ font-size: 0 !important; }}
+[class*="st-key-own_file_"] [st=FileUploaderDropzoneInstructions] span::after {{
+  content: "{text}" !important; font-size: .85rem;
+}}
+"""
+"""What Streamlit itself writes of the size is in whole megabytes."""
 _steps = component(__file__, "bayes_own_list", '<div data-testid="own_list"></div>', draws="createOwnList")
 
 
@@ -154,6 +162,7 @@ def _open(own: LessonList) -> None:
     session = st.session_state
     key = f"own_file_{session.setdefault('own_turn', 0)}"
     left, right = st.columns(2, gap="medium")
+    st.html(private.style(_STYLE.format(text=_("at most {n} kB").format(n=MOST_BYTES // 1000))))
     left.file_uploader(_("Open a lesson from a file"), key=key, on_change=_dropped, args=(key,), max_upload_size=1)
     if (why := session.get("own_refused")) is not None:
         left.error(_("Not opened: {why}. Nothing was changed.").format(why=why.local(_quoted)))

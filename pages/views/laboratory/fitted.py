@@ -25,9 +25,11 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, change, control, current
 
-_component = component(__file__, "bayes_fitted", '<div class="fitted" data-testid="fitted"></div>', uses=("stage",))
+_component = component(
+    __file__, "bayes_fitted", '<div class="drawing fitted" data-testid="fitted"></div>', uses=("drawing", "stage")
+)
 STEMS = 400
-"""So many rows have a stem."""
+"""So many rows have a stem, or are listed to be predicted from."""
 LISTED = 24
 """Up to so many are listed."""
 
@@ -83,6 +85,8 @@ def _rows_alone(table: active.FittableTable, variable: Variable, label: Any) -> 
     cells = table.parts.X[variable.name][(table.parts.y == label).to_numpy()].dropna().tolist()
     shown = [md(table.level(variable.name, v), 24) if variable.discrete else plain(float(v)) for v in cells[:STEMS]]
     _list(shown)
+    if len(cells) > STEMS:
+        st.caption(_("These are the first {shown} of {n} rows of the class.").format(shown=STEMS, n=len(cells)))
     held_back()
 
 
@@ -152,6 +156,13 @@ def _variance_in_use(table: active.FittableTable, at: int) -> str:
 def _n_and_one_less(values: lab.ClassValues, rows: Rows) -> None:
     if len(values.values) <= LISTED:
         _list(list(map(plain, values.values.tolist())))
+    if len(values.values) > STEMS:
+        st.caption(
+            _(
+                "Of {n} rows {shown} have a stem, spread evenly from the smallest value to the largest; μ̂, σ̂ and log L "
+                "are those of all."
+            ).format(n=len(values.values), shown=STEMS)
+        )
     n, best, unbiased = values.n, lab.likeliest(values), lab.likeliest(values, 1)
     st.markdown(
         f"${{\\hat\\mu=\\tfrac1n\\sum_i x_i={plain(best.mean)}}}$  \u2003"
