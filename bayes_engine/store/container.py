@@ -106,7 +106,9 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
     """
     _readable(len(data), limit)
     if data[: len(MAGIC)] != MAGIC:
-        raise StoreError("this is no file that was saved here: it does not begin as one; choose a saved file")
+        raise StoreError(
+            "the format is not recognized: this is not a model or a workspace that was saved here; choose a saved file"
+        )
     if len(data) < 16 + DIGEST:
         raise StoreError("the file is cut off: it has {size} bytes; copy it again", size=len(data))
     version = int.from_bytes(data[8:12], "little")

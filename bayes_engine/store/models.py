@@ -74,10 +74,10 @@ def load_model(
     than `limit` bytes.
 
     >>> from bayes_engine import load_model
-    >>> load_model(b"PK")
+    >>> load_model(b"PK")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    bayes_engine.errors.StoreError: this is no file that was saved here: it does not begin as one; choose a saved file
+    bayes_engine.errors.StoreError: the format is not recognized: this is not a model or a workspace...
     """
     content, blobs = unpack(read_file(path_or_bytes, limit), "model", limit=limit)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -43,6 +44,7 @@ from bayes_engine.table.numbers import (
     MISSING_AMONG_NUMBERS,
     MISSING_AS_TEXT,
     MONTH_NUMBER,
+    SIGNS,
     Mark,
     dressed_numbers,
     identifier_among,
@@ -60,7 +62,7 @@ from bayes_engine.table.text_notes import spelling_notes
 ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
 """What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""
 
-_DOUBTFUL = ("NA", "N/A", "n/a", "None", "null", "-", "--", "—")
+_DOUBTFUL = ("NA", "N/A", "n/a", "None", "null", *sorted(SIGNS))
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _LONG = 5000
 """Rows from which on a column is first looked at as a whole, by Arrow."""
@@ -131,6 +133,8 @@ def convert(
         comma = {name: convert_column(text, ",", missing, types.get(place[name], "auto"), place[name])
                  for name, text in waiting.items()}  # fmt: skip
         columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
+    if missing is None:
+        columns |= _words_without_signs(columns, types)
     notes = [n for column in columns.values() for n in column.notes]
     if points_in_doubt and decimal is None and not marks & {",", "."}:
         known = {name: text[columns[name].values.notna()] for name, text in waiting.items()
@@ -435,6 +439,25 @@ def _without_spaces(texts: Spellings) -> Spellings | None:
     codes, levels = pd.factorize(column)
     spelled = levels.tolist()
     return Spellings(column, codes, spelled, spelled)
+
+
+def _words_without_signs(columns: Mapping[str, ConvertedColumn], types: Mapping[int, ReadAs]
+                         ) -> dict[str, ConvertedColumn]:  # fmt: skip
+    """The columns of words in which a sign stands for nothing that means missing among the numbers or dates of the same
+    table: it means so there too, beside two words and more, none of which is a sign (+ and − are a pair)."""
+    signs = SIGNS & {token for column in columns.values() if column.distinct is None for token in column.absent}
+    found = dict[str, ConvertedColumn]()
+    for position, (name, column) in enumerate(columns.items()):
+        marks = [cell for cell in column.distinct or () if cell.strip() in signs]
+        words = [cell for cell in column.distinct or () if cell not in marks]
+        worded = len(words) > 1 and all(any(map(str.isalnum, cell)) for cell in words)
+        if not (marks and worded and types.get(position, "auto") == "auto"):
+            continue
+        texts = pd.Series(column.values.to_numpy(dtype=object, na_value=""), column.values.index, name=name)
+        taken = Counter(texts[texts.isin(marks)].str.strip())
+        again = convert_column(texts.mask(texts.isin(marks), ""), position=position)
+        found[name] = again._replace(absent={**column.absent, **taken})
+    return found
 
 
 def _empty(column: pd.Series, bare: list[str], position: int) -> ConvertedColumn:

@@ -305,16 +305,23 @@ def second_table(grid: Records) -> int | None:
         padded = len(row) == width and not row[-1].strip()  # all rows of a spreadsheet are as wide as the widest
         if padded:
             row = row[: max((j for j, cell in enumerate(row, 1) if cell.strip()), default=0)]
-        if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or row == names:
+        repeated = row == (names[: len(row)] if padded and not any(map(str.strip, names[len(row) :])) else names)
+        if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or repeated:
             continue
         below_it = grid.part(i + 1, i + 200)
         fits = below_it.reach() <= len(row) if padded else below_it.widths == len(row)
-        if (grid.lines[i] - grid.lines[i - 1] > 1 or i in under_title) and fits.all():
+        if (_after_empty_line(grid, i) or i in under_title) and fits.all():
             below = [r[: len(row)] for r in grid.rows(i + 1, i + 200)]
             votes = _votes(row, below, len(row))
             if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
                 return i
     return None
+
+
+def _after_empty_line(grid: Records, i: int) -> bool:
+    """Whether an empty line stands above a record, rather than one whose cells hold ends of lines."""
+    above = row_at(grid, i - 1)
+    return bool(grid.lines[i] - grid.lines[i - 1] > 1 + sum(len(cell.splitlines()) - 1 for cell in above if cell))
 
 
 def _comment(row: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.guard import unguarded
-from bayes_engine.table.numbers import ALWAYS_MISSING, means_missing
+from bayes_engine.table.numbers import ALWAYS_MISSING, SIGNS, means_missing
 from bayes_engine.table.schema import Variable
 from bayes_engine.table.styles import Style, read_mixed
 
@@ -49,7 +49,7 @@ def match(column: pd.Series, variable: Variable, tokens: Sequence[str] | None, m
     known = {str(level): code for code, level in enumerate(variable.levels, start=1)}
     by_value = _by_value(texts, variable, mark)
     worded = any(isinstance(level, str) for level in variable.levels)
-    by_rule = ALWAYS_MISSING.__contains__ if worded else means_missing  # NA is Namibia, but no number
+    by_rule = (ALWAYS_MISSING | SIGNS).__contains__ if worded else means_missing  # NA is Namibia, but no number
     gone = by_rule if tokens is None else ("", *tokens).__contains__
     strange: list[str] = []
     codes = np.zeros(len(texts), dtype=np.intp)

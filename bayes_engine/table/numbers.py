@@ -53,8 +53,14 @@ _SAID_MISSING = frozenset((
     "нетответа", "н/д", "н.д.", "нд", "缺失", "缺失值", "无数据", "無資料", "未填", "未填写", "未填寫", "未作答",
     "未回答", "无回答", "無回答", "未記入", "データなし", "無応答", "무응답", "응답없음",
     "<lod", "<loq", "<mdl", "<dl", "<ld", "<lq",
+    "unknown", "notknown", "dontknow", "don'tknow", "don’tknow", "refused", "pending", "notdone", "nottested", "tbd",
+    "unbekannt", "weißnicht", "inconnu", "inconnue", "desconocido", "desconocida", "desconhecido", "desconhecida",
+    "sconosciuto", "onbekend", "okänt", "ukjent", "ukendt", "nieznane", "neznámé", "неизвестно", "невідомо", "άγνωστο",
+    "bilinmiyor", "未知", "不明", "不详", "不詳", "未检测", "待定", "未測定", "미상", "모름", "np", "n.p.",
 ))  # fmt: skip
-"""What says in a few letters that a number is missing, without case and blanks."""
+"""What says in a few letters that a number is missing or not known, without case and blanks."""
+SIGNS = frozenset(("-", "--", "---", "—", "–", "."))
+"""Such signs as are no word either: where they mean missing among a table's numbers they do among its words."""
 _MACHINES = ("1.#", "Err:")
 _LONGEST_MARK = 40
 """Characters of such a cell at most."""
@@ -138,8 +144,8 @@ _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰
 def means_missing(cell: str) -> bool:
     """Whether a cell without blanks around it means missing where all others of its column are numbers or dates.
 
-    >>> [means_missing(c) for c in ("NA", "k. A.", "…", "/", ".b", "********", "#NV", "+", "<0.5", "unknown")]
-    [True, True, True, True, True, True, True, False, False, False]
+    >>> [means_missing(c) for c in ("NA", "k. A.", "…", "/", ".b", "********", "#NV", "unknown", "+", "<0.5", "lost")]
+    [True, True, True, True, True, True, True, True, False, False, False]
     """
     if cell in MISSING_AMONG_NUMBERS:
         return True

@@ -171,6 +171,8 @@ def _set_aside(schema: Schema, n: int) -> list[Note]:
             aside.setdefault(v.kind, []).append(v.name)
     notes = [note("columns of kind {kind}, left out of the models until you give them a role: {columns}",
                   kind=Word(kind), columns=listed(names)) for kind, names in aside.items()]  # fmt: skip
+    notes += [note("column '{column}', which would be the class, has one value in every row; choose another target",
+                   "warning", column=v.name) for v in schema if (v.role, v.kind) == ("target", "constant")]  # fmt: skip
     many = [v for v in schema if v.kind == "categorical" and len(v.levels) > max(MAX_CLASSES, n / 4)]
     return notes + [note("column '{column}' has {levels} distinct values in {n} rows, many for a category", "warning",
                          column=v.name, levels=len(v.levels), n=n) for v in many[:_NAMED]]  # fmt: skip

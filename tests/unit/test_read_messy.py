@@ -607,6 +607,8 @@ def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
     (["3,5 Zimmer", "12 Zimmer"], [3.5, 12], "the unit 'Zimmer' is left out"),
     (["4", "Sans réponse", "5"], [4, None, 5], "missing: 1 ('Sans réponse')"),
     (["0.4", "<LOD", "0.5"], [0.4, None, 0.5], "missing: 1 ('<LOD')"),
+    (["0.4", "Not done", "0.5"], [0.4, None, 0.5], "missing: 1 ('Not done')"),
+    (["0.4", "未知", "0.5"], [0.4, None, 0.5], "missing: 1 ('未知')"),
     (["2024-03-01 10:00 UTC", "2024-12-11 10:00 UTC"], ["2024-03-01 10:00", "2024-12-11 10:00"], "dates"),
     (["2024-03-01", "11.12.2024", "1 Mar 2024"], ["2024-03-01", "2024-12-11", "2024-03-01"],
      "in several ways ('2024-03-01', '11.12.2024')"),
@@ -633,7 +635,7 @@ def test_other_ways_to_write_numbers_and_days(cells: list[str], values: list[Any
     (["3. Mai", "4. Mai"], "holds days without a year ('3. Mai'), and stays text"),
     ([*NUMBERS, "±"], "holds numbers and text ('±')"), ([*NUMBERS, "x10^3"], "holds numbers and text ('x10^3')"),
     ([*NUMBERS, "~1"], "approximate or bear an error ('~1' may be 1)"),
-    ([*NUMBERS, "unknown"], "holds numbers and text ('unknown'), so it stays text; if these mean missing"),
+    ([*NUMBERS, "spilt"], "holds numbers and text ('spilt'), so it stays text; if these mean missing"),
 ])  # fmt: skip
 def test_what_cells_leave_open_is_said_and_they_stay(cells: list[str], what: str) -> None:
     reading = column(cells)
@@ -918,3 +920,51 @@ def test_merged_and_hidden_cells_of_a_sheet_are_rows_and_said() -> None:
 def test_what_is_called_xls_and_is_none_is_told(text: str, why: str) -> None:
     with pytest.raises(ReadError, match=re.escape(why)):
         read_table(text.encode())
+
+
+# ---- what one column, or the header, says of the others --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [1, 20_000])
+def test_a_sign_that_is_missing_among_numbers_is_so_among_words(rows: int) -> None:
+    data = ("size,site,y\n" + "3.5,Oslo,u\n-,-,v\n2.5,Rome,u\n1.5,Bonn,v\n" * rows).encode()
+    reading = read_table(data)
+    assert reading.frame["site"][:4].fillna("").tolist() == ["Oslo", "", "Rome", "Bonn"]
+    assert reading.schema["site"].levels == ("Bonn", "Oslo", "Rome")
+    assert f"column 'site': cells read as missing: {rows} ('-')" in said(reading)
+    assert "kept as a value" not in said(reading)
+    (kept,) = [o.value for n in reading.report if n.column == "site" for o in n.offers if o.keyword == "types"]
+    assert read_table(data, types=kept).frame["site"][1] == "-"
+
+
+@pytest.mark.parametrize("cells", [
+    ("3.5,+", "-,-", "2.5,+", "1.5,++"), ("3.5,x", "-,-", "2.5,x", "1.5,x"), ("3.5,a", "4,-", "2.5,b", "1.5,c"),
+])  # fmt: skip
+def test_a_sign_that_is_one_of_a_pair_or_stands_among_words_alone_is_a_value(cells: tuple[str, ...]) -> None:
+    reading = read_table(("size,found,y\n" + "".join(f"{c},{'uv'[i % 2]}\n" for i, c in enumerate(cells * 3))).encode())
+    assert reading.frame["found"][1] == "-"
+    assert "'-' is kept as a value" in said(reading)
+
+
+def test_a_sign_in_a_second_file_is_missing_unless_it_is_a_level() -> None:
+    for levels, code in (("Bonn", "Oslo"), None), (("-", "Oslo"), "-"):
+        cells = CellBlocks.of(pd.DataFrame({"site": ["Oslo", "-"]}))
+        reception = Reception(cells, Schema((Variable("site", "binary", levels),)), Variable("y", "binary", ("n", "y")))
+        (block,) = reception.blocks(2)
+        assert block.frame["site"].astype(object).where(block.frame["site"].notna(), None).tolist() == ["Oslo", code]
+
+
+def test_a_repeated_header_below_cells_of_several_lines_begins_no_second_table() -> None:
+    rows = [f'{"OR"[i % 2]}slo\t{i}.5\t"two\nlines"\t{"uv"[i % 3 == 0]}\t\n' for i in range(18)]
+    names = "city\tsize\tremark\ty\t\n"
+    reading = read_table("".join([names, *rows[:9], names, *rows[9:]]).encode())
+    assert reading.frame.shape == (18, 4)
+    assert "the header is repeated on line 20" in said(reading)
+    words = 'Oslo,"two\nlines",u\nRome,far,v\n'
+    table = read_table(("city,size,y\n" + words * 4 + "Bonn,1,w\n" + "Oslo,3,u\n" * 9).encode())
+    assert len(table.frame) == 18
+
+
+def test_a_class_of_one_value_is_said() -> None:
+    reading = read_table(b"x,y\n" + b"1.5,good\n2.5,good\n" * 6)
+    assert "column 'y', which would be the class, has one value in every row; choose another target" in said(reading)

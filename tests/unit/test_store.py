@@ -551,11 +551,14 @@ class Evil:
 
 NB = '{"NaiveBayes": {"params": {}, "state": %s}}'
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
-    "nothing": (lambda: b"", "does not begin as one"),
-    "pickle": (lambda: pickle.dumps(Evil()), "does not begin as one"),
-    "zip bomb": (lambda: zipped("manifest.json", "../../etc/passwd", "/abs"), "does not begin as one"),
+    "nothing": (lambda: b"", "the format is not recognized"),
+    "pickle": (lambda: pickle.dumps(Evil()), "the format is not recognized"),
+    "zip bomb": (lambda: zipped("manifest.json", "../../etc/passwd", "/abs"), "the format is not recognized"),
     "magic only": (lambda: b"bayes\r\n\x1a", "cut off"),
-    "as text": (lambda: (save_model(fitted("NaiveBayes")[0]) or b"").replace(b"\r\n", b"\n"), "does not begin as one"),
+    "as text": (
+        lambda: (save_model(fitted("NaiveBayes")[0]) or b"").replace(b"\r\n", b"\n"),
+        "the format is not recognized",
+    ),
     "later version": (
         lambda: file_of(b"{}", version=2),
         "has version 2 of the format, and this program reads version 1",
