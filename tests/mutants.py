@@ -55,7 +55,7 @@ SUBJECTS = {
         amounts ask ask_likelihoods averaged_fast calibrated chow_liu classes_without_rows compare complement
         conditionals counted credible curves dependence derivation derivation_likelihoods dirichlet double_counting
         elimination em errors estimates evaluate expected_counts family_counts fixed_point forward_sampling gaussian
-        gibbs gibbs_walk junction_tree labels ledger left_out_quickly likelihood_choice likelihoods
+        gibbs gibbs_walk joint_multinomial junction_tree labels ledger left_out_quickly likelihood_choice likelihoods
         likelihoods_elsewhere logspace look_up_and_lazy loss margins mixture modes_of_use moments multiple_tests
         naive_bayes network_classifier network_models networks new_likelihood numeric_faults odd_cells one_dependence
         plausible priors procedures_compared regions selective semi_supervised size_limits small_figures text

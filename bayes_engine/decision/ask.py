@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_engine.decision.answer_distributions import LevelAnswers, Outcome, shares
-from bayes_engine.decision.case import Case, Model, case_of, ledger_of
+from bayes_engine.decision.case import Case, Model, case_of, ledger_of, never_asked
 from bayes_engine.decision.loss import TIE, Decision, LossMatrix, decide_ledger
 from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Status
@@ -169,8 +169,9 @@ def interview(
     most: int | None = None,
     amount: float | None = None,
 ) -> Interview:
-    """Ask a full row X, from nothing known but its texts, the best question each time until none pays (or `most` were
-    asked). A cell that is missing in X cannot be answered and is passed over. Raises what `ask` raises.
+    """Ask a full row X, from nothing known but what is never asked (texts, columns of one multinomial), the best
+    question each time until none pays (or `most` were asked). A cell that is missing in X cannot be answered and is
+    passed over. Raises what `ask` raises.
 
     >>> import pandas as pd
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -181,7 +182,7 @@ def interview(
     ([('spots', 'no')], 'well', 0.1)
     """
     full, losses = case_of(model, X, prior_of_use), _losses(model, loss, amount)
-    known = [name for name in full.known if full.schema[name].textual]
+    known = [name for name in full.known if never_asked(full.schema[name])]
     steps: list[AskedQuestion] = []
     while True:
         inquiry = _inquiry(replace(full, known=frozenset(known)), losses, costs)

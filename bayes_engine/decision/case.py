@@ -26,6 +26,7 @@ from bayes_engine.decision.answer_distributions import (
 )
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.columns import TermColumns
+from bayes_engine.factors.joint_multinomial import JOINT_MULTINOMIAL
 from bayes_engine.factors.leaf import Leaf, MixtureDensity
 from bayes_engine.factors.network import HIDDEN
 from bayes_engine.inference.averaged import AveragedFactor
@@ -53,6 +54,11 @@ class Model(Protocol):
     def explain(self, X: Any, given: Any = None) -> Ledger: ...
 
 
+def never_asked(variable: Variable) -> bool:
+    """Whether the answers to this column cannot be listed with their probabilities."""
+    return variable.textual or variable.likelihood == JOINT_MULTINOMIAL
+
+
 Cells = Mapping[str, int | float]
 """Cells that are tried: of a discrete column the place among its levels (beyond them: missing), else a number."""
 
@@ -73,8 +79,9 @@ class Case:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """The features that may be asked, in the table's order: no text."""
-        return tuple(v.name for v in self.schema if v.name not in self.known and not v.textual)
+        """The features that may be asked, in the table's order: no text, nor a count whose distribution depends on what
+        the row counts in all."""
+        return tuple(v.name for v in self.schema if v.name not in self.known and not never_asked(v))
 
     def ledger(self, tried: Sequence[Cells]) -> Ledger:
         """The joint (n, C) of the known cells with those of `tried`, all others integrated out, at the prior of use."""

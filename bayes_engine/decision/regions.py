@@ -16,6 +16,7 @@ from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Level, Schema, Variable
 
 MOST_LEVELS = 100
@@ -88,9 +89,9 @@ class Plane:
 
 
 def axis_of(variable: Variable, column: pd.Series) -> Axis:
-    """The range to draw: the data's, with a margin of 6 % on each side; of a column with a Poisson likelihood from half
-    a count below the least to half a count above the greatest. Of more than MOST_LEVELS levels the most frequent, in
-    their order. Raises ParameterError on a text, which is no axis.
+    """The range to draw: the data's, with a margin of 6 % on each side; of a column whose likelihood is of counts from
+    half a count below the least to half a count above the greatest. Of more than MOST_LEVELS levels the most frequent,
+    in their order. Raises ParameterError on a text, which is no axis.
 
     >>> calls = Variable("calls", "count", likelihood="poisson")
     >>> axis_of(calls, pd.Series([1, 4, None]))
@@ -107,7 +108,7 @@ def axis_of(variable: Variable, column: pd.Series) -> Axis:
         return Axis(variable.name, tuple(levels[i] for i in often), of=len(levels))
     values = column.dropna().astype(float)
     low, high = float(values.min()), float(values.max())
-    if variable.likelihood == "poisson":
+    if traits(variable).whole:
         return _of_counts(Axis(variable.name, low=low, high=high))
     margin = 0.06 * (high - low) or abs(low) * 0.1 or 1.0
     return Axis(variable.name, low=low - margin, high=high + margin)
@@ -121,7 +122,7 @@ def _of_counts(axis: Axis) -> Axis:
 def _as_read(model: Any, axis: Axis) -> Axis:
     """The axis as the model reads it: a number that it counts has steps."""
     schema: Schema | None = getattr(getattr(model, "estimator_", model), "schema_", None)
-    counted = schema is not None and axis.name in schema and schema[axis.name].likelihood == "poisson"
+    counted = schema is not None and axis.name in schema and traits(schema[axis.name]).whole
     return _of_counts(axis) if counted and not axis.counts else axis
 
 
@@ -136,7 +137,7 @@ def posterior_plane(
     """The posterior over the plane of features `x` and `y` (`size` steps a numeric side).
 
     The other features are integrated out exactly (generative models can), or held at their values in `fixed`. An axis
-    of numbers that the model counts (Poisson) becomes one of counts. Where there are so many classes that the plane
+    of numbers that the model counts becomes one of counts. Where there are so many classes that the plane
     would hold more than MOST_NUMBERS posteriors, its numeric sides have fewer steps; blocks of cells bound the rest.
     """
     x, y = _as_read(model, x), None if y is None else _as_read(model, y)

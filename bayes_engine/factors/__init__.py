@@ -68,7 +68,8 @@ class Factor(ABC):
         return None
 
     def gathers(self, column: str) -> bool | None:
-        """Whether the column's terms stand in one joint Gaussian with those of others; None where that is not known."""
+        """Whether the column's terms stand in one joint distribution with those of others (a Gaussian, a multinomial);
+        None where that is not known."""
         return None
 
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:

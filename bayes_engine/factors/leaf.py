@@ -128,8 +128,9 @@ class MixtureDensity(NamedTuple):
     width: float | None = None
 
 
-Form = Literal["table", "gaussian", "kernel", "rate", "text", "parametric"]
-"""What there is to see of a leaf: a table, a Gaussian, a curve, a rate, terms, or the named parameters of its own."""
+Form = Literal["table", "gaussian", "kernel", "rate", "text", "share", "parametric"]
+"""What there is to see of a leaf: a table, a Gaussian, a curve, a rate, terms, its share among several columns, or the
+named parameters of its own."""
 Numbers = Literal["table", "gaussian", "rates", "terms", "values", "parameters"]
 """What the numbers of a leaf are counted as."""
 

@@ -1,5 +1,5 @@
-"""Complement naive Bayes over a table of texts (Rennie, Shih, Teevan & Karger, Tackling the Poor Assumptions of Naive
-Bayes Text Classifiers, ICML 2003): each class is judged by the terms of all other classes.
+"""Complement naive Bayes over a table of texts or counts (Rennie, Shih, Teevan & Karger, Tackling the Poor Assumptions
+of Naive Bayes Text Classifiers, ICML 2003): each class is judged by the terms of all other classes.
 
     s(c, x) = log P(c) − Σ_v x_v log θ_c̃v,   θ_c̃v = (N_c̃v + α)/(N_c̃ + αV)
 
@@ -9,7 +9,6 @@ number from class to class. `counted_naive_bayes.ComplementNB` is the same of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -17,8 +16,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.errors import TableError
 from bayes_engine.factors import Factor, Product
+from bayes_engine.factors.joint_multinomial import (
+    JOINT_MULTINOMIAL,
+    ComplementCountsLeaf,
+    JointCounts,
+    joint_counts,
+    refuse_bands_of_scores,
+)
 from bayes_engine.factors.leaf import Estimation, LeftOutRows
 from bayes_engine.factors.sources import Complement, Source
 from bayes_engine.factors.text import TextLeaf, Words
@@ -59,28 +65,28 @@ class ComplementLeaf(TextLeaf):
         )
 
     def posterior(self, target: Variable) -> Any:
-        raise ParameterError(
-            "there is no band for complement naive Bayes: its scores are calibrated on rows held out, no posterior is "
-            "drawn from a prior of their weights"
-        )
+        refuse_bands_of_scores()
 
 
 @dataclass(eq=False, repr=False)
 class ComplementNaiveBayes(GenerativeClassifier):
-    """A score of each class for a row of texts, log P(c) − Σ_v x_v log θ_c̃v; wrap it in a `CalibratedClassifier`.
+    """A score of each class for a row of texts or counts, log P(c) − Σ_v x_v log θ_c̃v; wrap it in a
+    `CalibratedClassifier`.
 
     The scores are no log-probabilities, so that `risk` and `decide` refuse until they are calibrated; `predict_proba`
-    is their normalized exponential, as scikit-learn has it. A text column is one vocabulary; the scores of several add
-    up. Terms outside it say nothing, nor does a missing text.
+    is their normalized exponential, as scikit-learn has it. A text column is one vocabulary, and all columns of counts
+    are one together; the scores of several add up. Terms outside it say nothing, nor does a missing cell; in `fit` no
+    count is missing.
 
     Parameters
     ----------
     alpha : what is added to the count of every term, as in `NaiveBayes`; 0 is refused where a weight would be infinite.
     priors : P(c), as in `NaiveBayes`; Rennie et al. take it uniform, and scikit-learn leaves it out, which is the same.
     text : how texts are read, as in `NaiveBayes`. schema : kinds of the columns; None: every column of strings is a
-        text.
+        text, every column of numbers a count.
 
-    Attributes: those of `GenerativeClassifier`. Raises TableError where a column is no text counted by its terms.
+    Attributes: those of `GenerativeClassifier`. Raises TableError where a column is neither a text counted by its terms
+    nor a count.
 
     >>> mails = pd.DataFrame({"text": ["win a prize", "lunch at noon", "a prize for you", "noon again"]})
     >>> model = ComplementNaiveBayes().fit(mails, ["spam", "ham", "spam", "ham"])
@@ -100,21 +106,22 @@ class ComplementNaiveBayes(GenerativeClassifier):
     text: Any = None
     schema: Schema | None = None
 
-    def _reader(self, names: Iterable[str] = ()) -> NaiveBayes:
-        """What reads the columns of these names as texts, and counts them."""
-        return NaiveBayes(likelihoods=dict.fromkeys(names, "multinomial"), text=self.text, schema=self.schema)
+    def _reader(self, likelihoods: dict[str, Any] | None = None) -> NaiveBayes:
+        """What reads the columns as texts and counts, and counts them."""
+        return NaiveBayes(likelihoods=likelihoods, text=self.text, schema=self.schema)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         known = self._kinds(frame) if self.schema is None else given_schema(self.schema).features
         for variable in known:
             is_text = not variable.numeric if self.schema is None else variable.kind == "text"
-            if not is_text or variable.likelihood == "bernoulli":
+            if (not is_text or variable.likelihood == "bernoulli") and not variable.numeric:
                 raise TableError(
-                    "column '{column}' is no text whose terms are counted, and complement naive Bayes takes no other; "
-                    "take naive Bayes, or set it aside",
+                    "column '{column}' is neither a text whose terms are counted nor a count, and complement naive "
+                    "Bayes takes no other; take naive Bayes, or set it aside",
                     column=variable.name,
                 )
-        return self._reader(map(str, frame.columns))._initial_schema(frame, labels)
+        chosen = {v.name: JOINT_MULTINOMIAL if v.numeric else "multinomial" for v in known}
+        return self._reader(chosen)._initial_schema(frame, labels)
 
     def _first_read(self, frame: Any, schema: Schema) -> Table:
         return self._reader()._first_read(frame, schema)
@@ -124,8 +131,25 @@ class ComplementNaiveBayes(GenerativeClassifier):
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
-        leaves = tuple(self._leaf(stats, variable) for variable in stats.schema)
+        counts = self._complement_counts(stats)
+        leaves = tuple(
+            self._leaf(stats, v)
+            if v.textual
+            else ComplementCountsLeaf(v, stats.target.name, counts, Estimation(dirichlet(self.alpha, v.name)))
+            for v in stats.schema
+        )
         return Product((self._prior(stats), *leaves))
+
+    def _complement_counts(self, stats: SufficientStatistics) -> JointCounts:
+        """The counts of all other classes; of no column where there are only texts."""
+        names = [v.name for v in stats.schema if not v.textual]
+        if not names:
+            return JointCounts((), np.zeros((len(stats.class_weight), 0)), ())
+        own = joint_counts(stats, [dirichlet(self.alpha, name) for name in names], "all")
+        others = TermCounts(own.columns, stats.class_weight, own.sums).others
+        counts = replace(own, sums=others)
+        refuse_infinite_weights(others + counts.added)
+        return counts
 
     def _leaf(self, stats: SufficientStatistics, variable: Variable) -> ComplementLeaf:
         own, prior = stats.texts.columns[variable.name], dirichlet(self.alpha, variable.name)

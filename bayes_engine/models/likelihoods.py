@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register theirs)
+from bayes_engine.factors import joint_multinomial, kernel, poisson  # noqa: F401  (which register theirs)
 from bayes_engine.factors.likelihoods import current, offered
 from bayes_engine.models.fit_warnings import warn
 from bayes_engine.models.table_reader import refuse_unknown_columns
@@ -23,7 +23,7 @@ from bayes_engine.table.schema import Schema, Variable, numbers
 from bayes_engine.table.text import TextRule
 
 Likelihood = Literal[
-    "gaussian", "kernel", "kernel-range", "poisson", "categorical", "bernoulli", "multinomial",
+    "gaussian", "kernel", "kernel-range", "poisson", "joint-multinomial", "categorical", "bernoulli", "multinomial",
     "mdlp", "equal-width", "quantile",
 ]  # fmt: skip
 CUTTING = ("mdlp", "equal-width", "quantile")

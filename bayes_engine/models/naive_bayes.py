@@ -6,7 +6,7 @@ one, for a number a Gaussian or what else is chosen, for a text the product over
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, cast
@@ -16,6 +16,13 @@ import pandas as pd
 
 from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.gaussian import GaussianLeaf, GaussianRule, gaussian_leaf, known_terms_without
+from bayes_engine.factors.joint_multinomial import (
+    JOINT_MULTINOMIAL,
+    JointCounts,
+    JointMultinomialLeaf,
+    joint_counts,
+    together,
+)
 from bayes_engine.factors.leaf import Estimation, Leaf, LeftOutRows
 from bayes_engine.factors.likelihoods import OF_VALUES, current
 from bayes_engine.factors.table import TableLeaf, TableRule
@@ -86,10 +93,12 @@ class NaiveBayes(GenerativeClassifier):
     likelihoods : None | a name, for all columns that can have it | {column: name}. Of a number "gaussian" (unless said
         otherwise), "kernel" (a kernel density with Silverman's bandwidth), "kernel-range" (with one from the range of
         the values), "poisson" (whole numbers; the rate is smoothed by a pseudo-count α at the column's mean),
-        "categorical" (its values are levels), "bernoulli" (0 and 1), "mdlp" | "equal-width" | "quantile" (intervals
-        between the cut points `schema_[column].cuts`); of levels "categorical", or with two of them "bernoulli"; of a
-        text "multinomial" (how often each term stands in it; a column of strings
-        becomes a text by this choice) or "bernoulli" (whether it does).
+        "joint-multinomial" (whole numbers; all columns that have it are one multinomial together, as the words of a
+        text are, and a row's total says nothing of its class; in `fit` none of their cells is missing), "categorical"
+        (its values are levels), "bernoulli" (0 and 1), "mdlp" | "equal-width" | "quantile" (intervals between the cut
+        points `schema_[column].cuts`); of levels "categorical", or with two of them "bernoulli"; of a text
+        "multinomial" (how often each term stands in it; a column of strings becomes a text by this choice) or
+        "bernoulli" (whether it does).
     text : {"analyzer": "word" | "char" | "char_wb", "ngrams": (1, 1), "lowercase": True, "min_df": 1, "max_features":
         None, "presence": False, "columns": names of columns of strings to read as texts}, see
         `bayes_engine.table.text.TextRule`. Chinese needs no segmenter: each character is a word.
@@ -142,11 +151,12 @@ class NaiveBayes(GenerativeClassifier):
         weight, prior = stats.class_weight, self._prior(stats)
         parts: list[Factor] = [prior]
         constant, floored = [], []
+        joint = self._joint_counts(stats)
         for variable in stats.schema:
             if not variable.discrete and _constant(stats, variable):
                 constant.append(variable.name)
                 continue
-            leaf = self._leaf(stats, variable)
+            leaf = self._leaf(stats, variable, joint)
             if leaf.collapsed is not None and (leaf.collapsed & (weight > 0)).any():
                 floored.append(variable.name)
             parts.append(leaf)
@@ -159,7 +169,19 @@ class NaiveBayes(GenerativeClassifier):
             )
         return Product(tuple(parts))
 
-    def _leaf(self, stats: SufficientStatistics, variable: Variable) -> Leaf:
+    def _joint_counts(self, stats: SufficientStatistics) -> JointCounts | None:
+        """The counts of the columns that are one multinomial; with a warning where a single one is."""
+        names = together(stats.schema)
+        if len(names) == 1:
+            warn(
+                "column '{column}' alone is no multinomial of several and says nothing of the class; choose "
+                "'{likelihood}' for two columns at least",
+                column=names[0],
+                likelihood=JOINT_MULTINOMIAL,
+            )
+        return joint_counts(stats, [dirichlet(self.alpha, n) for n in names], self.smoothing) if names else None
+
+    def _leaf(self, stats: SufficientStatistics, variable: Variable, joint: JointCounts | None) -> Leaf:
         """The distribution of one column in each class."""
         name, target = variable.name, stats.target.name
         prior = dirichlet(self.alpha, name)
@@ -171,6 +193,9 @@ class NaiveBayes(GenerativeClassifier):
             return TableLeaf(domain, target, counts, TableRule(amount, marginal, rule.smoothing, summed=True))
         if variable.textual:
             return text_leaf(variable, target, stats.texts.columns[name], rule)
+        if variable.likelihood == JOINT_MULTINOMIAL:
+            assert joint is not None
+            return JointMultinomialLeaf(variable, target, joint, rule)
         if traits(variable).by_value:
             assert variable.likelihood is not None
             return OF_VALUES[variable.likelihood].estimate(variable, target, stats.values.columns[name], rule)
@@ -191,6 +216,15 @@ class NaiveBayes(GenerativeClassifier):
             last = self._last_missing(leaf.variable, X, gone.weight)
             joint += terms if last is None else np.where(last[:, None], 0.0, terms)
         return joint
+
+    def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
+        """Of a multinomial of several columns those that are not `given` are not known: their terms would change those
+        of the others."""
+        names = () if given is None else set(together(X.schema)) - set(given)
+        if names:
+            columns = (np.full(X.n, np.nan) if v.name in names else X[v.name] for v in X.schema)
+            X = replace(X, columns=tuple(columns))
+        return super()._rows(X, given)
 
     def explain(self, X: Any, given: Collection[str] | None = None, opened: Collection[str] = ()) -> Ledger:
         """As `GenerativeClassifier.explain`; of the text columns that are `opened` every term has its own row, named
@@ -240,8 +274,8 @@ class NaiveBayes(GenerativeClassifier):
 
 def _constant(stats: SufficientStatistics, variable: Variable) -> bool:
     """Whether a column of numbers has the same value in every row."""
-    if variable.textual:
-        return False
+    if variable.textual or variable.likelihood == JOINT_MULTINOMIAL:
+        return False  # a count of the multinomial that is always 0 has its share of what smoothing adds
     if traits(variable).by_value:
         return stats.values.columns[variable.name].constant
     return bool(stats.moments.column(variable.name).constant)

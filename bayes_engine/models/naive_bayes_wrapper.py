@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors import Factor, Product
+from bayes_engine.factors.joint_multinomial import together
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
@@ -84,6 +85,12 @@ class NaiveBayesWrapper(GenerativeClassifier):
 
     def _settled(self, stats: SufficientStatistics) -> NaiveBayes:
         """The estimator, fitted to these statistics; what it has to tell is told where they are estimated from."""
+        if names := together(stats.schema):
+            raise ParameterError(
+                "column '{column}' is one multinomial with others, whose shares sum to 1 together: they are neither "
+                "weighted nor chosen one by one; take naive Bayes, or give it a likelihood of its own",
+                column=names[0],
+            )
         with listen():
             return self._inner._settle(stats)
 

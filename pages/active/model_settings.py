@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.joint_multinomial import JOINT_MULTINOMIAL
 from bayes_engine.models.aode import AODE, AVERAGING
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
@@ -53,6 +54,8 @@ NAIVE: Mapping[str, Mapping[str, Any]] = MappingProxyType({
 """The families on naive Bayes's factors, each with the parameters that it has besides naive Bayes's own."""
 DENSITIES = ("kernel", "kernel-range")
 """What stands for the Gaussian of all numbers, where none of them is cut."""
+TOGETHER = JOINT_MULTINOMIAL
+"""What stands for the Gaussian of all counts: one multinomial, in naive Bayes alone."""
 TERMS: Mapping[str, TextRule] = MappingProxyType({
     "words": TextRule(),
     "pairs": TextRule(ngrams=(1, 2)),
@@ -121,7 +124,15 @@ def likelihood_of(table: FittableTable, spec: Spec, position: int, *, own: bool 
         return str(chosen)
     if variable.textual:
         return "bernoulli" if values.get("counting") == "bernoulli" else "multinomial"
-    return "categorical" if variable.discrete else str(values.get("discretize") or "gaussian")
+    every = str(values.get("discretize") or "gaussian")
+    if every == TOGETHER and variable.kind != "count":
+        every = "gaussian"
+    return "categorical" if variable.discrete else every
+
+
+def may_be_together(table: FittableTable, family: str) -> bool:
+    """Whether the columns of counts can be one multinomial: two at least, in plain naive Bayes."""
+    return family == "naive-bayes" and sum(v.kind == "count" and v.numeric for v in table.features) > 1
 
 
 def uncalibrated(spec: Spec) -> Spec:
@@ -171,7 +182,12 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         "priors": lambda v: prior(v) if isinstance(v, tuple) else v in PRIORS,
         "tied_variance": lambda v: isinstance(v, bool),
         "var_floor": lambda v: number(v, 1e-300, 0.5),
-        "discretize": lambda v: v is None or v in METHODS or (v in DENSITIES and spec.family in NAIVE),
+        "discretize": lambda v: (
+            v is None
+            or v in METHODS
+            or (v in DENSITIES and spec.family in NAIVE)
+            or (v == TOGETHER and may_be_together(table, spec.family))
+        ),
         "likelihoods": lambda v: isinstance(v, tuple),
         "terms": TERMS.__contains__,
         "counting": countings(spec.family).__contains__,
@@ -203,7 +219,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         for k, v in spec.parameters
         if k in fits and k in known and fits[k](v)
     }
-    if fitting := _fitting(kept.pop("likelihoods", ()), table):
+    if fitting := _fitting(kept.pop("likelihoods", ()), table, spec.family):
         kept["likelihoods"] = fitting
     arcs = kept.get("structure", ())
     if isinstance(arcs, tuple) and any(child == len(table.features) for _parent, child in arcs):
@@ -213,10 +229,11 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
     return replace(spec, parameters=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
-def _fitting(pairs: tuple[Any, ...], table: FittableTable) -> tuple[tuple[int, str], ...]:
-    """Of (feature position, likelihood) pairs those whose column can have it by its kind."""
+def _fitting(pairs: tuple[Any, ...], table: FittableTable, family: str) -> tuple[tuple[int, str], ...]:
+    """Of (feature position, likelihood) pairs those whose column can have it by its kind, in this family."""
     known = (p for p in pairs if is_pair(p, is_place) and p[0] < len(table.features))
-    fitting = {place: own for place, own in known if own in possible(table.features.variables[place])}
+    fitting = {place: own for place, own in known if own in possible(table.features.variables[place])
+               and (own != TOGETHER or family == "naive-bayes")}  # fmt: skip
     return tuple(sorted(fitting.items()))
 
 

@@ -30,6 +30,7 @@ from pages.active.model_settings import (
     FAMILIES,
     NAIVE,
     TERMS,
+    TOGETHER,
     setting,
     settings,
     shelf_of,
@@ -105,11 +106,13 @@ def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
 
 
 def _chosen_likelihoods(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
-    """The likelihoods by column name: of all numbers where a density was chosen for them, and a column's own."""
+    """The likelihoods by column name: of all numbers where a density was chosen for them, of all counts where they are
+    one multinomial, and a column's own."""
     features, every = parts.schema.features, chosen["discretize"]
     own = {features.names[position]: name for position, name in chosen["likelihoods"]}
     whole = {v.name: every for v in features if v.numeric} if every in DENSITIES else {}
-    return {"likelihoods": {**whole, **own} or None, "discretize": None if every in DENSITIES else every}
+    whole |= {v.name: every for v in features if v.numeric and v.kind == "count"} if every == TOGETHER else {}
+    return {"likelihoods": {**whole, **own} or None, "discretize": None if every in (*DENSITIES, TOGETHER) else every}
 
 
 def _losses(rows: tuple[tuple[float, ...], ...], parts: Parts) -> LossMatrix:

@@ -93,9 +93,7 @@ def of_family(spec: Spec, family: str) -> Spec:
 def unavailable_families(table: active.FittableTable) -> dict[str, str]:
     """The families that cannot take the table, and why."""
     texts = [v.name for v in table.features if v.textual]
-    others = [v.name for v in table.features if not v.textual]
-    no_terms = _("Complement naive Bayes counts terms and takes texts only; {column} is none.")
-    terms = {"complement": no_terms.format(column=md(table.column(others[0]), 30))} if others else {}
+    terms = _why_no_complement(table)
     if texts:
         closed = [name for name in FAMILIES if name not in active.NAIVE and name != "complement"]
         reason = _("Only models on naive Bayes take texts; {column} is one.")
@@ -111,6 +109,22 @@ def unavailable_families(table: active.FittableTable) -> dict[str, str]:
         else _("LDA and QDA are not fitted to missing cells; {column} has some.")
     )
     return dict.fromkeys(("lda", "qda"), reason.format(column=named)) | terms
+
+
+def _why_no_complement(table: active.FittableTable) -> dict[str, str]:
+    """Why the table cannot be complement naive Bayes's, by the family's name; nothing where it can."""
+    others = [v.name for v in table.features if not v.textual and not (v.kind == "count" and v.numeric)]
+    counts = [v.name for v in table.features if v.kind == "count" and v.numeric]
+    gaps = [name for name in counts if table.parts.X[name].isna().any()]
+    if others:
+        reason = _("Complement naive Bayes takes texts and counts only; {column} is neither.")
+    elif len(counts) == 1 and len(table.features) == 1:
+        reason = _("Complement naive Bayes needs two columns of counts; {column} is the only one.")
+    elif gaps:
+        reason = _("Complement naive Bayes is not fitted to missing counts; {column} has some.")
+    else:
+        return {}
+    return {"complement": reason.format(column=md(table.column([*others, *gaps, *counts][0]), 30))}
 
 
 def active_place(table: active.FittableTable) -> int:

@@ -50,7 +50,8 @@ def family_help(name: str) -> str:
             "the model without that row."
         ),
         "complement": _(
-            "Each class is judged by the words of all *other* classes (Rennie et al. 2003): the score "
+            "Each class is judged by the words (or the columns of counts) of all *other* classes (Rennie et al. 2003): "
+            "the score "
             "$\\log P(c)-\\sum_w n_w\\log\\theta_{\\tilde cw}$, "
             "$\\theta_{\\tilde cw}=(N_{\\tilde cw}+\\alpha)/(N_{\\tilde c}+\\alpha V)$; the largest wins. (One of the "
             "lecture notes takes the argmax of $+\\sum_w n_w\\log\\theta_{\\tilde cw}$: it must be the argmin.) Scores "
@@ -125,6 +126,7 @@ def likelihood(name: str) -> str:
         "categorical": _("categorical"),
         "bernoulli": "Bernoulli",
         "multinomial": _("multinomial"),
+        "joint-multinomial": _("counts multinomial together"),
         "mdlp": _("cut by MDLP"),
         "equal-width": _("cut at equal width"),
         "quantile": _("cut by quantiles"),
@@ -145,6 +147,10 @@ def likelihood_help(name: str) -> str:
         "categorical": _("A probability for every level (eq. 7.17); of a number every value is a level."),
         "bernoulli": _("Present or absent, and absent counts too: a probability for each class."),
         "multinomial": _("Each term of the text as often as it stands there; absent terms do not count."),
+        "joint-multinomial": _(
+            "All columns of counts that have it are one multinomial, as the words of a text are: what share of all "
+            "that is counted is this column's. A 0 is no evidence, nor is the total of a row."
+        ),
         "mdlp": _("Intervals, cut where the classes change as far as the description length pays for it."),
         "equal-width": _("Intervals of equal width; a probability for each (eq. 7.17)."),
         "quantile": _("Intervals with about as many rows each; a probability for each (eq. 7.17)."),
@@ -204,7 +210,7 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
             f"{clean(table.column(table.features.names[j]), 20) if table else j + 1}{_(': ')}{word(own)}"
             for j, own in value
         )
-    if name == "discretize" and value in (None, "kernel", "kernel-range", "mdlp"):
+    if name == "discretize" and value in (None, "kernel", "kernel-range", "joint-multinomial", "mdlp"):
         return likelihood(value or "gaussian")
     if name == "criterion" and isinstance(value, tuple):
         return _("risk under set losses")

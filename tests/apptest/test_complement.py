@@ -131,4 +131,4 @@ def test_of_three_classes_each_is_mapped_by_itself(page: str) -> None:
 @pytest.mark.parametrize("page", ["model", slowly("case"), slowly("decisions"), slowly("classify"), slowly("start")])
 def test_a_link_to_it_on_a_table_without_texts_says_why_there_is_none(page: str) -> None:
     app = opened(page, State(table="watermelon2", language="en", shelf=(Spec(family="complement"),)))
-    assert "is no text whose terms are counted" in app.error[0].value
+    assert "is neither a text whose terms are counted nor a count" in app.error[0].value

@@ -109,9 +109,11 @@ def test_scores_weigh_no_loss_before_they_are_calibrated(texts: Any) -> None:
 
 def test_what_it_cannot_count_is_refused_by_name(texts: Any) -> None:
     X, y = texts
-    numbers = Schema((Variable("text", "text"), Variable("n", "count")))
-    with pytest.raises(TableError, match="column 'n' is no text whose terms are counted"):
-        ComplementNaiveBayes(schema=numbers).fit(X.assign(n=1.0), y)
+    levels = Schema((Variable("text", "text"), Variable("n", "categorical", ("p", "q"))))
+    with pytest.raises(TableError, match="column 'n' is neither a text whose terms are counted nor a count"):
+        ComplementNaiveBayes(schema=levels).fit(X.assign(n="p"), y)
+    with pytest.raises(TableError, match=r"holds 0\.5 in row 1, which is no count"):
+        ComplementNaiveBayes().fit(X.assign(n=0.5), y)
     with pytest.raises(ParameterError, match="take alpha > 0"):
         ComplementNaiveBayes(alpha=0).fit(pd.DataFrame({"t": ["x", "y"]}), ["a", "b"])
 

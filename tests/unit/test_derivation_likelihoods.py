@@ -134,7 +134,7 @@ def test_what_the_values_of_a_column_forbid_is_said() -> None:
     whole = suits(Variable("n", "count"), pd.Series([0.0, 1.0, 1.0]), pd.Series(["a", "b", "b"]))
     assert all(why is None for why in whole.values())
     broken = suits(Variable("n", "continuous"), pd.Series([0.5, 2.0]), pd.Series(["a", "b"]))
-    assert {name for name, why in broken.items() if why is not None} == {"poisson", "bernoulli"}
+    assert {name for name, why in broken.items() if why is not None} == {"joint-multinomial", "poisson", "bernoulli"}
     levels = suits(Variable("c", "categorical", ("x", "y", "z")), pd.Series(list("xyz")), pd.Series(list("aab")))
     assert levels["categorical"] is None and "it has 3 levels" in str(levels["bernoulli"])
 

@@ -151,7 +151,7 @@ def test_folds_and_grids(table: Any) -> None:
 @pytest.mark.parametrize(
     ("likelihoods", "text", "says"),
     [
-        ("normal", None, "likelihoods='normal' is none of 'gaussian', 'kernel'"),
+        ("normal", None, "likelihoods='normal' is none of 'gaussian', 'joint-multinomial', 'kernel'"),
         ({"hours": "kernel"}, None, "likelihoods: there is no column 'hours'; the columns are 'links', 'known'"),
         ({"tone": "kernel"}, None, "'tone' cannot have the likelihood 'kernel'; choose one of 'categorical', 'bern"),
         ({"hour": "multinomial"}, None, "'hour' cannot have the likelihood 'multinomial'; choose one of 'gaussian'"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.joint_multinomial import CountShare
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Fraction, Parametric, Power, Source
@@ -119,6 +120,12 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
                 "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by "
                 "their number plus {added}, is the rate μ; then μ^x e^−μ/x! at x = {value}.",
                 asked.words | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
+            )
+        case CountShare():
+            return Message(
+                "Take the rows with {target} = {label}: the sum of {column}, over the sum of all columns of the "
+                "multinomial (both smoothed where the model smooths), is the share θ; then θ to the power of {value}.",
+                asked.words,
             )
         case Parametric() as source:
             return Message(

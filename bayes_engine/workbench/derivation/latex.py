@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayes_engine.factors.gaussian import Density, PseudoCounts
+from bayes_engine.factors.joint_multinomial import CountShare
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Complement, Fraction, Given, Linear, Parametric, Power, Shift, Source, Term
@@ -247,6 +248,8 @@ def _latex_source(working: Working, source: Source) -> str:
         return rf"\left({_latex_source(working, source.base)}\right)^{{{power(plain(source.weight))}}}"
     if isinstance(source, Shift):
         return rf"\frac{{{power(moment_of(working, source.use))}}}{{{power(moment_of(working, source.model))}}}"
+    if isinstance(source, CountShare):
+        return rf"\left({_latex_fraction(source.share)}\right)^{{{count(source.x)}}}"
     if isinstance(source, Rate):
         rate, x = power(moment_of(working, source.rate)), count(source.x)
         return rf"\frac{{{rate}^{{{x}}}}}{{{x}!}}e^{{-{rate}}}"

@@ -1,5 +1,6 @@
 """What a fitted naive Bayes model believes of a column that is neither a table nor a Gaussian: the curve of a kernel
-density, a Poisson rate, the words of a text; and which likelihoods a column can have."""
+density, a Poisson rate, the words of a text, the shares of columns that are one multinomial; and which likelihoods a
+column can have."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import BayesEngineError, ParameterError, listen
+from bayes_engine.factors.joint_multinomial import ComplementCountsLeaf, JointMultinomialLeaf
 from bayes_engine.factors.kernel import KernelLeaf, log_kernel_density
 from bayes_engine.factors.leaf import Leaf
 from bayes_engine.factors.likelihoods import ValuesLeaf
@@ -167,6 +169,11 @@ class WordTable(ClassConditionals):
         return pd.DataFrame({**columns, "nats": nats[first]})
 
 
+@dataclass(frozen=True)
+class ShareTable(WordTable):
+    """P(column | class) of columns that are one multinomial, which are its `terms`; `variable` is the one looked at."""
+
+
 Other = Curves | Rates | Distributions | WordTable
 
 
@@ -201,6 +208,15 @@ def _words(model: GenerativeClassifier, leaf: TextLeaf, named: tuple[Any, ...], 
     return WordTable(leaf.variable, leaf.target, named, missing, leaf.counts.names, leaf.counts.sums[order],
                      leaf.terms.present[order], tuple(total[order].tolist()), absent,
                      np.broadcast_to(leaf.added, shape)[order], isinstance(leaf, ComplementLeaf))  # fmt: skip
+
+
+def _shares(
+    model: GenerativeClassifier, leaf: JointMultinomialLeaf, named: tuple[Any, ...], order: list[int]
+) -> ShareTable:
+    counts, nothing = leaf.counts, tuple(0.0 for _class in order)
+    return ShareTable(leaf.variable, leaf.target, named, nothing, counts.columns, counts.sums[order],
+                      counts.log_share[order], tuple(counts.sums.sum(axis=1)[order].tolist()), None,
+                      counts.added[order], isinstance(leaf, ComplementCountsLeaf))  # fmt: skip
 
 
 def _curves(model: GenerativeClassifier, factor: KernelLeaf, named: tuple[Any, ...], order: list[int]) -> Curves:
@@ -240,6 +256,7 @@ _FORMS: Mapping[str, Callable[..., Other]] = {
     "kernel": _curves,
     "rate": _rates,
     "text": _words,
+    "share": _shares,
     "parametric": _parametric,
 }
 """By the form of a leaf, what there is to see of it."""
@@ -301,11 +318,14 @@ def _against(likelihood: Likelihood, variable: Variable, x: pd.Series, y: pd.Ser
 
 def rows_of_class(conditional: Other, frame: pd.DataFrame, label: Any, term: str | None = None) -> pd.DataFrame:
     """The rows of `frame` (features and target) behind the numbers of class `label`: those with a known cell; of a text
-    those in which `term` stands, where one is said, with how often it does in a column of that name; of complement
-    naive Bayes the rows of all other classes."""
+    those in which `term` stands, where one is said, with how often it does in a column of that name; of columns that
+    are one multinomial those that count some of the column `term`; of complement naive Bayes the rows of all other
+    classes."""
     name = conditional.variable.name
     others = isinstance(conditional, WordTable) and conditional.complement
     rows: pd.DataFrame = frame.loc[((frame[conditional.target] == label) != others) & frame[name].notna()]
+    if isinstance(conditional, ShareTable) and term is not None:
+        return rows.loc[frame[term] > 0]
     if not isinstance(conditional, WordTable) or term is None or conditional.variable.text is None:
         return rows
     read = conditional.variable.text.vectorizer().build_analyzer()

@@ -27,6 +27,7 @@ from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.counted_naive_bayes import ComplementNB
 from bayes_engine.priors import given_prior
 from bayes_engine.table.encode import encode_intervals
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import class_order
 
@@ -288,7 +289,7 @@ def _round_numbers(column: pd.Series, variable: Variable) -> tuple[float, ...]:
     rough = (high - low) / STEPS
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10, 20) if m * power >= rough * 0.999)
-    if variable.kind == "count" or variable.likelihood == "poisson":
+    if variable.kind == "count" or traits(variable).whole:
         step = max(round(step), 1)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     digits = max(0, -math.floor(math.log10(step)))

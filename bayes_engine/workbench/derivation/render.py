@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.joint_multinomial import CountShare
 from bayes_engine.factors.kernel import Bump, KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import (
@@ -115,8 +116,10 @@ def fraction(source: Source, digits: int | None = None) -> str:
         return f"{short(source.weight)} × ({count(source.x)} − {short(source.middle)})".replace("− -", "+ ")
     if isinstance(source, Power):
         inner = fraction(source.base, digits)
-        inner = f"({inner})" if isinstance(source.base, Fraction | Words) else inner
+        inner = f"({inner})" if isinstance(source.base, Fraction | Words | CountShare) else inner
         return f"{inner}^{plain(source.weight)}"
+    if isinstance(source, CountShare):
+        return f"({fraction(source.share)})^{count(source.x)}"
     if isinstance(source, Rate):
         return f"Poisson({count(source.x)}; {short(source.rate)})"
     if isinstance(source, Parametric):

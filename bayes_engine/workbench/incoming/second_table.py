@@ -21,6 +21,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.guard import unguarded
 from bayes_engine.table.level_matching import match
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
 from bayes_engine.table.schema import Schema, Variable
@@ -358,7 +359,7 @@ def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadabl
         bad.add(infinite, variable.name, cells, "infinite")
         tally.infinite += int(infinite.sum())
     fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
-    if variable.likelihood == "poisson" and fractions.any():
+    if traits(variable).whole and fractions.any():
         bad.add(fractions, variable.name, cells, "no count")
         tally.fractions.add(fractions, cells, above)
     tally.missing += int((np.isnan(values) & ~unreadable).sum())

@@ -14,6 +14,7 @@ import streamlit as st
 from bayes_engine.decision.answer_distributions import Outcome
 from bayes_engine.decision.ask import Inquiry, Question, ask, decision_now, outcomes, value_of_everything
 from bayes_engine.decision.loss import Decision, LossMatrix
+from bayes_engine.factors.joint_multinomial import together
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
 from bayes_engine.numerals import number, signed
@@ -159,6 +160,10 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
     if texts := [v.name for v in table.features if v.textual]:
         st.caption(_("{column} is a text: no question, for its answers cannot be listed.").format(
             column=md(table.column(texts[0]), 40)))  # fmt: skip
+    if joint := together(talk.one.fitted.model.schema_):
+        st.caption(_("{column} is one of {n} columns that are one multinomial: no question, for how large a count will "
+                     "be depends on the total of the row.").format(
+                         column=md(table.column(joint[0]), 40), n=len(joint)))  # fmt: skip
     if not now.questions:
         _headline(_("Nothing is left to ask: **{decision}**.").format(decision=decided))
         with st.container(horizontal=True, gap="small"):

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.joint_multinomial import CountShare
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Complement, Fraction, Linear, Parametric, Power, Shift, Term
@@ -153,6 +154,12 @@ def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
     if isinstance(source, Complement) and isinstance(source.base, Words):
         return _origin_of_complement(source.base, bare(step))
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
+    if isinstance(source, CountShare):
+        return _origin_of_count(column, source)
+    if isinstance(source, Complement) and isinstance(source.base, CountShare):
+        return _("A score: minus the logarithm of the share of {column} among all that is counted in the rows of all "
+                 "*other* classes, {share}, as often as it is counted here, {x}.").format(
+                     column=column, share=render.fraction(source.base.share), x=count(source.base.x))  # fmt: skip
     if kind == "expected":
         return _("A cell that this factor depends on is not known. The joint is summed over all its values; of this "
                  "sum the factor's part is e to the power of its mean logarithm, each value weighted by its "
@@ -192,6 +199,18 @@ def _origin_of_term(one: CaseInUse, step: WorkingStep, source: Term) -> str:
         return _("−½ log det Σ of the class's covariance: a class that is spread widely is less dense everywhere.")
     return _("−½ (x−μ)ᵀΣ⁻¹(x−μ): how far the case is from the class's mean, measured by the class's own "
              "covariance.")  # fmt: skip
+
+
+def _origin_of_count(column: str, source: CountShare) -> str:
+    share = source.share
+    text = _("One multinomial of {d} columns: of all that they count in the rows of this class, {total}, {n} are of "
+             "{column}; this share to the power of x = {x}.").format(
+                 d=share.levels, total=count(share.total), n=count(share.count), column=column,
+                 x=count(source.x))  # fmt: skip
+    if share.pseudo_total:
+        text += " " + _("Smoothing adds {a} to its count and {all} to the total.").format(
+            a=plain(share.added), all=plain(share.pseudo_total))  # fmt: skip
+    return text
 
 
 def _origin_of_rate(column: str, source: Rate) -> str:

@@ -22,7 +22,7 @@ from bayes_engine.workbench.derivation.conditionals import (
     conditional,
 )
 from bayes_engine.workbench.derivation.derive import Cell, WorkingStep
-from bayes_engine.workbench.derivation.likelihoods import Curves, Other, WordTable
+from bayes_engine.workbench.derivation.likelihoods import Curves, Other, ShareTable, WordTable
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
 from pages import active
@@ -69,6 +69,8 @@ def draw_conditional(table: active.FittableTable, fitted: active.Fitted, estimat
         heading = f"{letter}({name} \\| {target})"
         if isinstance(estimates, WordTable) and estimates.complement:
             heading = _("weights of {column} for each class").format(column=name)
+        if isinstance(estimates, ShareTable):
+            heading = _("{n} columns of counts, one multinomial").format(n=len(estimates.terms))
         st.markdown(f"**{heading}** · {kind}")
         structures.selected_or_weighted(fitted, estimates.variable.name)
         likelihoods.draw_likelihood(table, estimates)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from bayes_engine.factors.joint_multinomial import together
 from bayes_engine.factors.leaf import Domain
 from bayes_engine.language import _
 from bayes_engine.table.schema import Variable
@@ -58,7 +59,8 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     nats, entropy = _information(fitted)
     features = list(table.features)
     by_table = current().seen(keys.COLUMNS_BY) == "table"
-    tells = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
+    joint = together(fitted.model.schema_)
+    tells = {v.name: None if v.textual or v.name in joint else nats.get(v.name, 0.0) for v in features}
     order = {name: math.inf if value is None else value for name, value in tells.items()}  # each word says its own
     listed = features if by_table else sorted(features, key=lambda v: -order[v.name])
     position = {v.name: i for i, v in enumerate(features)}
@@ -66,7 +68,7 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
     looked_at = super_parent(table, fitted)  # under it the other columns are looked at
     best = max([v for v in features if v.name != looked_at] or features, key=lambda v: order[v.name])
     chosen = features[here] if 0 <= here < len(features) else best
-    texts = all(v.textual for v in features)  # each word says its own: there is nothing to put in order
+    texts = all(v.textual or v.name in joint for v in features)  # each word says its own: nothing to put in order
     if not texts:
         orders = {"information": _("most informative"), "table": _("table order")}
         choose(_("Columns"), keys.COLUMNS_BY, orders, titled=False)
@@ -106,7 +108,8 @@ def choose_column(table: active.FittableTable, fitted: active.Fitted) -> Variabl
 
 def column_widths(fitted: active.Fitted) -> tuple[int, int]:
     """The room of what is shown of a column, and of the list of columns: a list of texts has names only."""
-    if all(v.textual for v in fitted.model.schema_.features):
+    features = fitted.model.schema_.features
+    if all(v.textual or v.name in together(features) for v in features):
         return 3, 1
     return (3, 2) if has_parents_by_column(fitted) or hasattr(fitted.model, "kept_") else (2, 1)
 

@@ -159,7 +159,8 @@ def _here(table: active.FittableTable) -> None:
                       "same thing).").format(columns=named(levels)))  # fmt: skip
     if counts:
         lines.append(_("{columns}: counts of separate things, so each a Poisson, a Gaussian or intervals of its "
-    "own; multinomial only if together they are one bag of words or items.").format(columns=named(counts)))  # fmt: skip
+    "own; multinomial only if together they are one bag of words or items (Settings, Numbers).").format(
+        columns=named(counts)))  # fmt: skip
     numbers = [v for v in features if v.kind == "continuous"]
     if numbers:
         lines.append(_("{columns}: measurements, so none of the three: a density or intervals.").format(

@@ -21,6 +21,7 @@ from bayes_engine.workbench.derivation.likelihoods import (
     Distributions,
     Other,
     Rates,
+    ShareTable,
     WordTable,
     rows_of_class,
     suits,
@@ -30,6 +31,7 @@ from bayes_engine.workbench.derivation.texts import LookedUp
 from bayes_engine.workbench.figures.conditionals import BUMPS, STRIP, kernel_curves, magnified, rate_bars
 from pages import active
 from pages.active import shelf, units, words
+from pages.active.model_settings import TOGETHER, may_be_together
 from pages.active.text_terms import shown
 from pages.components import tables
 from pages.components.chart import chart
@@ -38,7 +40,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, change, control, current, dark
-from pages.views.model import discriminating_words
+from pages.views.model import counts_together, discriminating_words
 
 WORDS = 20
 """So many words of a text are listed."""
@@ -67,6 +69,8 @@ def choose_likelihood(table: active.FittableTable, fitted: active.Fitted, column
     if spec.family not in active.NAIVE or len(possible(column)) < 2:
         return
     against = _suits(table, column.name)
+    if not may_be_together(table, spec.family):
+        against = {name: why for name, why in against.items() if name != TOGETHER}
     position = table.features.position[column.name]
     stands = active.likelihood_of(table, spec, position)
     offered = [name for name, why in against.items() if why is None or name == stands]
@@ -137,6 +141,9 @@ def draw_likelihood(table: active.FittableTable, estimates: Other) -> None:
               alt=_("P(x | class) by the distribution, beside the shares of the rows"))  # fmt: skip
         st.caption(_("Solid: the distribution, with its mean (the mark on the axis). Pale: the share of the class's "
                      "rows."))  # fmt: skip
+    elif isinstance(estimates, ShareTable):
+        counts_together.share_chart(table, estimates)
+        counts_together.share_list(table, estimates, chosen_share(estimates))
     else:
         _words(table, estimates)
 
@@ -265,6 +272,10 @@ def _about_words(word_table: WordTable) -> str:
 
 def rows_behind(table: active.FittableTable, fitted: active.Fitted, estimates: Other) -> None:
     """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
+    if isinstance(estimates, ShareTable):
+        row, k = chosen_share(estimates)
+        _rows(table, fitted, estimates, k, estimates.terms[row])
+        return
     if isinstance(estimates, WordTable):
         if asked := discriminating_words.word_looked_up(table, estimates):
             _rows_looked_up(table, fitted, estimates, asked)
@@ -282,6 +293,12 @@ def rows_behind(table: active.FittableTable, fitted: active.Fitted, estimates: O
     else:
         _rate_table(table, estimates, k)
     _rows(table, fitted, estimates, k)
+
+
+def chosen_share(shares: ShareTable) -> tuple[int, int]:
+    """The (column, class) of a multinomial whose rows are shown; at first the column that is looked at."""
+    own = shares.terms.index(shares.variable.name)
+    return chosen_cell(len(shares.terms), len(shares.classes), otherwise=(own, 0))
 
 
 def _rows_looked_up(table: active.FittableTable, fitted: active.Fitted, word_table: WordTable, asked: LookedUp) -> None:
@@ -388,7 +405,10 @@ def _rows(
     of = (fitted.key, column, label, term)
     rows, n = tables.rows_behind(table, of, lambda whole: rows_of_class(estimates, whole, label, term))
     of_class = tables.rows_in_class(table, label)
-    heading = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
+    with_term = _("with «{term}»").format(term=md(shown(term), 40)) if term else ""
+    if isinstance(estimates, ShareTable) and term:
+        column, with_term = term, f"{md(table.column(term), 40)} > 0"
+    heading = [md(table.given_class(label)), *([with_term] if term else [])]
     share = _("{n} of the {all} rows of this class").format(n=n, all=of_class)
     if isinstance(estimates, WordTable) and estimates.complement:
         heading[0] = f"{md(table.column(parts.target.name), 40)} ≠ {md(table.class_(label), 40)}"

@@ -20,7 +20,16 @@ from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
-from pages.active.model_settings import DENSITIES, EXACT, STRUCTURES, TERMS, calibrations, countings
+from pages.active.model_settings import (
+    DENSITIES,
+    EXACT,
+    STRUCTURES,
+    TERMS,
+    TOGETHER,
+    calibrations,
+    countings,
+    may_be_together,
+)
 from pages.active.shelf import (
     choose_model,
     edit_active_model,
@@ -177,7 +186,9 @@ def _choice_help(name: str, *, naive: bool) -> str:
         ),
         "discretize": _(
             "Of all numbers that have no likelihood of their own: a Gaussian in each class, a kernel density, or "
-            "intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others do not look at them."
+            "intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others do not look at them. Columns "
+            "of counts may be multinomial together, as the words of a text are: choose that where a row's counts are "
+            "of one bag of things; numbers that are no counts stay Gaussian."
         )
         if naive
         else _(
@@ -243,13 +254,14 @@ def _select(
 def _choice(table: active.FittableTable, spec: Spec, name: str, *, off: bool = False) -> None:
     """A parameter that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
     naive = spec.family in active.NAIVE
+    together = (TOGETHER,) if may_be_together(table, spec.family) else ()
     among: dict[str, Sequence[str]] = {
         **CHOICES,
         "objective": OBJECTIVES,
         "direction": DIRECTIONS,
         "smoothing": AVERAGING,
         "criterion": ("mdl", "aic", "k2", "bdeu", "log-likelihood"),
-        "discretize": ("", *(DENSITIES if naive else ()), *METHODS),
+        "discretize": ("", *(DENSITIES if naive else ()), *together, *METHODS),
         "terms": tuple(TERMS),
         "counting": countings(spec.family),
         "calibration": calibrations(spec.family),
