@@ -39,6 +39,9 @@ say what to observe next (`Inquiry`).
 How sure. `CalibratedClassifier` (temperature, Platt, isotonic); `credible` intervals of the parameters; `plausible`
 bands on P(c|x).
 
+Larger than memory. `collect_parquet`, `collect_csv` and `collect_batches` count block by block what a fit on all rows
+would count (`bayes_engine.scale`); `fit_stats` makes it a model.
+
 Files. `save_model` writes an estimator to one file without pickle, `load_model` gives back the same model to the last
 bit; any other file is refused with a `StoreError`.
 
@@ -90,6 +93,7 @@ if TYPE_CHECKING:
     from bayes_engine.models.tan import TAN
     from bayes_engine.models.weighted import WeightedNaiveBayes
     from bayes_engine.priors import Dirichlet
+    from bayes_engine.scale import collect_batches, collect_csv, collect_parquet
     from bayes_engine.store import load_model, save_model
     from bayes_engine.structure.graph import DAG
     from bayes_engine.table.read import Reading, read_table
@@ -146,6 +150,9 @@ __all__ = [
     "Variable",
     "WeightedNaiveBayes",
     "ask",
+    "collect_batches",
+    "collect_csv",
+    "collect_parquet",
     "costs",
     "credible",
     "dataset_names",
@@ -200,6 +207,7 @@ _HOMES = {
     "models.tan": "TAN",
     "models.weighted": "WeightedNaiveBayes",
     "priors": "Dirichlet",
+    "scale": "collect_batches collect_csv collect_parquet",
     "store": "load_model save_model",
     "structure.graph": "DAG",
     "table.read": "Reading read_table",

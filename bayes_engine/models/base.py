@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.errors import NotASubset, ParameterError, PrecisionLost
+from bayes_engine.errors import NotASubset, ParameterError, PrecisionLost, TableError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain, LeftOutRows
@@ -26,7 +26,7 @@ from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.decision_mixin import DecisionMixin
 from bayes_engine.models.fit_warnings import warn_of_classes
 from bayes_engine.models.table_reader import TableReader
-from bayes_engine.models.target import class_array
+from bayes_engine.models.target import class_array, lone_class
 from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
@@ -113,15 +113,18 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         return self._learn(X, y, sample_weight, classes=None, first=True)
 
     def fit_stats(self, stats: SufficientStatistics) -> Self:
-        """Estimate from statistics that were collected elsewhere: those of another fitted model, or a merged sum.
+        """Estimate from statistics that were collected elsewhere: those of another fitted model, a merged sum, or what
+        `bayes_engine.scale` counted of files.
 
-        Raises ParameterError where this model's structure needs the rows, or other statistics.
+        Raises ParameterError where this model's structure, or its cut points, need the rows, or other statistics;
+        TableError where there is one class, or a missing cell that `missing` refuses.
 
         >>> from bayes_engine import NaiveBayes
         >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
         >>> NaiveBayes(alpha=0).fit_stats(model.stats_ + model.stats_).predict([["crisp"]]).tolist()
         ['bad']
         """
+        self._takes(stats)
         for name in self.structural:
             self.__dict__.pop(name, None)
         names = stats.schema.names
@@ -129,6 +132,21 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         if names != tuple(f"x{j}" for j in range(len(names))):  # these stand for an array's columns
             self.feature_names_in_ = np.array(names, dtype=object)
         return self._settle(stats)
+
+    def _takes(self, stats: SufficientStatistics) -> None:
+        """Refuses what a fit would not have counted so."""
+        if len(stats.target.levels) == 1:
+            raise lone_class(stats.target.levels[0])
+        for v in stats.schema:
+            if v.numeric and v.likelihood is None and self._cutting_method(v) is not None:
+                raise ParameterError(
+                    "discretize='{method}' needs the rows, and column '{column}' is counted as numbers here; count it "
+                    "under a schema with cut points, or take discretize=None",
+                    method=str(self._cutting_method(v)),
+                    column=v.name,
+                )
+            if self.missing == "error" and _any_missing(stats, v):
+                raise TableError("column '{column}' has missing cells; choose missing='marginalize'", column=v.name)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None, sample_weight: Any = None) -> Self:
         """Add rows X (n, d), y (n,). `classes` at the first call declares the classes; otherwise they grow.
@@ -422,3 +440,14 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "stats_")
+
+
+def _any_missing(stats: SufficientStatistics, variable: Variable) -> bool:
+    """Whether a row that counts has no value in a column of levels or numbers."""
+    name = variable.name
+    if variable.discrete:
+        return name in stats.counts.tables and bool(stats.counts.tables[name][:, 0].any())
+    if name not in stats.moments.names:
+        return False
+    known = float(stats.moments.column(name).weight.sum())
+    return known < float(stats.class_weight.sum()) * (1 - 1e-12)

@@ -28,6 +28,7 @@ from bayes_engine.models.discriminant_directions import (
 from bayes_engine.models.estimator_around import take_columns
 from bayes_engine.models.gaussian_discriminant import Shrinkage
 from bayes_engine.priors import checked_word
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.schema import Schema
 
@@ -72,6 +73,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         checked_word("objective", self.objective, OBJECTIVES)
         model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
         return self._settle(model.fit(X, y, sample_weight))
+
+    def fit_stats(self, stats: SufficientStatistics) -> Self:
+        """Find the directions from scatter matrices that were collected elsewhere; as
+        `GenerativeClassifier.fit_stats`."""
+        checked_word("objective", self.objective, OBJECTIVES)
+        model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
+        return self._settle(model.fit_stats(stats))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows X (n, d), y (n,); as `GenerativeClassifier.partial_fit`."""

@@ -159,7 +159,8 @@ def _aligned(a: SufficientStatistics, b: SufficientStatistics) -> tuple[Sufficie
 
 def _positions(old: Variable, new: Variable, shift: int = 0) -> NDArray[np.intp]:
     """Where each of the old levels stands among the new ones (`shift=1`: with the missing slot in front)."""
-    where = [new.levels.index(level) + shift for level in old.levels]
+    place = {level: i + shift for i, level in enumerate(new.levels)}
+    where = [place[level] for level in old.levels]
     return np.array([0, *where] if shift else where, dtype=np.intp)
 
 

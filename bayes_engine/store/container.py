@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import StoreError
 
-Kind = Literal["model", "workspace"]
+Kind = Literal["model", "workspace", "statistics"]
 Blob = bytes | NDArray[Any]
 
 MAGIC = b"bayes\r\n\x1a"
@@ -128,6 +128,8 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
     if written_kind != kind:
         if kind == "model":
             raise StoreError("the file holds no model; a workspace is opened where workspaces are")
+        if kind == "statistics":
+            raise StoreError("the file holds no partial statistics, but a {kind}", kind=str(written_kind)[:80])
         raise StoreError("the file holds no workspace; a model is loaded where models are")
     return Contents(content, _blobs(view[end:-DIGEST], described))
 

@@ -35,6 +35,7 @@ from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments
+from bayes_engine.stats.partial import PartialNode, PartialSource, PartialStatistics
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.stats.terms import TermCounts, TextTerms
 from bayes_engine.stats.values import ColumnValues, Values
@@ -78,6 +79,9 @@ RECORDS: Mapping[str, type] = {
     "Move": Move,
     "Network": Network,
     "NormalTable": NormalTable,
+    "Partial": PartialStatistics,
+    "PartialNode": PartialNode,
+    "PartialSource": PartialSource,
     "Platt": Platt,
     "RateTable": RateTable,
     "Runs": Runs,

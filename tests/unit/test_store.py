@@ -424,7 +424,8 @@ def test_the_tags_of_version_1_stand() -> None:
     assert {*RECORDS} == {
         "Bill", "CPT", "Candidate", "Case", "ColumnValues", "Components", "Counts", "DAG", "Dirichlet", "EMStep",
         "EMTrace", "Families", "FamilyChange", "FamilyScore", "Isotonic", "Labels", "LevelTable", "LookUp",
-        "LossMatrix", "MixtureParameters", "Moments", "Move", "Network", "NormalTable", "Platt", "RateTable", "Runs",
+        "LossMatrix", "MixtureParameters", "Moments", "Move", "Network", "NormalTable", "Partial", "PartialNode",
+        "PartialSource", "Platt", "RateTable", "Runs",
         "Scatter", "Schema", "Search", "SearchStep", "SearchTrace", "Selection", "Split", "Statistics", "Step",
         "StoredRows", "Table", "Temperature", "TermCounts", "TextRule", "TextTerms", "Values", "Variable",
     }  # fmt: skip

@@ -1,0 +1,232 @@
+"""Arrow's columns as codes and numbers: what `bayes_engine.table.encode` is to a frame, without objects between.
+
+A batch becomes an encoded table with domains of its own, which merge later. Strings come as Arrow's dictionaries, so
+only distinct ones are ever made; a level is one where a row holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ReadError, TableError
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array
+from bayes_engine.stats.labels import MAX_WEIGHT, Labels
+from bayes_engine.stats.moments import LARGEST
+from bayes_engine.table.encode import MISSING, Table, code_dtype
+from bayes_engine.table.levels import sort_levels
+from bayes_engine.table.likelihood_traits import traits
+from bayes_engine.table.schema import Schema, Variable, middle, numbers
+
+Sort = Literal["numbers", "strings", "truth values", "levels that are numbers", "nothing"]
+SORTS: Mapping[Sort, Message] = {
+    "numbers": Message("numbers"),
+    "strings": Message("strings"),
+    "truth values": Message("truth values"),
+    "levels that are numbers": Message("levels that are numbers"),
+    "nothing": Message("nothing"),
+}
+"""What a column holds, as an error says it."""
+
+
+def arrow(part: str = "pyarrow") -> Any:
+    """A module of pyarrow. Raises ReadError, which says what to install, where there is none.
+
+    >>> arrow("pyarrow.parquet").__name__
+    'pyarrow.parquet'
+    """
+    try:
+        return import_module(part)
+    except ImportError:
+        raise ReadError("reading rows in blocks needs pyarrow: pip install 'bayes-engine[scale]'") from None
+
+
+def sort_of_type(kind: Any) -> Sort | None:
+    """What a column of this Arrow type holds; None where a model has no likelihood for it (dates, lists, bytes).
+
+    >>> pa = arrow()
+    >>> [sort_of_type(t) for t in (pa.int8(), pa.large_string(), pa.dictionary(pa.int8(), pa.int64()), pa.date32())]
+    ['numbers', 'strings', 'levels that are numbers', None]
+    """
+    types = arrow("pyarrow").types
+    if types.is_dictionary(kind):
+        held = sort_of_type(kind.value_type)
+        return "levels that are numbers" if held == "numbers" else held
+    if types.is_null(kind):
+        return "nothing"
+    if types.is_boolean(kind):
+        return "truth values"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "numbers"
+    strings = (types.is_string, types.is_large_string, getattr(types, "is_string_view", types.is_string))
+    return "strings" if any(is_one(kind) for is_one in strings) else None
+
+
+def variable_of(name: str, sort: Sort) -> Variable:
+    """What a fit takes a column for by its type: `Schema.from_dtypes`. Levels come later."""
+    if sort == "numbers":
+        return Variable(name, "continuous")
+    return (
+        Variable(name, "categorical", (False, True), declared=True)
+        if sort == "truth values"
+        else Variable(name, "categorical")
+    )
+
+
+@dataclass(frozen=True)
+class CountPlan:
+    """What is counted: the columns as variables, by name and kind (`schema`), the names of target and weight, which
+    statistics (`want`), and which columns' kinds were `given`."""
+
+    schema: Schema
+    target: str
+    weight: str | None
+    want: str
+    given: frozenset[str] = frozenset()
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*self.schema.names, self.target, *([] if self.weight is None else [self.weight]))
+
+
+def encoded(
+    batch: Any, plan: CountPlan, declared: Collection[str], pivots: dict[str, float], before: int
+) -> tuple[Table, Labels, Variable]:
+    """The rows of an Arrow batch: codes and numbers, classes with weights, and the target with its classes.
+
+    Of the columns `declared` the dictionary is the domain, as the categories of pandas are. `pivots` holds those of the
+    columns of numbers that had a value before, and is added to. `before` rows of the file came earlier, so that an
+    error names a row by its place in it. Raises TableError or SchemaMismatch on a cell that a fit would refuse.
+    """
+    variables, columns = [], []
+    for variable in plan.schema:
+        array = batch.column(variable.name)
+        if variable.discrete and variable.cuts is None:
+            variable, column = _levels(array, variable, variable.name in declared and variable.name not in plan.given)
+        else:
+            column = _numbers(array, variable)
+            if variable.cuts is not None:
+                column = _intervals(column, variable, before)
+            else:
+                variable = _checked(column, variable, plan.want, pivots, before)
+        variables.append(variable)
+        columns.append(column)
+    target, codes = _levels(batch.column(plan.target), Variable(plan.target, "categorical"), plan.target in declared)
+    if (absent := codes == MISSING).any():
+        raise TableError(
+            "the target '{column}' has no value in row {row}; leave out the rows without a class",
+            column=plan.target,
+            row=_row(absent, before),
+        )
+    levels = sort_levels(target.levels, target.name)
+    place = {level: c for c, level in enumerate(levels)}
+    classes = np.array([place[level] for level in target.levels], dtype=np.intp)[codes.astype(np.intp) - 1]
+    weight = None if plan.weight is None else _weights(batch.column(plan.weight), plan.weight, before)
+    table = Table(Schema(tuple(variables)), tuple(columns), batch.num_rows)
+    return table, Labels(len(levels), classes, weight), replace(target, levels=levels)
+
+
+def _row(cells: NDArray[np.bool_], before: int) -> int:
+    return before + int(cells.argmax()) + 1
+
+
+def _intervals(values: Array, variable: Variable, before: int) -> NDArray[Any]:
+    """(n,) the codes of numbers by the variable's cut points."""
+    if (infinite := np.isinf(values)).any():
+        raise TableError(
+            "column '{column}' holds infinity in row {row}; mend the cell, or make it missing",
+            column=variable.name,
+            row=_row(infinite, before),
+        )
+    codes = np.searchsorted(np.array(variable.cuts), values, side="left") + 1
+    codes[np.isnan(values)] = MISSING
+    return codes.astype(code_dtype(len(variable.levels)))
+
+
+def _checked(values: Array, variable: Variable, want: str, pivots: dict[str, float], before: int) -> Variable:
+    """The variable of a column of numbers with its pivot."""
+    name = variable.name
+    low, high = (f.reduce(values) if len(values) else np.nan for f in (np.fmin, np.fmax))
+    if name not in pivots and not np.isnan(low):
+        pivots[name] = middle(values)
+    pivot = pivots.get(name, 0.0)
+    with np.errstate(over="ignore"):
+        far = not np.isnan(low) and not (low - pivot > -LARGEST and high - pivot < LARGEST)
+    if far:
+        raise TableError(
+            "column '{column}' holds infinity or a value too large to be squared in row {row}; mend the cell, make it "
+            "missing, or take a larger unit",
+            column=name,
+            row=_row(np.abs(values) >= max(abs(low), abs(high)), before),
+        )
+    if traits(variable).whole and (odd := (values < 0) | (np.isfinite(values) & (values != np.round(values)))).any():
+        raise TableError(
+            "column '{column}' holds what is no count in row {row}: its likelihood is for the whole numbers 0, 1, 2, "
+            "…; choose 'gaussian' for it, or mend the cell",
+            column=name,
+            row=_row(odd, before),
+        )
+    if want == "scatter" and (absent := np.isnan(values)).any():
+        raise TableError(
+            "column '{column}' has no value in row {row}; discriminant analysis is fitted to complete rows. Fill the "
+            "cell, leave the row or the column out, or use NaiveBayes",
+            column=name,
+            row=_row(absent, before),
+        )
+    return replace(variable, pivot=pivot)
+
+
+def _weights(array: Any, name: str, before: int) -> Array:
+    """(n,) how often each row counts."""
+    weight = _numbers(array, Variable(name, "continuous"))
+    if not (good := (weight >= 0) & (weight < MAX_WEIGHT)).all():
+        raise TableError(
+            "the weight '{column}' is missing, below 0 or too large in row {row}; weights are numbers of 0 and more",
+            column=name,
+            row=_row(~good, before),
+        )
+    return weight
+
+
+def _numbers(array: Any, variable: Variable) -> Array:
+    """(n,) a column of numbers as floats, NaN for missing."""
+    pa = arrow()
+    if pa.types.is_null(array.type):
+        return np.full(len(array), np.nan)
+    if pa.types.is_decimal(array.type):
+        array = array.cast(pa.float64())
+    if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+        values = array.to_numpy(zero_copy_only=False)
+        return values if values.dtype == np.float64 else np.asarray(values, dtype=float)
+    return numbers(pd.Series(array.to_pylist(), dtype=object), variable)
+
+
+def _levels(array: Any, variable: Variable, declared: bool) -> tuple[Variable, NDArray[Any]]:
+    """The variable with the levels that the column holds, or its dictionary `declared`, and (n,) its codes."""
+    pa = arrow()
+    if pa.types.is_null(array.type):
+        return variable, np.zeros(len(array), dtype=np.uint8)
+    truth = pa.types.is_boolean(array.type)
+    if truth or pa.types.is_decimal(array.type):
+        array = array.cast(pa.int8() if truth else pa.float64())
+    held = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    indices = held.indices.fill_null(-1) if held.indices.null_count else held.indices
+    places = indices.to_numpy(zero_copy_only=False).astype(np.intp, copy=False)
+    values = [None if v is None or v != v else bool(v) if truth else v for v in held.dictionary.to_pylist()]
+    if declared:
+        levels = tuple(dict.fromkeys(v for v in values if v is not None))
+        variable = replace(variable, levels=levels, declared=True)
+    else:
+        there = np.bincount(places + 1, minlength=len(values) + 1)[1:].tolist()
+        variable = variable.observing(v for v, n in zip(values, there, strict=True) if n and v is not None)
+    code = {level: i for i, level in enumerate(variable.levels, start=1)}
+    lookup = [*(MISSING if v is None else code.get(v, MISSING) for v in values), MISSING]  # the last: of place -1
+    return variable, np.array(lookup, dtype=code_dtype(len(variable.levels))).take(places)

@@ -1,0 +1,149 @@
+"""Sufficient statistics of rows that need not fit into memory. Dask and Spark compute the same sums by group-bys, which
+drop rows with a missing key and give no posterior; here the library's own functions count, block by block.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from bayes_engine.scale.scan import Pass, Progress, checked_want, threads_of
+from bayes_engine.scale.sources import Batches, CountRequest, Csv, Parquet, paths_of, planned
+from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.table.schema import Schema
+
+PathLike = str | os.PathLike[str]
+
+
+def collect_parquet(
+    path_or_paths: PathLike | Iterable[PathLike],
+    *,
+    target: str | None = None,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    want: str = "columns",
+    progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
+    threads: int | None = None,
+) -> SufficientStatistics:
+    """The statistics of Parquet files, row group by row group: what `fit` on all their rows at once would count.
+
+    Counts are those of that fit to the last bit where weights are whole; means and sums of squares agree with it to
+    1e-12, and with any other run over the same files to the last bit, whatever the order in which row groups finish,
+    however many threads there are, and where the run was broken off and taken up again. Memory holds one batch of
+    131,072 rows for each thread and a few statistics.
+
+    Parameters
+    ----------
+    path_or_paths : a file, several in their order, or a folder (its files *.parquet, by name).
+    target : the column of the classes; None takes the target of `schema`. A row without a class is an error.
+    schema : kinds and levels of columns, as an estimator's; others are taken by their type: numbers are continuous,
+        strings and truth values categorical, an Arrow dictionary (pandas' Categorical) a declared domain where all
+        files have the same. Cut points that it holds make intervals. A text is refused.
+    columns : which columns are counted; None takes those of `schema`, or all but target and weight.
+    weight : the column that says how often each row counts.
+    want : "columns", each column by itself: `NaiveBayes` | "pairs", and every two of levels together: `SPODE` (with
+        its super-parent named), `TAN`, `AODE`, `KDependence(k=1)`, all in one pass; where the tables of all pairs are
+        expected to take more than 2 GB they are refused | "scatter", the scatter matrices of complete rows of numbers:
+        `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `FisherDiscriminant`.
+    progress : is called with a `Progress` (rows, share, rate, seconds left) as blocks are done, and five times a second
+        between. What it raises stops the pass, as does the `cancel` of `bayes_engine.progress.watching`.
+    resume : a file for what is counted so far, written each half minute and at the end, whole or not at all, whatever
+        ends the pass. If it is there, what it holds of files that have not changed since is not counted again; files
+        may have come to those it was begun with.
+    threads : how many row groups are counted at a time; None for one a core, 8 at most.
+
+    Raises ReadError, which says what to install, without pyarrow; and, before a row is counted, TableError or
+    SchemaMismatch, naming both files, where one lacks a column or holds another sort of cells in it (1 and '1');
+    ReadError, naming file and row group, where a row group is damaged or a cell is refused: none of its rows is counted
+    then; StoreError where `resume` holds the count of another plan, or of other files alone.
+
+    >>> import pandas as pd, pathlib, tempfile
+    >>> from bayes_engine import NaiveBayes, collect_parquet
+    >>> frame = pd.DataFrame({"sound": ["dull", "crisp", None, "dull"], "sugar": [0.4, 0.2, 0.1, 0.3]})
+    >>> frame["good"] = [1, 0, 0, 1]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for i in range(2):
+    ...         frame[2 * i : 2 * i + 2].to_parquet(pathlib.Path(folder, f"part{i}.parquet"))
+    ...     stats = collect_parquet(folder, target="good")
+    >>> stats.counts.tables["sound"].tolist()  # missing, crisp, dull
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
+    >>> NaiveBayes().fit_stats(stats).predict(frame[["sound", "sugar"]]).tolist()
+    [1, 0, 0, 1]
+    """
+    checked_want(want)
+    source = Parquet(paths_of(path_or_paths, ".parquet"))
+    return _collected(source, CountRequest(target, schema, columns, weight, want), progress, resume, threads)
+
+
+def collect_csv(
+    path_or_paths: PathLike | Iterable[PathLike],
+    *,
+    target: str | None = None,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    want: str = "columns",
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
+    threads: int | None = None,
+) -> SufficientStatistics:
+    """The statistics of CSV files with a header, in blocks of 8 MB; as `collect_parquet`, also of .gz, .bz2 and .zst.
+
+    A column has the type that the first 8 MB of its file show: numbers, truth values, else strings, and the cells that
+    pandas takes for missing are missing. A later cell of another type is an error that names file and block; `schema`
+    says which columns of numbers are levels. A file that is read again from `resume` is parsed from its beginning.
+
+    >>> import pathlib, tempfile
+    >>> from bayes_engine import collect_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "melons.csv")
+    ...     _ = file.write_text("sound,sugar,good\\ndull,0.4,yes\\ncrisp,,no\\n,0.1,no\\n")
+    ...     collect_csv(file, target="good").counts.tables["sound"].tolist()  # missing, crisp, dull
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    checked_want(want)
+    levels = {v.name for v in schema or () if v.discrete and v.cuts is None}
+    name = target if target is not None or schema is None or schema.target is None else schema.target.name
+    source = Csv(paths_of(path_or_paths, ".csv"), delimiter, encoding, levels | ({name} if name else set()))
+    return _collected(source, CountRequest(target, schema, columns, weight, want), progress, resume, threads)
+
+
+def collect_batches(
+    batches: Iterable[object],
+    *,
+    target: str | None = None,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    want: str = "columns",
+    progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
+    threads: int | None = None,
+) -> SufficientStatistics:
+    """The statistics of what an iterator yields, Arrow batches or tables, or frames of pandas, polars and others; as
+    `collect_parquet`, each batch being a block. With `resume` it must yield the same batches again.
+
+    >>> import pandas as pd
+    >>> from bayes_engine import collect_batches
+    >>> frame = pd.DataFrame({"sound": ["dull", "crisp", "dull"], "good": ["yes", "no", "no"]})
+    >>> collect_batches((frame[i : i + 1] for i in range(3)), target="good").counts.tables["sound"].tolist()
+    [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+    """
+    checked_want(want)
+    return _collected(Batches(batches), CountRequest(target, schema, columns, weight, want), progress, resume, threads)
+
+
+def _collected(
+    source: Parquet | Csv | Batches,
+    request: CountRequest,
+    progress: Callable[[Progress], object] | None,
+    resume: PathLike | None,
+    threads: int | None,
+) -> SufficientStatistics:
+    place = None if resume is None else Path(resume)
+    return Pass(source, planned(source, request), request.schema, place, progress, threads_of(threads)).run()

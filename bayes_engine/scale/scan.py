@@ -1,0 +1,281 @@
+"""The pass over the blocks: counted on threads, merged in a fixed tree, told of, called off, kept and taken up again.
+
+A block is counted whole or not at all. Its batches are merged in their order under pivots of its own, so its statistics
+depend on its rows alone; how blocks merge says `bayes_engine.stats.partial`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Any, NamedTuple, Protocol
+
+from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, StoreError, TableError
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
+from bayes_engine.models.gaussian_discriminant import one_thread
+from bayes_engine.models.tan import TAN
+from bayes_engine.priors import checked_word
+from bayes_engine.progress import tick
+from bayes_engine.scale.arrow import CountPlan, encoded
+from bayes_engine.stats.collect import SufficientStatistics, collect
+from bayes_engine.stats.labels import MAX_WEIGHT, Labels
+from bayes_engine.stats.partial import MergeTree, PartialNode, PartialSource, PartialStatistics, in_order, merged
+from bayes_engine.store.statistics import load_partial, save_partial
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Variable
+
+BATCH = 2**17
+"""Rows that are decoded and counted at a time: a megabyte for each column of numbers."""
+
+SAVED_EACH = 30.0
+"""Seconds between two savings of what is counted, where it is saved."""
+
+LOOK = 0.2
+"""Seconds after which a watcher is asked again while blocks are counted."""
+
+WANTS: dict[str, Callable[[Table, Labels, Variable], SufficientStatistics]] = {
+    "columns": collect,
+    "pairs": TAN()._count,
+    "scatter": LinearDiscriminantAnalysis()._count,
+}
+"""What may be counted, each by the function that a fit counts with."""
+
+
+class Progress(NamedTuple):
+    """How far a pass is: `rows` counted of `total` (None where it is not known before the end), those of before a
+    resumption included; the `share` of all that is read (None likewise); `seconds` since this call began, in which
+    `rows_now` were counted."""
+
+    rows: int
+    total: int | None
+    share: float | None
+    seconds: float
+    rows_now: int
+    share_now: float
+
+    @property
+    def rate(self) -> float:
+        """Rows a second.
+
+        >>> Progress(500, 1000, 0.5, 2.0, 500, 0.5).rate, Progress(500, 1000, 0.5, 2.0, 500, 0.5).left
+        (250.0, 2.0)
+        """
+        return self.rows_now / max(self.seconds, 1e-9)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the rest will take at this rate; None where that is not known."""
+        if self.share is None or not self.share_now:
+            return None
+        return self.seconds * (1.0 - self.share) / self.share_now
+
+
+class Block(NamedTuple):
+    """A part of the rows that is counted as a whole: its `place`, the number of its file and its own there, both from
+    0; the file's name, and which row group of how many it is (`of` is 0 for a block, whose number is not known); how
+    many rows stand `before` it in its file; the columns `declared`, whose dictionaries are domains; and what reads its
+    batches."""
+
+    place: tuple[int, int]
+    file: str
+    number: int
+    of: int
+    before: int
+    declared: Collection[str]
+    batches: Callable[[], Iterator[Any]]
+
+    def refused(self, error: BaseException) -> BayesEngineError:
+        """The error of this block, with its place."""
+        reason: object = error.message if isinstance(error, BayesEngineError) else str(error).strip().rstrip(".")[:300]
+        if self.of:
+            return ReadError(
+                "'{file}', row group {number} of {of}: {reason}",
+                file=self.file,
+                number=self.number,
+                of=self.of,
+                reason=reason,
+            )
+        return ReadError("'{file}', block {number}: {reason}", file=self.file, number=self.number, reason=reason)
+
+
+class End(NamedTuple):
+    """A file, by its number, has so many blocks."""
+
+    file: int
+    blocks: int
+
+
+class Blocks(Protocol):
+    """What is read: its files, how many rows it has where that is known, its blocks in order without those that the
+    tree holds already, with the end of each file, and the share read so far."""
+
+    sources: tuple[PartialSource, ...]
+    rows: int | None
+
+    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterable[Block | End]: ...
+    def share(self, rows: int) -> float | None: ...
+
+
+def checked_want(want: str) -> None:
+    """Raises ParameterError where nothing of that name is counted."""
+    checked_word("want", want, tuple(WANTS))
+
+
+@dataclass
+class Pass:
+    """One pass over `blocks` for a plan."""
+
+    blocks: Blocks
+    plan: CountPlan
+    given: Any
+    resume: Path | None
+    progress: Callable[[Progress], object] | None
+    threads: int
+
+    def run(self) -> SufficientStatistics:
+        """The statistics of all rows. What stops it, whatever it is, leaves what was counted in the file `resume`."""
+        tree = MergeTree(self._kept())
+        began, told, saved = monotonic(), tree.rows, monotonic()
+        share = self.blocks.share(told) or 0.0
+        stop, failed = Event(), dict[tuple[int, int], BaseException]()
+        running: dict[Future[PartialNode | None], Block] = {}
+
+        def tell() -> None:
+            now = self.blocks.share(tree.rows)
+            tick(tree.rows, self.blocks.rows or 0)
+            if self.progress is not None:
+                far = Progress(
+                    tree.rows, self.blocks.rows, now, monotonic() - began, tree.rows - told, (now or 0) - share
+                )
+                self.progress(far)
+
+        def take(most: int) -> None:
+            """Wait until at most so many blocks are under way."""
+            nonlocal saved
+            while len(running) > most:
+                done, _ = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED)
+                for future in done:
+                    block = running.pop(future)
+                    try:
+                        node = future.result()
+                        if node is not None:
+                            tree.add(node)
+                    except Exception as error:  # noqa: BLE001 - a worker's, told as this block's
+                        failed[block.place] = block.refused(error)
+                        failed[block.place].__cause__ = error
+                if failed:
+                    return
+                if self.resume is not None and monotonic() - saved > SAVED_EACH:
+                    self._keep(tree)
+                    saved = monotonic()
+                tell()
+
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="scale")
+        try:
+            with one_thread() if self.plan.want == "scatter" else nullcontext():
+                for block in self.blocks.blocks(self.plan, tree):
+                    if isinstance(block, End):
+                        tree.close(*block)
+                        continue
+                    running[pool.submit(counted, block, self.plan, stop)] = block
+                    take(self.threads)
+                    if failed:
+                        break
+                take(0)
+        except Exception:
+            raise
+        except BaseException:  # it is called off: what is under way ends with its batch
+            stop.set()
+            raise
+        finally:
+            pool.shutdown(wait=True)
+            for future, block in running.items():
+                if (error := future.exception()) is not None:
+                    failed[block.place] = block.refused(error)
+                elif (node := future.result()) is not None:
+                    tree.add(node)
+            if self.resume is not None and tree.nodes:
+                self._keep(tree)
+        if failed:
+            first = failed[min(failed)]
+            raise first from first.__cause__
+        found = tree.total()
+        if found is None:
+            raise TableError("there are no rows to count: the files are empty")
+        total = in_order(found, self.plan.schema)
+        if total.class_weight.sum() >= MAX_WEIGHT:
+            raise TableError(
+                "the weights sum to {total:.3g}, 2^53 or more; divide them", total=float(total.class_weight.sum())
+            )
+        tell()
+        return total
+
+    # kept and taken up --------------------------------------------------------------------------------------------
+
+    def _partial(self, nodes: Iterable[PartialNode]) -> PartialStatistics:
+        q = self.plan
+        return PartialStatistics(
+            q.target, q.schema.names, q.weight, q.want, self.given, self.blocks.sources, tuple(nodes)
+        )
+
+    def _keep(self, tree: MergeTree) -> None:
+        assert self.resume is not None
+        save_partial(self._partial(tree.nodes), self.resume)
+
+    def _kept(self) -> tuple[PartialNode, ...]:
+        """What a call before this one counted of the same plan, as far as its files are as they were then."""
+        if self.resume is None:
+            return ()
+        if not self.resume.parent.is_dir():
+            raise StoreError("there is no folder '{path}' to write to", path=str(self.resume.parent))
+        if not self.resume.exists():
+            return ()
+        kept, asked = load_partial(self.resume), self._partial(())
+        for name in ("target", "columns", "weight", "want", "schema"):
+            if getattr(kept, name) != getattr(asked, name):
+                raise StoreError(
+                    "'{path}' holds a count with another {what}; ask as then, or begin a new file",
+                    path=str(self.resume),
+                    what=name,
+                )
+        if kept.sources == asked.sources:
+            return kept.nodes
+        same = {i for i, (a, b) in enumerate(zip(kept.sources, asked.sources, strict=False)) if a == b}
+        nodes = tuple(n for n in kept.nodes if same.issuperset(range(n.file, n.file + max(n.files, 1))))
+        if not nodes:
+            raise StoreError(
+                "'{path}' holds a count of files that have changed since, or of others; begin a new file",
+                path=str(self.resume),
+            )
+        return nodes
+
+
+def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:
+    """The statistics of one block; None where it was called off."""
+    stats: SufficientStatistics | None = None
+    pivots: dict[str, float] = {}
+    rows = 0
+    for batch in block.batches():
+        if stop.is_set():
+            return None
+        if batch.num_rows:
+            part = WANTS[plan.want](*encoded(batch, plan, block.declared, pivots, block.before + rows))
+            stats = part if stats is None else merged(stats, part)
+            rows += batch.num_rows
+    file, index = block.place
+    return PartialNode(file, 0, index, index + 1, rows, stats)
+
+
+def threads_of(threads: int | None) -> int:
+    """How many threads count. Raises ParameterError on less than one."""
+    if threads is None:
+        return min(os.cpu_count() or 1, 8)
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise ParameterError("threads={value}: take a whole number of 1 or more", value=repr(threads))
+    return threads

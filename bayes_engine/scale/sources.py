@@ -1,0 +1,389 @@
+"""Where rows come from: Parquet files by row groups, CSV files by blocks, any iterator of batches.
+
+What can be known before a row is counted is compared then: that every file can be opened, and that all have the same
+columns of the same sorts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
+from bayes_engine.scale.arrow import SORTS, CountPlan, Sort, arrow, sort_of_type, variable_of
+from bayes_engine.scale.scan import BATCH, Block, End
+from bayes_engine.stats.partial import MergeTree, PartialSource
+from bayes_engine.table.schema import Schema
+
+BUFFER = 2**20
+"""Bytes of a column that are read from a Parquet file at a time."""
+
+CSV_BLOCK = 2**23
+"""Bytes of a block of CSV."""
+
+NOTHING = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""What stands for a missing cell in CSV: pandas' list."""
+
+Found = Mapping[str, Any]
+"""The Arrow types of a file's columns."""
+
+
+class Parquet:
+    """Parquet files by row groups. Raises ReadError where a file is none."""
+
+    sampled = False
+    """Whether the types come from the first rows alone."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = paths
+        self.metadata: list[Any] = []
+        self.found: list[dict[str, Any]] = []
+        self.indices: set[str] = set()
+        pq = arrow("pyarrow.parquet")
+        for path in paths:
+            try:
+                with pq.ParquetFile(path) as file:
+                    self.metadata.append(file.metadata)
+                    schema = file.schema_arrow
+            except Exception as error:
+                raise ReadError(
+                    "'{file}' cannot be read as Parquet: {reason}; if it was cut off or is still being written, write "
+                    "it again",
+                    file=path.name,
+                    reason=str(error).strip().rstrip(".")[:200],
+                ) from error
+            self.found.append(dict(zip(schema.names, schema.types, strict=True)))
+            described = (schema.pandas_metadata or {}).get("index_columns", ())
+            self.indices |= {name for name in described if isinstance(name, str)}
+        self.names = [path.name for path in paths]
+        self.rows: int | None = sum(m.num_rows for m in self.metadata)
+        self.sources = tuple(map(_source, paths))
+
+    def share(self, rows: int) -> float | None:
+        """The share of all rows."""
+        return rows / self.rows if self.rows else None
+
+    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterator[Block | End]:
+        """A block for each row group."""
+        for i, (path, metadata, found) in enumerate(zip(self.paths, self.metadata, self.found, strict=True)):
+            before, groups = 0, metadata.num_row_groups
+            declared = {name for name in plan.read if arrow().types.is_dictionary(found[name])}
+            strings = [n for n in plan.read if sort_of_type(found[n]) == "strings" and n not in declared]
+            for group in range(groups):
+                if (i, group) not in tree:
+                    read = partial(_row_group, path, metadata, group, plan.read, strings)
+                    yield Block((i, group), path.name, group + 1, groups, before, declared, read)
+                before += metadata.row_group(group).num_rows
+            yield End(i, groups)
+
+
+def _row_group(path: Path, metadata: Any, group: int, columns: Sequence[str], strings: list[str]) -> Iterator[Any]:
+    """The batches of one row group, read piece by piece, its strings as dictionaries."""
+    with arrow("pyarrow.parquet").ParquetFile(
+        path, metadata=metadata, read_dictionary=strings, buffer_size=BUFFER, pre_buffer=False
+    ) as file:
+        rows = 0
+        for batch in file.iter_batches(BATCH, row_groups=[group], columns=list(columns), use_threads=False):
+            rows += batch.num_rows
+            yield batch
+        if rows != metadata.row_group(group).num_rows:
+            raise ReadError(
+                "the row group ends after {rows} rows, and {said} are stated; write the file again",
+                rows=rows,
+                said=metadata.row_group(group).num_rows,
+            )
+
+
+class Csv:
+    """CSV files by blocks, with the types that their first blocks show: numbers are floats, unless levels."""
+
+    sampled = True
+
+    def __init__(self, paths: Sequence[Path], delimiter: str, encoding: str, whole: Collection[str]) -> None:
+        """`whole` names the columns whose whole numbers stay such: levels and classes."""
+        self.paths, self.delimiter, self.encoding = paths, delimiter, encoding
+        self.names = [path.name for path in paths]
+        self.rows: int | None = None
+        self.sources = tuple(map(_source, paths))
+        self.indices: set[str] = set()
+        self._bytes, self._read = sum(s.size for s in self.sources) or 1, 0
+        pa = arrow()
+        self.found = []
+        for path in paths:
+            with self._opened(path, {})[0] as reader:
+                self.found.append({f.name: _csv_type(pa, f.type, f.name in whole) for f in reader.schema})
+
+    def share(self, rows: int) -> float | None:
+        """The share of all bytes that is read."""
+        return min(self._read / self._bytes, 1.0)
+
+    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterator[Block | End]:
+        """The blocks as they are read, one after the other; a file that is counted whole is not read."""
+        done = 0
+        for i, (path, found) in enumerate(zip(self.paths, self.found, strict=True)):
+            before = index = 0
+            if not tree.has_file(i):
+                reader, file = self._opened(path, {name: found[name] for name in plan.read})
+                with reader:
+                    while (batch := _next(reader, path, index + 1)) is not None:
+                        self._read = done + file.tell()
+                        if (i, index) not in tree:
+                            yield Block((i, index), path.name, index + 1, 0, before, (), partial(_parts, batch))
+                        before += batch.num_rows
+                        index += 1
+                yield End(i, index)
+            done += self.sources[i].size
+            self._read = done
+
+    def _opened(self, path: Path, types: Found) -> tuple[Any, Any]:
+        """A reader of the columns of these types, of all where there are none, and the file that it reads."""
+        pa, csv = arrow(), arrow("pyarrow.csv")
+        try:
+            file = pa.OSFile(str(path))
+            codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix)
+            stream = pa.CompressedInputStream(file, codec) if codec else file
+            reader = csv.open_csv(
+                stream,
+                csv.ReadOptions(block_size=CSV_BLOCK, encoding=self.encoding, use_threads=False),
+                csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                csv.ConvertOptions(
+                    column_types=dict(types), include_columns=list(types), null_values=list(NOTHING),
+                    strings_can_be_null=True, true_values=["True", "TRUE", "true"],
+                    false_values=["False", "FALSE", "false"],
+                ),
+            )  # fmt: skip
+        except Exception as error:
+            raise _unreadable(path, 1, error) from error
+        return reader, file
+
+
+def _csv_type(pa: Any, kind: Any, whole: bool) -> Any:
+    """The type a column is read as, from the one that its first block shows."""
+    if pa.types.is_integer(kind) and not whole:
+        return pa.float64()
+    return pa.string() if sort_of_type(kind) is None else kind  # a date is a text, as pandas reads it
+
+
+def _next(reader: Any, path: Path, number: int) -> Any:
+    """The next batch; None at the end."""
+    try:
+        return reader.read_next_batch()
+    except StopIteration:
+        return None
+    except Exception as error:
+        raise _unreadable(path, number, error) from error
+
+
+def _unreadable(path: Path, number: int, error: Exception) -> ReadError:
+    return ReadError(
+        "'{file}', block {number} cannot be read: {reason}. Columns have the types that the first block shows; where "
+        "one holds levels that look like numbers there, say so by schema=",
+        file=path.name,
+        number=number,
+        reason=str(error).strip().rstrip(".")[:300],
+    )
+
+
+class Batches:
+    """What an iterator yields: Arrow batches and tables, or frames of any library; each is a block."""
+
+    sampled = True
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        self._rest = iter(batches)
+        self._first = next(self._rest, None)
+        self.rows: int | None = None
+        self.sources: tuple[PartialSource, ...] = ()
+        self.indices: set[str] = set()
+        self.names = ["batch 1"]
+        if self._first is None:
+            raise TableError("there are no rows to count: the iterator yields nothing")
+        self._first = _as_table(self._first, 1)
+        self.found = [dict(zip(self._first.schema.names, self._first.schema.types, strict=True))]
+
+    def share(self, rows: int) -> float | None:
+        """Not known before the end."""
+        return None
+
+    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterator[Block | End]:
+        """A block for each that is yielded."""
+        index = 0
+        table = self._first
+        while table is not None:
+            name = f"batch {index + 1}"
+            found = dict(zip(table.schema.names, table.schema.types, strict=True))
+            compared(plan.read, [*self.names, name], [*self.found, found], plan.given)
+            declared = {n for n in plan.read if arrow().types.is_dictionary(found[n])}
+            table = table.select(list(plan.read)).unify_dictionaries()
+            if (0, index) not in tree:
+                yield Block((0, index), name, index + 1, 0, 0, declared, partial(_parts, table))
+            index += 1
+            following = next(self._rest, None)
+            table = None if following is None else _as_table(following, index + 1)
+
+
+def _as_table(batch: Any, number: int) -> Any:
+    """A batch as an Arrow table."""
+    pa = arrow()
+    try:
+        if isinstance(batch, pa.RecordBatch):
+            return pa.Table.from_batches([batch])
+        if isinstance(batch, pd.DataFrame):
+            named = batch.set_axis([str(name) for name in batch.columns], axis=1)
+            return pa.Table.from_pandas(named, preserve_index=False)
+        return batch if isinstance(batch, pa.Table) else pa.table(batch)
+    except Exception as error:
+        raise TableError(
+            "batch {number} is a {kind} that cannot be read: {reason}; give Arrow batches or frames with one sort of "
+            "cells in each column",
+            number=number,
+            kind=type(batch).__name__,
+            reason=str(error).strip().rstrip(".")[:200],
+        ) from error
+
+
+def _parts(table: Any) -> Iterator[Any]:
+    """At most BATCH rows at a time."""
+    pieces = table.to_batches(max_chunksize=BATCH) if hasattr(table, "to_batches") else [table]
+    for piece in pieces:
+        yield from (piece.slice(start, BATCH) for start in range(0, piece.num_rows, BATCH))
+
+
+def paths_of(path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], suffix: str) -> list[Path]:
+    """The files: one, several in the order given, or those of a folder that end in `suffix`, by name.
+
+    Raises ReadError where there is none, ParameterError where two have one name.
+    """
+    given = [path_or_paths] if isinstance(path_or_paths, str | os.PathLike) else list(path_or_paths)
+    paths: list[Path] = []
+    for path in map(Path, given):
+        paths += sorted(p for p in path.rglob(f"*{suffix}*") if p.is_file()) if path.is_dir() else [path]
+    for path in paths:
+        if not path.is_file():
+            raise ReadError("there is no file '{file}'", file=str(path))
+    if not paths:
+        raise ReadError("there is no file to read; name one, or a folder that holds some")
+    if len(set(paths)) < len(paths):
+        raise ParameterError("a file is named twice: its rows would count twice; give it weights if they should")
+    return paths
+
+
+def compared(
+    columns: Sequence[str], names: Sequence[str], found: Sequence[Found], given: Collection[str]
+) -> dict[str, Sort]:
+    """What each of these columns holds, alike in all files. Raises TableError where a file lacks one, SchemaMismatch
+    where two files hold different sorts of cells in one, TableError on a type without a likelihood."""
+    sorts: dict[str, Sort] = {}
+    for column in columns:
+        first: dict[Sort, str] = {}
+        for name, types in zip(names, found, strict=True):
+            if column not in types:
+                other = next((n for n, t in zip(names, found, strict=True) if column in t), None)
+                if other is None:
+                    raise TableError(
+                        "there is no column '{column}' in '{file}'; the columns are {known}",
+                        column=column,
+                        file=name,
+                        known=", ".join(f"'{c}'" for c in types),
+                    )
+                raise TableError(
+                    "column '{column}' is not in '{file}', and '{other}' has it; write the file with it, or leave the "
+                    "column out by columns=",
+                    column=column,
+                    file=name,
+                    other=other,
+                )
+            sort = sort_of_type(types[column])
+            if sort is None:
+                raise TableError(
+                    "column '{column}' in '{file}' is of the type {kind}, for which there is no likelihood; turn it "
+                    "into numbers or strings, or leave it out by columns=",
+                    column=column,
+                    file=name,
+                    kind=str(types[column]),
+                )
+            if sort != "nothing":
+                first.setdefault(sort, name)
+        if column in given and first.keys() == {"numbers", "levels that are numbers"}:
+            first = dict([next(iter(first.items()))])
+        if len(first) > 1:
+            (one, here), (two, there) = list(first.items())[:2]
+            raise SchemaMismatch(
+                "column '{column}' holds {one} in '{here}' and {two} in '{there}', which do not merge: 1 "
+                "and '1' are two levels. Write both files with one type",
+                column=column,
+                one=SORTS[one],
+                here=here,
+                two=SORTS[two],
+                there=there,
+            )
+        sorts[column] = next(iter(first), "nothing")
+    return sorts
+
+
+class CountRequest(NamedTuple):
+    """What the caller asks: the arguments of `collect_parquet` by these names."""
+
+    target: str | None
+    schema: Schema | None
+    columns: Sequence[str] | None
+    weight: str | None
+    want: str
+
+
+def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan:
+    """What is to be counted, compared with what the files have."""
+    target, schema, columns, weight, want = request
+    names, found = source.names, source.found
+    if target is None and schema is not None and schema.target is not None:
+        target = schema.target.name
+    if target is None:
+        raise ParameterError("target= names no column: say which holds the classes")
+    if columns is not None:
+        wanted = [str(c) for c in ([columns] if isinstance(columns, str) else columns)]
+    elif schema is not None:
+        wanted = list(schema.features.names)
+    else:
+        wanted = list(dict.fromkeys(c for types in found for c in types if c not in source.indices))
+    wanted = [c for c in wanted if c not in (target, weight)]
+    if not wanted:
+        raise ParameterError("there is no column to count besides the target")
+    if len(set(wanted)) < len(wanted):
+        raise ParameterError("columns= names a column twice")
+    described = {} if schema is None else {v.name: v for v in schema.features if v.name in wanted}
+    sorts = compared([*wanted, target, *([] if weight is None else [weight])], names, found, described)
+    variables = []
+    for name in wanted:
+        if sorts[name] == "nothing" and source.sampled and name not in described:
+            raise TableError(
+                "column '{column}' has no value in '{file}' as far as it is read to learn its kind; say by schema= "
+                "what it holds, or leave it out by columns=",
+                column=name,
+                file=names[0],
+            )
+        variables.append(described.get(name, variable_of(name, sorts[name])))
+    texts = [v.name for v in variables if v.textual]
+    if texts:
+        raise TableError(
+            "column '{column}' is a text, which is not counted in blocks: a vocabulary needs all its rows first; take "
+            "numbers or levels, or fit a sample",
+            column=texts[0],
+        )
+    if weight is not None and sorts[weight] not in ("numbers", "nothing"):
+        raise TableError(
+            "the weight '{column}' holds {sort}; weights are numbers", column=weight, sort=SORTS[sorts[weight]]
+        )
+    return CountPlan(Schema(tuple(variables)), target, weight, want, frozenset(described))
+
+
+def _source(path: Path) -> PartialSource:
+    status = path.stat()
+    return PartialSource(path.name, status.st_size, status.st_mtime_ns)

@@ -1,0 +1,155 @@
+"""Rows beyond memory: the peak of the process that counts them, and rows a second beside pyarrow's plain reading.
+
+    python -m tests.bench.bench_scale [rows, 2000000] [folder that keeps the files]
+
+Sixteen columns in Parquet files of up to five million rows, in row groups of a million: ten of levels (2 to 11 strings,
+every twentieth cell missing), five of numbers and the class. Each line is a process of its own. The peer decodes the
+same columns, batch by batch, on as many threads, and does nothing with them. Memory is the peak of the whole process,
+interpreter and libraries included; beside it stands what it was before the first row. "GIL" is what two threads of
+NumPy's `bincount` do in the time of one: above 1 it is released.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROWS = 2_000_000
+FILE, GROUP = 5_000_000, 1_000_000
+MEGABYTES = 500
+"""Peak of the whole process, whatever the rows."""
+
+COMMON = """
+import json, os, sys, time
+os.environ["OMP_NUM_THREADS"] = "1"
+folder, threads = sys.argv[1], int(sys.argv[2])
+def memory():
+    with open("/proc/self/status") as told:  # ru_maxrss would be that of the parent before the process began its own
+        return next(int(line.split()[1]) for line in told if line.startswith("VmHWM")) / 1024
+def done(rows, before, start, cpu):
+    print(json.dumps([rows, before, memory(), time.perf_counter() - start, time.process_time() - cpu]))
+"""
+PEER = (
+    COMMON
+    + """
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+import pyarrow.parquet as pq
+files = [(p, pq.ParquetFile(p).metadata) for p in sorted(Path(folder).glob("*.parquet"))]
+strings = [f"c{j}" for j in range(10)] + ["y"]
+def read(job):
+    path, metadata, group = job
+    file = pq.ParquetFile(path, metadata=metadata, read_dictionary=strings, buffer_size=2**20, pre_buffer=False)
+    return sum(b.num_rows for b in file.iter_batches(2**17, row_groups=[group], use_threads=False))
+before, start, cpu = memory(), time.perf_counter(), time.process_time()
+with ThreadPoolExecutor(threads) as pool:
+    rows = sum(pool.map(read, [(p, m, g) for p, m in files for g in range(m.num_row_groups)]))
+done(rows, before, start, cpu)
+"""
+)
+OURS = (
+    COMMON
+    + """
+from bayes_engine import NaiveBayes, TAN, collect_parquet
+want = sys.argv[3]
+before, start, cpu = memory(), time.perf_counter(), time.process_time()
+stats = collect_parquet(folder, target="y", want=want, threads=threads)
+{"columns": NaiveBayes(), "pairs": TAN(discretize=None)}[want].fit_stats(stats)
+done(int(stats.class_weight.sum()), before, start, cpu)
+"""
+)
+GIL = """
+import threading, time
+import numpy as np
+codes = np.random.default_rng(0).integers(0, 4096, 2**17)
+def work(times):
+    for _ in range(times):
+        np.bincount(codes, minlength=4096)
+work(50)
+start = time.perf_counter(); work(800); one = time.perf_counter() - start
+pair = [threading.Thread(target=work, args=(400,)) for _ in range(2)]
+start = time.perf_counter(); [t.start() for t in pair]; [t.join() for t in pair]
+print(one / (time.perf_counter() - start))
+"""
+
+
+def write(folder: Path, rows: int) -> None:
+    """The files, a row group at a time."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    for i, start in enumerate(range(0, rows, FILE)):
+        writer = None
+        for begin in range(start, min(start + FILE, rows), GROUP):
+            n = min(GROUP, rows - begin, start + FILE - begin)
+            y = rng.integers(0, 3, n)
+            columns = {}
+            for j in range(10):
+                codes = (rng.integers(0, 2 + j, n) + (rng.random(n) < 0.3) * y) % (2 + j)
+                levels = pa.array([f"level {k}" for k in range(2 + j)])
+                columns[f"c{j}"] = pa.DictionaryArray.from_arrays(
+                    pa.array(codes.astype(np.int32), mask=rng.random(n) < 0.05), levels
+                ).cast(pa.string())
+            for j in range(5):
+                columns[f"x{j}"] = pa.array(rng.normal(100.0 * j, 1.0 + j, n) + y)
+            columns["y"] = pa.DictionaryArray.from_arrays(pa.array(y), pa.array(["low", "middle", "high"])).cast(
+                pa.string()
+            )
+            table = pa.table(columns)
+            writer = writer or pq.ParquetWriter(folder / f"part{i:03}.parquet", table.schema)
+            writer.write_table(table, row_group_size=GROUP)
+        if writer is not None:
+            writer.close()
+
+
+def measured(code: str, *arguments: str) -> tuple[int, float, float, float, float]:
+    """Rows, megabytes before and at the peak, seconds by the clock and of the processor, of a process of its own."""
+    ran = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    rows, before, peak, clock, cpu = json.loads(ran.stdout)
+    return rows, before, peak, clock, cpu
+
+
+def lines(folder: Path, rows: int) -> list[float]:
+    """The table, printed; the peaks of ours."""
+    if not any(folder.glob("*.parquet")):
+        write(folder, rows)
+    gil = subprocess.run([sys.executable, "-c", GIL], capture_output=True, text=True, check=True).stdout
+    print(f"GIL: two threads of bincount do {float(gil):.2f} of the work of one in the same time")  # noqa: T201
+    print(f"{'':34}{'rows':>10}{'MB before':>11}{'peak':>7}{'s':>8}{'CPU s':>8}{'rows/s':>12}{'CPU ratio':>11}")  # noqa: T201
+    peaks: list[float] = []
+    for threads in ("1", "2"):
+        peer = measured(PEER, str(folder), threads)
+        for name, run in (
+            (f"pyarrow, {threads} thread(s)", peer),
+            (f"columns, {threads} thread(s)", measured(OURS, str(folder), threads, "columns")),
+            (f"pairs, {threads} thread(s)", measured(OURS, str(folder), threads, "pairs")),
+        ):
+            n, before, peak, clock, cpu = run
+            ratio = cpu / peer[4]
+            print(f"{name:34}{n:10d}{before:11.0f}{peak:7.0f}{clock:8.1f}{cpu:8.1f}{n / clock:12.0f}{ratio:11.2f}")  # noqa: T201
+            if run is not peer:
+                assert n == rows
+                peaks.append(peak)
+    return peaks
+
+
+@pytest.mark.bench
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    assert max(lines(tmp_path, ROWS)) < MEGABYTES
+
+
+if __name__ == "__main__":
+    how_many = int(float(sys.argv[1])) if len(sys.argv) > 1 else ROWS
+    if len(sys.argv) > 2:
+        kept = Path(sys.argv[2])
+        kept.mkdir(parents=True, exist_ok=True)
+        assert max(lines(kept, how_many)) < MEGABYTES
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            assert max(lines(Path(scratch), how_many)) < MEGABYTES

@@ -1,0 +1,569 @@
+"""Statistics counted block by block are those of a fit on all rows, and nothing that goes wrong is half counted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bayes_engine import (
+    AODE,
+    SPODE,
+    TAN,
+    FisherDiscriminant,
+    KDependence,
+    LinearDiscriminantAnalysis,
+    NaiveBayes,
+    QuadraticDiscriminantAnalysis,
+    Schema,
+    StoreError,
+    Variable,
+    collect_batches,
+    collect_csv,
+    collect_parquet,
+)
+from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, SchemaMismatch, TableError
+from bayes_engine.progress import Cancelled, watching
+from bayes_engine.scale import Progress, scan
+from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.partial import MergeTree, PartialNode
+from bayes_engine.store.statistics import load_partial
+from tests.conftest import ROOT
+
+
+def rows(n: int, seed: int = 0) -> pd.DataFrame:
+    """Levels, a declared domain, truth values, numbers far from 0, whole numbers, missing cells, classes, weights."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({
+        "sound": rng.choice(["dull", "crisp", "浊响"], n),
+        "touch": pd.Categorical(rng.choice(["hard", "soft"], n), categories=["soft", "hard", "none"]),
+        "ripe": rng.random(n) < 0.4,
+        "mass": rng.normal(1e6, 1.0, n),
+        "seeds": rng.integers(0, 40, n),
+        "good": rng.choice(["no", "yes", "perhaps"], n, p=[0.6, 0.3, 0.1]),
+        "times": rng.integers(0, 4, n),
+    })  # fmt: skip
+    frame.loc[rng.random(n) < 0.1, "sound"] = None
+    frame.loc[rng.random(n) < 0.1, "mass"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "touch"] = None
+    return frame
+
+
+def features(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns=["good", "times"])
+
+
+def files(frame: pd.DataFrame, folder: Path, *, group: int = 70) -> list[Path]:
+    """Three files in row groups."""
+    made = []
+    for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        made.append(folder / f"part{i}.parquet")
+        frame.iloc[part].to_parquet(made[-1], row_group_size=group)
+    return made
+
+
+def assert_as_fitted(stats: SufficientStatistics, fitted: SufficientStatistics) -> None:
+    """Domains and counts are the same, moments to 1e-12."""
+    assert [(v.name, v.kind, v.levels, v.declared) for v in stats.schema] == [
+        (v.name, v.kind, v.levels, v.declared) for v in fitted.schema
+    ]
+    assert stats.target == fitted.target
+    np.testing.assert_array_equal(stats.class_weight, fitted.class_weight)
+    assert stats.counts.tables.keys() == fitted.counts.tables.keys()
+    for name, table in fitted.counts.tables.items():
+        np.testing.assert_array_equal(stats.counts.tables[name], table)
+    for name in fitted.moments.names:
+        ours, theirs = stats.moments.column(name), fitted.moments.column(name)
+        np.testing.assert_array_equal(ours.weight, theirs.weight)
+        np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-12)
+        np.testing.assert_allclose(ours.m2, theirs.m2, rtol=1e-12)
+
+
+def bits(stats: SufficientStatistics) -> list[bytes]:
+    """Every number of the statistics, to the last bit."""
+    arrays = [stats.class_weight, *stats.counts.tables.values(), *stats.families.tables.values()]
+    arrays += [stats.moments.pivot, stats.moments.weight, stats.moments.mean, stats.moments.m2]
+    return [repr(stats.schema).encode(), *(a.tobytes() for a in arrays)]
+
+
+def test_what_blocks_count_is_what_a_fit_counts(tmp_path: Path) -> None:
+    """Weighted; missing cells keep their slot, and a resumed or threaded run gives the same bits."""
+    frame = rows(400)
+    made = files(frame, tmp_path)
+    stats = collect_parquet(made, target="good", weight="times", threads=2)
+    model = NaiveBayes().fit(features(frame), frame["good"], frame["times"])
+    assert_as_fitted(stats, model.stats_)
+    lost = frame["times"][frame["sound"].isna()].sum()
+    assert stats.counts.tables["sound"][:, 0].sum() == lost > 0
+    assert bits(collect_parquet(made, target="good", weight="times", threads=1)) == bits(stats)
+    ours = NaiveBayes().fit_stats(stats).predict_proba(features(frame))
+    np.testing.assert_allclose(ours, model.predict_proba(features(frame)), rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_the_tree_is_the_same_in_whatever_order_blocks_come(seed: int) -> None:
+    """Moments too, of fractional weights too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    frames = [rows(50, seed=i) for i in range(n)]
+    leaves = [collect_batches([f.assign(times=f["times"] / 3 + 0.1)], target="good", weight="times") for f in frames]
+    nodes = [PartialNode(0, 0, i, i + 1, 50, stats) for i, stats in enumerate(leaves)]
+    in_turn, shuffled = MergeTree(), MergeTree()
+    for node in nodes:
+        in_turn.add(node)
+    for i in rng.permutation(n):
+        shuffled.add(nodes[i])
+    a, b = in_turn.total(), shuffled.total()
+    assert a is not None and b is not None and bits(a) == bits(b)
+    assert [(n.start, n.stop) for n in in_turn.nodes] == [(n.start, n.stop) for n in shuffled.nodes]
+    assert len(in_turn.nodes) == n.bit_count()
+
+
+@pytest.mark.slow
+def test_frames_batches_and_csv_count_the_same(tmp_path: Path) -> None:
+    frame = rows(1000)
+    fitted = NaiveBayes().fit(features(frame), frame["good"], frame["times"]).stats_
+    pieces = [frame[i : i + 130].reset_index(drop=True) for i in range(0, 1000, 130)]
+    tables = [pa.Table.from_pandas(p, preserve_index=False) for p in pieces]
+    batches = pa.Table.from_pandas(frame, preserve_index=False).to_batches(90)
+    for yielded in (pieces, tables, batches):
+        assert_as_fitted(collect_batches(iter(yielded), target="good", weight="times"), fitted)
+    plain = frame.astype({"touch": object})
+    fitted = NaiveBayes().fit(features(plain), plain["good"], plain["times"]).stats_
+    of_polars = (pl.from_pandas(plain[i : i + 200]) for i in range(0, 1000, 200))
+    assert_as_fitted(collect_batches(of_polars, target="good", weight="times"), fitted)
+    for suffix in ("csv", "csv.gz"):
+        frame.to_csv(tmp_path / f"a.{suffix}", index=False)
+        read = pd.read_csv(tmp_path / f"a.{suffix}")
+        fitted = NaiveBayes().fit(features(read), read["good"], read["times"]).stats_
+        assert_as_fitted(collect_csv(tmp_path / f"a.{suffix}", target="good", weight="times"), fitted)
+
+
+@pytest.mark.slow
+def test_csv_in_several_blocks_breaks_no_quoted_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayes_engine.scale import sources
+
+    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    frame = rows(3000)
+    frame.loc[::7, "sound"] = 'dull,\n"very"'
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    read = pd.read_csv(tmp_path / "a.csv")
+    seen: list[Progress] = []
+    stats = collect_csv(tmp_path / "a.csv", target="good", weight="times", progress=seen.append)
+    assert_as_fitted(stats, NaiveBayes().fit(features(read), read["good"], read["times"]).stats_)
+    assert seen[-1].rows == 3000 and seen[-1].share == 1.0 and len(seen) > 5
+
+
+MODELS: list[tuple[Any, str]] = [
+    (NaiveBayes(), "columns"),
+    (NaiveBayes(alpha=0.5, missing="category", priors="laplace"), "columns"),
+    (SPODE("sound", discretize=None), "pairs"),
+    (TAN(discretize=None), "pairs"),
+    (AODE(discretize=None), "pairs"),
+    (KDependence(1, discretize=None), "pairs"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "want"), MODELS, ids=lambda v: type(v).__name__)
+def test_a_model_of_the_statistics_is_the_model_of_the_rows(model: Any, want: str, tmp_path: Path) -> None:
+    frame = rows(1200)
+    stats = collect_parquet(files(frame, tmp_path), target="good", weight="times", want=want)
+    ours = type(model)(**model.get_params()).fit_stats(stats)
+    theirs = model.fit(features(frame), frame["good"], frame["times"])
+    if want == "pairs":
+        for name, table in theirs.stats_.families.tables.items():
+            np.testing.assert_array_equal(stats.families.tables[name], table)
+    if isinstance(model, TAN):
+        assert ours.tree_ == theirs.tree_
+    log_p = ours.predict_joint_log_proba(features(frame))
+    np.testing.assert_allclose(log_p, theirs.predict_joint_log_proba(features(frame)), rtol=1e-11, atol=1e-11)
+    assert (ours.predict(features(frame)) == theirs.predict(features(frame))).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), FisherDiscriminant(),
+     LinearDiscriminantAnalysis(shrinkage="oas")],
+    ids=lambda v: type(v).__name__,
+)  # fmt: skip
+def test_discriminants_of_scatter_matrices_are_those_of_the_rows(model: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(50, 3, (900, 3)), columns=["a", "b", "c"])
+    frame["good"] = np.where(frame["a"] + rng.normal(0, 3, 900) > 50, "yes", "no")
+    stats = collect_parquet(files(frame, tmp_path), target="good", want="scatter")
+    X = frame[["a", "b", "c"]]
+    ours = type(model)(**model.get_params()).fit_stats(stats)
+    theirs = model.fit(X, frame["good"])
+    assert (ours.predict(X) == theirs.predict(X)).all()
+    if hasattr(ours, "scalings_"):
+        np.testing.assert_allclose(ours.scalings_, theirs.scalings_, rtol=1e-11, atol=1e-12)
+    if hasattr(ours, "covariance_"):
+        np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_a_schema_says_levels_intervals_and_whole_numbers(tmp_path: Path) -> None:
+    frame = rows(900)
+    cut = Variable("mass", "continuous", ("low", "high"), declared=True, cuts=(1e6,))
+    schema = Schema(
+        (
+            Variable("seeds", "categorical", (5, 3)),
+            cut,
+            Variable("ripe", "binary", (False, True)),
+            Variable("good", "categorical", role="target"),
+        )
+    )
+    stats = collect_parquet(files(frame, tmp_path), schema=schema)
+    fitted = NaiveBayes(schema=schema).fit(features(frame), frame["good"]).stats_
+    assert_as_fitted(stats, fitted)
+    assert stats.schema["seeds"].levels[:2] == (5, 3)
+    counted = Schema((Variable("seeds", "count", likelihood="poisson"),))
+    stats = collect_parquet(tmp_path, target="good", schema=counted)
+    fitted = NaiveBayes(likelihoods={"seeds": "poisson"}).fit(frame[["seeds"]], frame["good"]).stats_
+    np.testing.assert_array_equal(stats.values.columns["seeds"].weight, fitted.values.columns["seeds"].weight)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [1.0, 1e3])
+def test_moments_keep_their_digits_far_from_zero(share: float, tmp_path: Path) -> None:
+    """N(1e9, 1) by blocks whose means wander by so many standard deviations, beside sums of whole numbers."""
+    from fractions import Fraction
+
+    rng = np.random.default_rng(3)
+    x = np.round(rng.normal(0, 1, 600) * 2**20) / 2**20 + np.repeat(rng.normal(0, share, 6), 100).round() + 1e9
+    frame = pd.DataFrame({"x": x, "good": np.tile(["a", "b"], 300)})
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=100)
+    got = collect_parquet(tmp_path / "a.parquet", target="good").moments.column("x")
+    for c in range(2):
+        exact = [Fraction(float(v)) for v in x[c::2]]
+        mean = sum(exact) / len(exact)
+        m2 = float(sum((v - mean) ** 2 for v in exact))
+        assert got.m2[c] == pytest.approx(m2, rel=1e-12)
+        assert got.mean[c] == pytest.approx(float(mean), rel=1e-12)
+
+
+# broken off and taken up again --------------------------------------------------------------------------------------
+
+
+class Enough(Exception):
+    pass
+
+
+def after(n: int) -> Any:
+    """Stops the pass when so many rows are counted."""
+
+    def look(far: Progress) -> None:
+        if far.rows >= n:
+            raise Enough
+
+    return look
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("want", ["columns", "pairs"])
+def test_a_pass_that_is_broken_off_goes_on_to_the_same_bits(want: str, tmp_path: Path) -> None:
+    made = files(rows(1500), tmp_path, group=60)
+    whole = collect_parquet(made, target="good", weight="times", want=want)
+    kept = tmp_path / "part.bayes"
+    for n in (100, 700):
+        with pytest.raises(Enough):
+            collect_parquet(made, target="good", weight="times", want=want, resume=kept, progress=after(n), threads=2)
+        assert n <= sum(node.rows for node in load_partial(kept).nodes) < 1500
+    far: list[Progress] = []
+    again = collect_parquet(made, target="good", weight="times", want=want, resume=kept, progress=far.append)
+    assert bits(again) == bits(whole)
+    assert far[0].rows > 700 and far[-1].rows == 1500 and far[-1].rows_now < 800 and far[-1].left == 0.0
+    rows(200, seed=9).to_parquet(tmp_path / "part3.parquet")  # a file more: the others are not counted again
+    more = [*made, tmp_path / "part3.parquet"]
+    assert bits(collect_parquet(more, target="good", weight="times", want=want, resume=kept)) == bits(
+        collect_parquet(more, target="good", weight="times", want=want)
+    )
+
+
+@pytest.mark.slow
+def test_a_watcher_calls_it_off_and_what_was_counted_is_kept(tmp_path: Path) -> None:
+    made = files(rows(1500), tmp_path, group=60)
+    kept, far = tmp_path / "part.bayes", list[float]()
+    with pytest.raises(Cancelled), watching(lambda: bool(far and far[-1] > 200), lambda d, t: far.append(d), pace=0.0):
+        collect_parquet(made, target="good", resume=kept)
+    assert 200 < sum(node.rows for node in load_partial(kept).nodes) < 1500
+    assert bits(collect_parquet(made, target="good", resume=kept)) == bits(collect_parquet(made, target="good"))
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_what_it_saved(tmp_path: Path) -> None:
+    made = files(rows(3000), tmp_path, group=20)
+    kept = tmp_path / "part.bayes"
+    code = (
+        "import sys, time\nfrom bayes_engine import collect_parquet\nfrom bayes_engine.scale import scan\n"
+        "scan.SAVED_EACH = 0.0\n"
+        "collect_parquet(sys.argv[2:], target='good', resume=sys.argv[1], progress=lambda far: time.sleep(0.05))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(kept), *map(str, made)], cwd=ROOT)
+    while not kept.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 0 < sum(node.rows for node in load_partial(kept).nodes) < 3000
+    assert bits(collect_parquet(made, target="good", resume=kept)) == bits(collect_parquet(made, target="good"))
+
+
+@pytest.mark.slow
+def test_csv_and_batches_are_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayes_engine.scale import sources
+
+    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    frame = rows(3000)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    pieces = [frame[i : i + 100] for i in range(0, 3000, 100)]
+    kept = tmp_path / "part.bayes"
+    with pytest.raises(Enough):
+        collect_csv(tmp_path / "a.csv", target="good", resume=kept, progress=after(800), threads=1)
+    assert bits(collect_csv(tmp_path / "a.csv", target="good", resume=kept)) == bits(
+        collect_csv(tmp_path / "a.csv", target="good")
+    )
+    kept.unlink()
+    with pytest.raises(Enough):
+        collect_batches(pieces, target="good", resume=kept, progress=after(800), threads=1)
+    assert bits(collect_batches(pieces, target="good", resume=kept)) == bits(collect_batches(pieces, target="good"))
+    frame[:1000].to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(StoreError, match="changed since"):
+        collect_csv(tmp_path / "a.csv", target="good", resume=kept)
+
+
+@pytest.mark.slow
+def test_a_count_of_another_question_is_refused_and_one_of_changed_files_counted_anew(tmp_path: Path) -> None:
+    frame = rows(900)
+    made = files(frame, tmp_path)
+    kept = tmp_path / "part.bayes"
+    collect_parquet(made, target="good", resume=kept)
+    for ask in ({"weight": "times"}, {"want": "pairs"}, {"columns": ["sound"]}):
+        with pytest.raises(StoreError, match="holds a count with another"):
+            collect_parquet(made, target="good", resume=kept, **ask)  # type: ignore[arg-type]
+    changed = frame[600:].assign(seeds=7)
+    changed.to_parquet(made[2], row_group_size=70)
+    assert bits(collect_parquet(made, target="good", resume=kept)) == bits(collect_parquet(made, target="good"))
+    for path in made:
+        os.utime(path, ns=(0, 0))
+    with pytest.raises(StoreError, match="files that have changed since"):
+        collect_parquet(made, target="good", resume=kept)
+    (tmp_path / "other").write_bytes(NaiveBayes().fit(features(frame), frame["good"]) and b"bayes")
+    with pytest.raises(StoreError):
+        collect_parquet(made, target="good", resume=tmp_path / "other")
+    assert (tmp_path / "other").read_bytes() == b"bayes"
+    with pytest.raises(StoreError, match="there is no folder"):
+        collect_parquet(made, target="good", resume=tmp_path / "nowhere" / "part.bayes")
+
+
+@pytest.mark.slow
+def test_nothing_half_written_stays_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = files(rows(900), tmp_path)
+    kept = tmp_path / "part.bayes"
+    with pytest.raises(Enough):
+        collect_parquet(made, target="good", resume=kept, progress=after(100), threads=1)
+    before = kept.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bayes_engine.store.container.os.fsync", full)
+    with pytest.raises(StoreError, match=r"part\.bayes' cannot be written: .*No space left"):
+        collect_parquet(made, target="good", resume=kept)
+    assert kept.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["part.bayes", *(p.name for p in made)]
+
+
+# what is refused, and how it is said --------------------------------------------------------------------------------
+
+
+def refused(error: type[BaseException], path: Any, **ask: Any) -> str:
+    with pytest.raises(error) as caught:
+        collect_parquet(path, target="good", **ask)
+    assert isinstance(caught.value, BayesEngineError)
+    return str(caught.value)
+
+
+@pytest.mark.slow
+def test_two_types_for_one_level_are_named_with_both_files(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pd.DataFrame({"size": [1, 2], "good": ["y", "n"]}).to_parquet(a)
+    pd.DataFrame({"size": ["1", "2"], "good": ["y", "n"]}).to_parquet(b)
+    text = refused(SchemaMismatch, [a, b])
+    assert "'size' holds numbers in 'a.parquet' and strings in 'b.parquet'" in text
+    pd.DataFrame({"size": [1, 2], "good": [1, 0]}).to_parquet(b)
+    assert "'good' holds strings in 'a.parquet' and numbers in 'b.parquet'" in refused(SchemaMismatch, [a, b])
+    frames = iter([pd.DataFrame({"s": ["1", "2"], "good": [0, 1]}), pd.DataFrame({"s": [1, 2], "good": [0, 1]})])
+    with pytest.raises(SchemaMismatch, match="strings in 'batch 1' and numbers in 'batch 2'"):
+        collect_batches(frames, target="good")
+    with pytest.raises(TableError, match="batch 1 is a DataFrame that cannot be read"):
+        collect_batches([pd.DataFrame({"s": [1, "1"], "good": [0, 1]})], target="good")
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_text("size,good\n1,y\n2,n\n")
+    b.write_text("size,good\nsmall,y\n2,n\n")
+    with pytest.raises(SchemaMismatch, match=r"numbers in 'a\.csv' and strings in 'b\.csv'"):
+        collect_csv([a, b], target="good")
+
+
+@pytest.mark.slow
+def test_a_column_that_one_file_lacks_is_named(tmp_path: Path) -> None:
+    made = files(rows(300), tmp_path)
+    rows(300).drop(columns="mass").to_parquet(made[1])
+    assert "'mass' is not in 'part1.parquet', and 'part0.parquet' has it" in refused(TableError, made)
+    rows(300).assign(more=1).to_parquet(made[1])
+    assert "'more' is not in 'part0.parquet', and 'part1.parquet' has it" in refused(TableError, made)
+    assert collect_parquet(made, target="good", columns=["sound", "mass"]).schema.names == ("sound", "mass")
+    assert "there is no column 'nothing'" in refused(TableError, made, columns=["nothing"])
+    pd.DataFrame({"day": pd.to_datetime(["2026-01-01"]), "good": ["y"]}).to_parquet(tmp_path / "d.parquet")
+    assert "'day' in 'd.parquet' is of the type timestamp" in refused(TableError, tmp_path / "d.parquet")
+
+
+@pytest.mark.slow
+def test_numbers_of_two_widths_levels_of_two_dictionaries_and_empty_columns_merge(tmp_path: Path) -> None:
+    a = pd.DataFrame({"x": np.array([1, 2, 3, 5], dtype=np.int8), "t": pd.Categorical(["u", "v", "u", "v"]),
+                      "e": pd.Series([None] * 4, dtype=object), "good": ["y", "n", "y", "n"]})  # fmt: skip
+    b = pd.DataFrame({"x": [0.5, np.nan, 2.0, 3.0], "t": pd.Categorical(["w", "v", None, "w"]),
+                      "e": ["p", None, "q", "p"], "good": ["y", "n", "m", "m"]})  # fmt: skip
+    a.to_parquet(tmp_path / "a.parquet")
+    b.to_parquet(tmp_path / "b.parquet")
+    whole = pd.concat([a, b], ignore_index=True)
+    fitted = NaiveBayes().fit(whole.drop(columns="good"), whole["good"]).stats_
+    assert_as_fitted(collect_parquet(tmp_path, target="good"), fitted)
+
+
+@pytest.mark.slow
+def test_a_truncated_file_is_named_before_a_row_is_counted(tmp_path: Path) -> None:
+    made = files(rows(300), tmp_path)
+    made[1].write_bytes(made[1].read_bytes()[:-200])
+    kept = tmp_path / "part.bayes"
+    assert "'part1.parquet' cannot be read as Parquet" in refused(ReadError, made, resume=kept)
+    assert not kept.exists()
+
+
+def spoil(path: Path, group: int) -> None:
+    """Overwrites the first page of a column in one row group."""
+    column = pq.ParquetFile(path).metadata.row_group(group).column(3)
+    start = column.dictionary_page_offset or column.data_page_offset
+    data = bytearray(path.read_bytes())
+    data[start : start + 40] = b"\xff" * 40
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.slow
+def test_a_damaged_row_group_is_named_and_what_was_counted_goes_on(tmp_path: Path) -> None:
+    frame = rows(900)
+    made = files(frame, tmp_path, group=100)
+    sound = made[1].read_bytes()
+    spoil(made[1], 1)
+    kept = tmp_path / "part.bayes"
+    assert "'part1.parquet', row group 2 of 3: " in refused(ReadError, made, resume=kept, threads=1)
+    nodes = load_partial(kept).nodes
+    assert sum(node.rows for node in nodes) >= 300 and (1, 1) not in MergeTree(nodes)
+    made[1].write_bytes(sound)
+    far: list[Progress] = []
+    stats = collect_parquet(made, target="good", resume=kept, progress=far.append)
+    assert bits(stats) == bits(collect_parquet(made, target="good")) and far[-1].rows_now <= 600
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("mass", np.inf, "column 'mass' holds infinity or a value too large to be squared in row 251"),
+        ("good", None, "the target 'good' has no value in row 251"),
+        ("times", -1, "the weight 'times' is missing, below 0 or too large in row 251"),
+        ("times", None, "the weight 'times' is missing, below 0 or too large in row 251"),
+    ],
+)
+def test_a_cell_that_a_fit_refuses_is_named_by_file_row_group_and_row(
+    column: str, value: Any, said: str, tmp_path: Path
+) -> None:
+    frame = rows(400).astype({"times": float})
+    frame.loc[250, column] = value
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=100)
+    text = refused(ReadError, tmp_path / "a.parquet", weight="times", resume=tmp_path / "part.bayes", threads=1)
+    assert text.startswith(f"'a.parquet', row group 3 of 4: {said}")
+    assert next((n.start, n.stop) for n in load_partial(tmp_path / "part.bayes").nodes) == (0, 2)
+
+
+@pytest.mark.slow
+def test_what_needs_the_rows_is_refused_in_words(tmp_path: Path) -> None:
+    made = files(rows(300), tmp_path)
+    pairs = collect_parquet(made, target="good", want="pairs")
+    plain = collect_parquet(made, target="good")
+    for model, stats, said in (
+        (SPODE(discretize=None), pairs, "needs the rows"),
+        (KDependence(2, discretize=None), pairs, "needs the rows"),
+        (TAN(), pairs, "discretize='mdlp' needs the rows, and column 'mass' is counted as numbers"),
+        (NaiveBayes(discretize="quantile"), plain, "discretize='quantile' needs the rows"),
+        (TAN(discretize=None), plain, "no tables of pairs"),
+        (LinearDiscriminantAnalysis(), plain, "no scatter matrices"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            model.fit_stats(stats)
+    with pytest.raises(TableError, match="column 'sound' has missing cells"):
+        NaiveBayes(missing="error").fit_stats(plain)
+    with pytest.raises(TableError, match="1 class"):
+        NaiveBayes().fit_stats(collect_batches([rows(50).assign(good="y")], target="good"))
+    assert "discriminant analysis needs numbers" in refused(
+        BayesEngineError, made, want="scatter", columns=["seeds", "sound"]
+    )
+    assert "'mass' has no value in row" in refused(ReadError, made, want="scatter", columns=["mass"])
+    for ask, said in (({"want": "all"}, "want"), ({"threads": 0}, "threads=0"), ({"columns": ["a", "a"]}, "twice")):
+        assert said in refused(ParameterError, made, **ask)  # type: ignore[arg-type]
+    assert "named twice" in refused(ParameterError, [*made, made[0]])
+    assert "there is no file" in refused(ReadError, tmp_path / "nothing.parquet")
+
+
+@pytest.mark.slow
+def test_without_pyarrow_the_library_imports_and_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\nimport bayes_engine as b\n"
+        "b.NaiveBayes().fit([['a'], ['b']], [0, 1])\n"
+        "try: b.collect_parquet(sys.argv[1], target='y')\nexcept b.BayesEngineError as e: print(e)"
+    )
+    (tmp_path / "a.parquet").write_bytes(b"")
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "pip install 'bayes-engine[scale]'" in ran.stdout
+
+
+@pytest.mark.slow
+def test_an_iterator_that_fails_leaves_what_was_counted(tmp_path: Path) -> None:
+    def broken() -> Iterator[pd.DataFrame]:
+        yield from (rows(50, seed=i) for i in range(4))
+        raise OSError("the line is cut")
+
+    kept = tmp_path / "part.bayes"
+    with pytest.raises(OSError, match="the line is cut"):
+        collect_batches(broken(), target="good", resume=kept)
+    assert sum(node.rows for node in load_partial(kept).nodes) == 200
+    again = collect_batches((rows(50, seed=i) for i in range(6)), target="good", resume=kept)
+    assert bits(again) == bits(collect_batches((rows(50, seed=i) for i in range(6)), target="good"))
+
+
+@pytest.mark.slow
+def test_batches_of_a_row_group_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts to the last bit, whatever the size of what is decoded at a time."""
+    made = files(rows(900), tmp_path, group=300)
+    whole = collect_parquet(made, target="good")
+    monkeypatch.setattr("bayes_engine.scale.sources.BATCH", 37)
+    assert_as_fitted(collect_parquet(made, target="good"), whole)
+    assert scan.BATCH == 2**17
