@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,10 @@ from scipy.special import digamma, polygamma
 
 from bayes_engine.factors import Row
 from bayes_engine.factors.columns import TermColumns
-from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Leaf, LeftOutRows, Numbers
+from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Leaf, LeftOutRows, Numbers, dot
 from bayes_engine.factors.posterior import CHUNK, JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Fraction, Source, fraction_of
-from bayes_engine.logspace import Array, log, log_sum
+from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import log_normalized, pseudo_counts, tilt, where_smoothed
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics
@@ -159,6 +159,24 @@ class TextLeaf(Leaf):
     @property
     def unsmoothed(self) -> bool:
         return bool((self.added.sum(axis=-1) == 0).any())
+
+    def log_likelihood(self, stats: SufficientStatistics) -> float:
+        """The words of each class, the orderings left out; of a Bernoulli each term that is there or is not."""
+        counts = stats.texts.columns[self.variable.name]
+        total = dot(counts.sums, self.terms.present)
+        return total if self.terms.absent is None else total + dot(counts.absent, self.terms.absent)
+
+    def log_prior_density(self, added: Any = 0.0) -> float:
+        """Dirichlet: Σ a log θ, of a Bernoulli's two levels each."""
+        if self.estimation.smoothing != "all":
+            return 0.0
+        if self.terms.absent is None:
+            return dot(np.broadcast_to(self.added, self.counts.sums.shape), self.terms.present)
+        added = np.broadcast_to(self.added, (*self.counts.sums.shape, 2))
+        return dot(added[..., 1], self.terms.present) + dot(added[..., 0], self.terms.absent)
+
+    def distance(self, other: TextLeaf) -> float:
+        return float(np.abs(exp(self.terms.present) - exp(other.terms.present)).max(initial=0.0))
 
     def posterior(self, target: Variable) -> TextPosterior:
         sums = self.counts.sums

@@ -71,8 +71,9 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
     ----------
     estimator : NaiveBayes (mixed tables; None takes its defaults), MultinomialNB or BernoulliNB (counts, CSR too). What
         is no maximum of a likelihood or a posterior is refused where a label is hidden: smoothing="zero-only",
-        variance="unbiased", cut points found by the labels; so are kernel densities and texts, for which there are no
-        steps. A class that falls on the variance floor has collapsed.
+        variance="unbiased", cut points found by the labels; so are kernel densities, for which there are no steps. The
+        vocabulary of a text is that of all rows, those without a label too. A class that falls on the variance floor
+        has collapsed.
     hidden : the value that stands for a hidden label, besides NaN and None.
     classes : None: those among the labels; a list of them; a number where all labels are hidden (they are then called
         0, 1, … in descending order of their weight, unless a start is given).
@@ -339,11 +340,6 @@ class HiddenLabels:
 
     def __init__(self, inner: GenerativeClassifier, table: Table, codes: NDArray[np.intp], weight: Array) -> None:
         for v in table.schema:
-            if v.textual:
-                raise ParameterError(
-                    "column '{column}' is a text, for which EM with hidden labels has no step; set it aside",
-                    column=v.name,
-                )
             if traits(v).by_value and not OF_VALUES[str(v.likelihood)].soft:
                 raise ParameterError(
                     "column '{column}' has the likelihood '{likelihood}', for which EM with hidden labels "
@@ -413,7 +409,7 @@ class HiddenLabels:
         nothing is."""
         inner: Any = self.inner
         if isinstance(inner, NaiveBayes):
-            counted = {v.name for v in inner.stats_.schema if v.discrete or traits(v).whole}
+            counted = {v.name for v in inner.stats_.schema if v.discrete or v.textual or traits(v).whole}
             smoothed = counted if inner.smoothing == "all" else set()
             return {name for name in smoothed if dirichlet(inner.alpha, name).amount > 0} or None
         alpha = alpha_of(inner, inner.stats_)

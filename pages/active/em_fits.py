@@ -26,12 +26,15 @@ from bayes_engine.models.em_runs import (
     run_with_hidden_labels,
     supervised_step,
 )
+from bayes_engine.models.labelled_curve import LabelledCurve, accuracy_by_labels
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import Conditional, Form
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.workbench.derivation.likelihoods import WordTable, likelihood
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
 from pages import active
 from pages.active.axes import discriminating
+from pages.active.models import read_as
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.job_queue import in_worker
@@ -293,7 +296,35 @@ def _hidden(table: active.FittableTable, labels: HiddenLabels) -> Any:
 
 
 def _estimator(table: active.FittableTable, labels: HiddenLabels) -> NaiveBayes:
-    return NaiveBayes(schema=table.parts.schema, tied_variance=labels.tied)
+    return NaiveBayes(schema=read_as(table.parts.schema, "words", "counts"), tied_variance=labels.tied)
+
+
+def words_of(table: active.FittableTable, labels: HiddenLabels) -> tuple[WordTable, ...]:
+    """The terms of each text in each class, as EM ended, the classes in the table's order."""
+    return _words(table, labels)
+
+
+@cached(max_entries=32)
+def _words(table: active.FittableTable, labels: HiddenLabels) -> tuple[WordTable, ...]:
+    model = fit_hidden_labels(table, labels).model.estimator_
+    tables = (likelihood(model, v.name, table.classes) for v in table.features if v.textual)
+    return tuple(one for one in tables if isinstance(one, WordTable))
+
+
+@cached(max_entries=16, activity=Message("fitting with more and more labels"))
+def labelled_curve(table: active.FittableTable, labels: HiddenLabels) -> LabelledCurve:
+    """Accuracy on rows held out with more and more labels, of naive Bayes and of EM; a job that can be cancelled."""
+    plain = replace(labels, share=0.0, flipped=())
+    return in_worker(
+        accuracy_by_labels,
+        table.parts.X,
+        table.parts.y,
+        _estimator(table, plain),
+        seed=plain.seed,
+        unlabeled_weight=plain.weight,
+        hard=plain.hard,
+        max_iter=MAX_HIDDEN,
+    )
 
 
 def hiding_film(table: active.FittableTable, labels: HiddenLabels) -> tuple[Film, list[int]]:

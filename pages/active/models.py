@@ -121,7 +121,8 @@ def _losses(rows: tuple[tuple[float, ...], ...], parts: Parts) -> LossMatrix:
     return LossMatrix((*classes, *further), classes, rows)
 
 
-def _read_as(schema: Schema, terms: str, counting: str) -> Schema:
+def read_as(schema: Schema, terms: str, counting: str) -> Schema:
+    """The schema with every text read so."""
     rule = replace(TERMS[terms], presence=counting == "once")
     how = "bernoulli" if counting == "bernoulli" else "multinomial"
     return Schema(tuple(replace(v, text=rule, likelihood=how) if v.textual else v for v in schema))
@@ -208,13 +209,13 @@ def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> Generat
     """The model before its fit; on a naive Bayes where the family stands on one."""
     if family == "complement":
         rest = {k: v for k, v in parameters.items() if k not in ("terms", "counting")}
-        read = _read_as(schema, parameters["terms"], parameters["counting"])
+        read = read_as(schema, parameters["terms"], parameters["counting"])
         return ComplementNaiveBayes(schema=read, **rest)
     if family not in NAIVE:
         return FAMILIES[family](schema=schema, **parameters)
     own = {k: v for k, v in parameters.items() if k in NAIVE[family] or k == "loss"}
     rest = {k: v for k, v in parameters.items() if k not in (*own, "terms", "counting")}
-    naive = NaiveBayes(schema=_read_as(schema, parameters["terms"], parameters["counting"]), **rest)
+    naive = NaiveBayes(schema=read_as(schema, parameters["terms"], parameters["counting"]), **rest)
     return naive if family == "naive-bayes" else FAMILIES[family](naive, **own)
 
 

@@ -180,7 +180,7 @@ def test_every_page_stands_on_an_uploaded_text(page: str) -> None:
     if page == "dependence":
         assert "is a text. Its words are taken as independent" in said(app)
     if page == "hidden":
-        assert "is a text, for which EM with hidden labels has no step" in said(app)
+        assert "that tell most**, by expected counts" in said(app)
 
 
 def test_a_word_is_looked_up_on_the_page_model() -> None:

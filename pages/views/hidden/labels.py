@@ -19,7 +19,7 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import bound_to, change, current, dark, end_page, sets, within_limits
-from pages.views.hidden import controls
+from pages.views.hidden import controls, labelled_texts
 from pages.views.hidden.player import Scene, player
 
 BANDS = 30
@@ -67,6 +67,8 @@ def some_labels_hidden(table: active.FittableTable) -> None:
     for note in study.notes:
         controls.engine_message(note)
     _came_out(table, labels, study, total)
+    labelled_texts.telling_words(table, labels, study)
+    labelled_texts.learning_curve(table, labels)
 
 
 def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> tuple[str, str] | None:
@@ -87,7 +89,7 @@ def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) ->
             **within_limits(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
         )
         st.slider(
-            _("Weight of a row without a label"),
+            _("Weight of the unlabelled rows"),
             step=0.05,
             help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
             **within_limits(keys.EM_WEIGHT, also=controls.AT_END),
