@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import lay_out
+from bayes_engine.table.column_notes import holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.decode import decode
 from bayes_engine.table.dialect import SAMPLE, cut
@@ -39,7 +40,7 @@ LEAST = 1_000_000
 """Bytes from which on a file is read so; the rules take little time for fewer."""
 _TOP, _BOTTOM = 300, 30
 """Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
-_BLOCK, _AHEAD = (1 << 18) - 128, 64
+_BLOCK, _AHEAD = 1 << 18, 64
 """Bytes that are looked at together (fewer than those that the app takes from the system each time: `launch.LARGE`),
 and how many of the next to see what they begin."""
 _MOST = 1e15
@@ -66,6 +67,15 @@ class _Form(NamedTuple):
     pointed: frozenset[str]
 
 
+class _Counts(NamedTuple):
+    """How many rows and empty cells a file has, the columns of cells in doubt, and whether there are quotes."""
+
+    rows: int
+    empty: int
+    doubtful: set[int]
+    quoted: bool
+
+
 def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
     r"""The table in a file that is long and proved to be clean, and its delimiter; None where anything is in doubt.
 
@@ -73,17 +83,17 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
     >>> list(table.frame.dtypes.astype(str).iloc[:1]), len(table.frame), table.notes, read_clean(b"size\n1\n")
     (['float64'], 140000, [], None)
     """
-    if len(data) < LEAST or (b"+" in data and _PLUS.search(data)):
+    if len(data) < LEAST:
         return None
     form = _form(data)
     counted = form and _counted(data, form)
     if not form or not counted:
         return None
-    check_size(counted[0], len(form.names))
-    if (read := _columns(data, form, *counted)) is None:
+    check_size(counted.rows, len(form.names))
+    if (read := _columns(data, form, counted)) is None:
         return None
     texts, pointed = read
-    if counted[0] <= ADDED_UP and _may_sum_up(texts[form.names[0]]):
+    if counted.rows <= ADDED_UP and _may_sum_up(texts[form.names[0]]):
         return None
     table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not pointed)
     return (table, form.delimiter) if table.mark == "." else None
@@ -108,6 +118,7 @@ def _form(data: bytes) -> _Form | None:
             return None
         place = np.arange(len(grid.widths))
         grid = grid.kept((place <= _TOP) | (place >= len(place) - _BOTTOM))
+        grid = grid._replace(cells=grid.cells.astype(object))  # few cells: every step is shorter than with Arrow's
         layout, rows, line = lay_out(grid, None, dialect.delimiter, notes)
     except ReadError:
         return None
@@ -139,95 +150,179 @@ def _repeated(data: bytes) -> bool:
     return data.find(b"\n" + data[: data.index(b"\n")].rstrip(b"\r")) >= 0
 
 
-def _counted(data: bytes, form: _Form) -> tuple[int, int, set[int]] | None:
-    """How many rows and how many empty cells a file has, and the columns of cells in doubt; None where a byte speaks of
-    what is not clean, or where the lines together have not the cells of its columns."""
+def _counted(data: bytes, form: _Form) -> _Counts | None:
+    """What is counted of a file; None where a byte speaks of what is not clean, or where the lines together have not
+    the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
-    there = frozenset(c for c in b' "-\r' if data.find(c) >= 0)
-    quoted, letters = ord('"') in there, None if data.isascii() else _Letters()
-    ends = marks = returns = plain = empty = 0
-    within = False  # a quoted cell, where a block begins
+    letters, look = _Letters(), _Look()
+    last = len(form.names) - 1
+    ends = marks = returns = controls = empty = 0
+    within = quoted = False  # a quoted cell, where a block begins; and any
     doubtful = set[int]()
     for start in range(0, len(array), _BLOCK):
         tick(start, 3 * len(array))
-        block = array[start : start + _BLOCK + _AHEAD]
         here = min(_BLOCK, len(array) - start)
-        if letters and not letters.are_all(block[:here], last=start + here == len(array)):
+        there = frozenset(c for c in b' "+-E\r~\x7f' if data.find(c, start, start + _BLOCK + _AHEAD) >= 0)
+        if not there.isdisjoint(b"~\x7f") or (
+            ord("+") in there and _PLUS.search(data, max(start - 2, 0), start + here)
+        ):
             return None
-        if ended := len(block) < _BLOCK + _AHEAD:
-            block = np.append(block, np.zeros(_AHEAD + -len(block) % 8, dtype=np.uint8))
-        end, mark = block == ord("\n"), block == ord(form.delimiter)
-        stop = end
+        look.at(array[start : start + _BLOCK + _AHEAD])
+        own = slice(-(-here // 64))  # the words of these bytes, without those that the next block begins with
+        if not letters.are_all(look, array[start : start + here], last=start + here == len(array)):
+            return None
+        end, mark, nothing = look.is_(ord("\n")), look.is_(ord(form.delimiter)), np.zeros(look.words, dtype=np.uint64)
+        stop, inside = end, nothing
         if ord("\r") in there:
-            back = block == ord("\r")
-            returns += int(np.count_nonzero(back[:here]))
-            if (back[:here] & ~end[1 : here + 1]).any():
+            back = look.is_(ord("\r"))
+            returns += _number(back[own])
+            if (back & ~_next(end))[own].any():
                 return None
             stop = end | back
-        apart = stop | mark
-        begins = apart
-        if quoted:
-            quote = block == ord('"')
+        apart = begins = stop | mark
+        if within or ord('"') in there:
+            quoted, quote = True, look.is_(ord('"'))
             inside = _inside(quote, within)
-            if not _regular(quote, inside, apart, block == 0 if ended else None) or (inside & stop)[:here].any():
+            if not _regular(quote, inside, apart, look.over()) or (inside & stop)[own].any():
                 return None
-            within = bool(inside[here - 1])
-            mark &= ~inside
+            within = bool(inside[(here - 1) // 64] >> np.uint64((here - 1) % 64) & np.uint64(1))
+            mark = mark & ~inside
             apart = stop | mark
-            begins = apart.copy()
-            begins[1:] |= quote[1:] & apart[:-1]
-        if len(at := _in_doubt(block, begins, there)):
-            before = np.cumsum(mark)[at] + marks - (len(form.names) - 1) * (np.cumsum(end)[at] + ends)
-            doubtful.update(np.unique(before).tolist())
-        plain += int(np.count_nonzero(block[:here] - np.uint8(ord(" ")) < ord("~") - ord(" ")))
-        ends += int(np.count_nonzero(end[:here]))
-        marks += int(np.count_nonzero(mark[:here]))
-        empty += int(np.count_nonzero(apart[:here] & apart[1 : here + 1]))
+            begins = apart | (quote & _last(apart))
+        if len(at := _in_doubt(look, begins, there)):
+            doubtful.update(np.unique(_rank(mark, at) + marks - last * (_rank(end, at) + ends)).tolist())
+        controls += _number(look.below(ord(" "))[own]) - (64 * own.stop - here)  # beyond the end all are 0
+        ends += _number(end[own])
+        marks += _number(mark[own])
+        empty += _number((apart & _next(apart))[own])
     lines = ends + (not data.endswith(b"\n"))
-    expected = (len(form.names) - 1) * lines
-    if within or data.endswith(form.delimiter.encode()) or marks != expected or returns not in (0, ends):
+    if within or data.endswith(form.delimiter.encode()) or marks != last * lines or returns not in (0, ends):
         return None
-    beyond = letters.bytes if letters else 0
-    if plain + beyond + ends + returns + (marks if form.delimiter == "\t" else 0) != len(data):
-        return None  # other control characters, or what begins with a tilde
-    if letters and letters.in_doubt(data):
+    if controls != ends + returns + (marks if form.delimiter == "\t" else 0):
+        return None
+    if letters.in_doubt(data):
         return None
     if not doubtful <= set(range(len(form.names))):
         return None  # lines above have not the cells of the columns
-    return lines - 1, empty - returns, doubtful
+    return _Counts(lines - 1, empty - returns, doubtful, quoted)
 
 
-def _inside(quote: NDArray[np.bool_], within: bool) -> NDArray[np.bool_]:
-    """For every byte whether, after it, a quoted cell goes on; `within` one before the first. Of 64 bytes at once (the
-    parity of all bits up to each one), four times as fast as `np.logical_xor.accumulate`.
+Bits = NDArray[np.uint64]
+"""What holds of each of many bytes in a row: 64 in a word, the first one lowest. All that is asked of neighbours costs
+an eighth of what it does of bytes."""
 
-    >>> _inside(np.array([False, True, False, True, True]), False).tolist()
-    [False, True, True, False, True]
+
+class _Look:
+    """Some bytes in a row, and which of them are what is asked for; beyond their end there are zeros."""
+
+    def __init__(self) -> None:
+        most = _BLOCK + _AHEAD
+        self._padded, self._less, self._found = np.zeros(most, np.uint8), np.empty(most, np.uint8), np.empty(most, bool)
+        self._block, self._length = self._padded, 0
+        self.words = most // 64
+
+    def at(self, block: NDArray[np.uint8]) -> None:
+        """Look at these bytes, which are `_BLOCK` and `_AHEAD`, or the last."""
+        self._block, self._length = block, len(block)
+        if len(block) < len(self._padded):
+            self._padded[: len(block)], self._padded[len(block) :] = block, 0
+            self._block = self._padded
+
+    def over(self) -> Bits | None:
+        """Where the bytes are over; None where they may not be."""
+        return None if self._block is not self._padded else self.is_(0)
+
+    def _packed(self) -> Bits:
+        return np.packbits(self._found, bitorder="little").view("<u8")
+
+    def is_(self, byte: int) -> Bits:
+        np.equal(self._block, np.uint8(byte), out=self._found)
+        return self._packed()
+
+    def below(self, byte: int) -> Bits:
+        np.less(self._block, np.uint8(byte), out=self._found)
+        return self._packed()
+
+    def digit(self) -> Bits:
+        np.less(np.subtract(self._block, np.uint8(ord("0")), out=self._less), np.uint8(10), out=self._found)
+        return self._packed()
+
+    def e(self) -> Bits:
+        np.equal(np.bitwise_or(self._block, np.uint8(32), out=self._less), np.uint8(ord("e")), out=self._found)
+        return self._packed()
+
+    def high(self) -> Bits:
+        """Beyond ASCII."""
+        np.less(self._block.view(np.int8), np.int8(0), out=self._found)
+        return self._packed()
+
+    def further(self) -> Bits:
+        """The bytes of a character of UTF-8 but the first."""
+        np.equal(np.bitwise_and(self._block, np.uint8(0xC0), out=self._less), np.uint8(0x80), out=self._found)
+        return self._packed()
+
+
+def _number(bits: Bits) -> int:
+    return int(np.bitwise_count(bits).sum(dtype=np.int64))
+
+
+def _last(bits: Bits, before: bool = False) -> Bits:
+    """Whether it held of the byte before each; `before` of the one before all.
+
+    >>> _last(np.array([1 << 63 | 2, 1], dtype=np.uint64)).tolist()
+    [4, 3]
     """
-    bits = np.zeros(-(-len(quote) // 64), dtype="<u8")
-    packed = np.packbits(quote, bitorder="little")
-    bits.view(np.uint8)[: len(packed)] = packed
+    shifted = bits << np.uint64(1)
+    shifted[1:] |= bits[:-1] >> np.uint64(63)
+    shifted[0] |= np.uint64(before)
+    return shifted
+
+
+def _next(bits: Bits, beyond: bool = False) -> Bits:
+    """Whether it holds of the byte after each; `beyond` of the one after all.
+
+    >>> _next(np.array([4, 3], dtype=np.uint64)).tolist() == [1 << 63 | 2, 1]
+    True
+    """
+    shifted = bits >> np.uint64(1)
+    shifted[:-1] |= bits[1:] << np.uint64(63)
+    shifted[-1] |= np.uint64(beyond) << np.uint64(63)
+    return shifted
+
+
+def _rank(bits: Bits, at: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Of how many bytes before these it holds."""
+    each = np.bitwise_count(bits).astype(np.int64)
+    word, within = at // 64, (np.uint64(1) << (at % 64).astype(np.uint64)) - np.uint64(1)
+    return (np.cumsum(each) - each)[word] + np.bitwise_count(bits[word] & within)
+
+
+def _inside(quote: Bits, within: bool) -> Bits:
+    """For every byte whether, after it, a quoted cell goes on; `within` one before the first: the parity of all quotes
+    up to each byte.
+
+    >>> [bin(w) for w in _inside(np.array([0b11010], dtype=np.uint64), False).tolist()][0][-5:]
+    '10110'
+    """
+    bits = quote.copy()
     for n in (1, 2, 4, 8, 16, 32):
         bits ^= bits << np.uint64(n)
     odd = np.bitwise_xor.accumulate(np.append(np.uint64(within), bits[:-1] >> np.uint64(63)))
-    bits ^= np.uint64(0) - odd  # all bits, where an odd number of quotes was before
-    return np.unpackbits(bits.view(np.uint8), count=len(quote), bitorder="little").view(np.bool_)
+    return bits ^ (np.uint64(0) - odd)  # all bits, where an odd number of quotes was before
 
 
-def _regular(
-    quote: NDArray[np.bool_], inside: NDArray[np.bool_], apart: NDArray[np.bool_], over: NDArray[np.bool_] | None
-) -> bool:
+def _regular(quote: Bits, inside: Bits, apart: Bits, over: Bits | None) -> bool:
     """Whether every quote begins a cell, ends one, or is one of two within it; and no quoted cell is empty. (`inside`
     is the state after each byte, `over` what lies beyond the end of the text; what begins in the last bytes is seen in
     the next block.)"""
-    opening, free = quote & inside, apart > inside
-    closing, after = quote > inside, apart | quote
+    opening, free = quote & inside, apart & ~inside
+    closing, after = quote & ~inside, apart | quote
     if over is not None:
         after |= over
-    if (opening[1:] > (free | closing)[:-1]).any() or (closing[:-1] > after[1:]).any():
+    if (opening & ~_last(free | closing, before=True)).any() or (closing & ~_next(after, beyond=True)).any():
         return False
-    both = opening[1:-2] & closing[2:-1]
-    return not (both.any() and (free[:-3] & both & (after > quote)[3:]).any())
+    both = opening & _next(closing)
+    return not (both.any() and (_last(free) & both & _next(_next(after & ~quote))).any())
 
 
 class _Letters:
@@ -238,16 +333,16 @@ class _Letters:
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self._met, self._n = np.zeros(0x110000, dtype=bool), 0
         self._high = False  # whether the last byte was beyond ASCII
-        self.bytes = 0
-        """How many bytes beyond ASCII there were."""
 
-    def are_all(self, part: NDArray[np.uint8], *, last: bool) -> bool:
-        high, further = part > 127, (part & 0xC0) == 0x80
-        if (further[1:] > high[:-1]).any() or bool(further[0]) > self._high:
+    def are_all(self, look: _Look, part: NDArray[np.uint8], *, last: bool) -> bool:
+        """The same of one more part, which `look` looks at."""
+        if part.max() < 128 and not self._high:
+            return not last or self._are_letters()
+        high = look.high()
+        beyond = part[np.unpackbits(high.view(np.uint8), count=len(part), bitorder="little").view(np.bool_)]
+        if (look.further() & ~_last(high, before=self._high)).any():
             return False  # the rest of a character without its beginning; so those beyond ASCII can be decoded alone
-        self._high = bool(high[-1])
-        beyond = part[high]
-        self.bytes += len(beyond)
+        self._high = bool(part[-1] > 127)
         try:
             letters = self._decode(beyond.tobytes(), last)
         except UnicodeDecodeError:
@@ -265,33 +360,31 @@ class _Letters:
 
     def in_doubt(self, data: bytes) -> bool:
         """Whether the text, all of which was seen, may be GB 18030 that is UTF-8 by chance."""
-        return (self._n <= 2 or mixes_scripts(data)) and bool(share_of_chinese(data))
+        return self._n > 0 and (self._n <= 2 or mixes_scripts(data)) and bool(share_of_chinese(data))
 
 
-def _in_doubt(block: NDArray[np.uint8], begins: NDArray[np.bool_], there: frozenset[int]) -> NDArray[np.intp]:
+def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.intp]:
     """Where a cell begins with a blank or a zero before digits, or a number has a power that may be a code or beyond a
     float64, or dozens of digits: places within such cells. (What begins in the last bytes is seen in the next block; of
-    the marks that are not `there` in the file none is looked for.)"""
-    digit = block - np.uint8(ord("0")) < 10
-    before = begins[:-2]
+    the marks that are not `there` none is looked for.)"""
+    digit = look.digit()
+    first, after_e = _last(begins), _last(look.is_(ord("e")) if ord("E") not in there else look.e())
+    digit_next, leading, found = _next(digit), first, after_e & digit
+    if found.any():
+        found &= _last(_last(digit))
     if ord("-") in there:
-        before = before.copy()
-        before[1:] |= (block[1:-2] == ord("-")) & begins[:-3]
-    found = [before & (block[1:-1] == ord("0")) & digit[2:]]
+        minus = look.is_(ord("-"))
+        leading = first | _last(minus & first)
+        if (negative := after_e & minus).any():
+            found |= negative & digit_next & _next(digit_next) & _next(_next(digit_next))
+    found |= look.is_(ord("0")) & digit_next & leading
     if ord(" ") in there:
-        found.append(begins[:-1] & (block[1:] == ord(" ")))
-    places = [np.flatnonzero(some) + 1 for some in found if some.any()]
-    number = block - np.uint8(ord(".")) < 12  # and a slash, which is no worse than a doubt
-    power = np.flatnonzero(number[:-6] & ((block[1:-5] | 32) == ord("e"))) + 2
-    if len(power):
-        small = (block[power] == ord("-")) & digit[power + 1] & digit[power + 2] & digit[power + 3]
-        places.append(power[digit[power] | small])
-    run = number.view(np.uint64) == _EIGHT  # of 64 there are seven eights in a row, wherever they begin
-    for n in (1, 2, 3):
-        run = run[:-n] & run[n:]
-    if run.any():
-        places.append(8 * np.flatnonzero(run))
-    return np.concatenate(places) if places else np.empty(0, dtype=np.intp)
+        found |= first & look.is_(ord(" "))
+    half = digit.view("<u4") == 0xFFFFFFFF  # of 63 digits in a row, wherever they begin, there is one
+    found.view("<u4")[half] = 1
+    if not found.any():
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(np.unpackbits(found.view(np.uint8), bitorder="little").view(np.bool_))
 
 
 def _remarked(data: bytes) -> bool:
@@ -308,19 +401,15 @@ def _remarked(data: bytes) -> bool:
 
 _LINE = np.isin(np.arange(256), list(b"#%/="))
 """(256,) whether a line that begins with this byte is a comment or a drawn one."""
-_EIGHT = np.uint64(0x0101010101010101)
-"""Eight bytes that are true."""
 
 
-def _columns(
-    data: bytes, form: _Form, rows: int, empty: int, doubtful: set[int]
-) -> tuple[dict[str, pd.Series], bool] | None:
-    """The columns, those of numbers typed, the others and the `doubtful` as they are written, and whether numbers show
+def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.Series], bool] | None:
+    """The columns, those of numbers typed, the others and the doubtful as they are written, and whether numbers show
     the decimal point beyond doubt; None where a line has not the cells of the others, or may be none of the table, or
-    other cells than the `empty` ones are read as missing."""
-    names = form.names
+    other cells than the empty ones are read as missing."""
+    names, (rows, empty, doubtful, quoted) = form.names, counted
     words = {names[j]: "str" for j in sorted(doubtful)} | form.words
-    quoting: Literal[0, 3] = 0 if b'"' in data else 3  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE
+    quoting: Literal[0, 3] = 0 if quoted else 3  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE
     while True:
         source: Any = _Source(data)
         missing: Any = {name: [""] for name in form.names if name not in words}
@@ -345,22 +434,28 @@ def _columns(
         words = words | dict.fromkeys(others, "str")  # a word far below: once more, with all cells as they are written
         del frame
     numbers = {name: frame[name].to_numpy() for name in missing}
-    gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if np.isnan(x.min()))
+    gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if holds_nan(x))
     if len(frame) != rows:
         return None
     fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
-    if gaps + sum(int(frame[name].eq("").sum()) for name in words) != empty:
+    if gaps + sum(_empty(frame[name]) for name in words) != empty:
         return None
     pointed = not form.pointed <= words.keys()
     if form.delimiter == ";" and not pointed and fractions:
         return None
     if names[0] in words and (_repeated(data) or _remarked(data)):
         return None  # where the first column holds numbers, its name is none of them
-    if b'"' in data and any(frame[name].eq(name).any() for name in list(words)[:1]):
+    if quoted and any(frame[name].eq(name).any() for name in list(words)[:1]):
         return None  # the header stands there again, perhaps without its quotes
     zeros = {name for name, x in fractions.items() if ends[name][0] <= 0 <= ends[name][1] and (x == 0).any()}
     # -0.0 becomes 0.0: one value, not two
     return {str(name): column + 0.0 if name in zeros else column for name, column in frame.items()}, pointed
+
+
+def _empty(column: pd.Series) -> int:
+    if isinstance(column.dtype, pd.CategoricalDtype) and "" not in column.cat.categories:
+        return 0
+    return int(column.eq("").sum())
 
 
 class _Source:

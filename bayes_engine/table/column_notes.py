@@ -135,6 +135,15 @@ def mixed_note(name: str, cells: Sequence[str], commas: Sequence[int], n: int, p
                 ).offering(as_text(position))  # fmt: skip
 
 
+def holds_nan(values: NDArray[Any]) -> bool:
+    """Whether a number is NaN: of that the least is NaN, and it is found without a mark for every number.
+
+    >>> holds_nan(np.array([1.0, np.nan])), holds_nan(np.array([1, 2])), holds_nan(np.array([]))
+    (True, False, False)
+    """
+    return values.dtype.kind == "f" and len(values) > 0 and bool(np.isnan(values.min()))
+
+
 def day_notes(name: str, values: NDArray[Any], position: int) -> list[Note]:
     """That numbers may be days: YYYYMMDD, where every one of three and more is a day of the calendar; or, in a column
     named so, the days a spreadsheet counts or the seconds that programs do. And that the least or the greatest may

@@ -24,6 +24,7 @@ from bayes_engine.table.column_notes import (
     code_notes,
     date_notes,
     day_notes,
+    holds_nan,
     invisible_note,
     missing_notes,
     mixed_note,
@@ -94,7 +95,7 @@ class Spellings(NamedTuple):
     """A column of text, (n,) the codes of its cells, and what they spell, as it stands and without spaces around."""
 
     column: pd.Series
-    codes: NDArray[np.intp]
+    codes: NDArray[np.integer]
     spelled: list[str]
     bare: list[str]
 
@@ -157,7 +158,7 @@ def convert_column(
     number is read with its own. See `convert`."""
     name = str(column.name)
     if column.dtype.kind in "if":  # proved by `read_clean` to be nothing else
-        empty = int(column.isna().sum())
+        empty = int(column.isna().sum()) if holds_nan(column.to_numpy()) else 0
         return ConvertedColumn(
             column, tuple(day_notes(name, column.to_numpy(), position)), {"": empty} if empty else {}
         )
@@ -170,8 +171,7 @@ def convert_column(
         and (fast := _fast_numbers(column)) is not None
     ):
         return fast._replace(notes=tuple(day_notes(name, fast.values.to_numpy(), position)))
-    codes, levels = pd.factorize(column)
-    spelled: list[str] = np.asarray(levels, dtype=object).tolist()
+    codes, spelled = _spellings(column)
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
             np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
@@ -199,7 +199,7 @@ def convert_column(
     if read_as == "number":
         return _chosen_numbers(column, codes, bare, known, decimal, absent, position)
     identifier = identifier_among(rest)
-    phone = None if identifier else telephone_among(rest, np.bincount(codes, minlength=len(bare))[known])
+    phone = None if identifier else telephone_among(rest, _counts(codes, len(bare))[known])
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
@@ -300,23 +300,68 @@ def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
                   {"": int(missing.sum())} if missing.any() else {}, "." if dotted else None)  # fmt: skip
 
 
-def _per_row(values: NDArray[Any], known: list[bool], codes: NDArray[np.intp]) -> NDArray[Any]:
+_AT_ONCE = 1 << 15
+"""So many cells are looked at together, where an array for all of them would be eight times as large as their codes."""
+
+
+def _spellings(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
+    """(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
+    own = column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else None
+    if own is None or not len(own) or own.min() < 0:
+        codes, levels = pd.factorize(column)
+        return codes, np.asarray(levels, dtype=object).tolist()
+    categories = column.cat.categories
+    first, n = np.full(len(categories), len(own)), len(own)
+    for start in range(0, n, _AT_ONCE):
+        block = own[start : start + _AT_ONCE]
+        met = np.full(len(categories), n)
+        met[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)  # the last that is assigned stays
+        np.minimum(first, met, out=first)
+        if first.max() < n:
+            break
+    order = np.argsort(first, kind="stable")[: int((first < n).sum())]
+    place = np.zeros(len(categories), dtype=own.dtype)
+    place[order] = np.arange(len(order))
+    return _mapped(place, own), categories[order].astype(object).tolist()
+
+
+def _mapped(table: NDArray[np.integer], codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """(n,) table[codes]."""
+    if codes.dtype == np.int8 == table.dtype:
+        by_byte = bytes(table.tolist()).ljust(256, b"\0")
+        return np.frombuffer(codes.tobytes().translate(by_byte), dtype=np.int8)
+    out = np.empty(len(codes), dtype=table.dtype)
+    for start in range(0, len(codes), _AT_ONCE):
+        out[start : start + _AT_ONCE] = table[codes[start : start + _AT_ONCE]]
+    return out
+
+
+def _counts(codes: NDArray[np.integer], n: int) -> NDArray[np.intp]:
+    """(n,) how many cells have each code."""
+    counts = np.zeros(n, dtype=np.intp)
+    for start in range(0, len(codes), max(_AT_ONCE, n)):
+        counts += np.bincount(codes[start : start + max(_AT_ONCE, n)], minlength=n)
+    return counts
+
+
+def _per_row(values: NDArray[Any], known: list[bool], codes: NDArray[np.integer]) -> NDArray[Any]:
     """Values of the known spellings → one for every cell, NaN (or NaT) where it is missing."""
     per_level = np.full(len(known), "NaT" if values.dtype.kind == "M" else np.nan, dtype=values.dtype)
     per_level[np.array(known)] = values
-    return per_level[codes]
+    per_row: NDArray[Any] = per_level[codes]
+    return per_row
 
 
-def _spread(codes: NDArray[np.intp], known: list[bool]) -> NDArray[np.intp]:
+def _spread(codes: NDArray[np.integer], known: list[bool]) -> NDArray[np.intp]:
     """For every cell that is not missing, the position of its spelling among the known ones."""
     place: NDArray[np.intp] = np.cumsum(known) - 1
     return np.asarray(place[codes[np.array(known)[codes]]])
 
 
-def _absent(bare: list[str], known: list[bool], codes: NDArray[np.intp]) -> dict[str, int]:
+def _absent(bare: list[str], known: list[bool], codes: NDArray[np.integer]) -> dict[str, int]:
     """How many cells hold each of the spellings that are not known, but mean missing."""
     matches = [(i, b) for i, (b, there) in enumerate(zip(bare, known, strict=True)) if not there]
-    counts = np.bincount(codes, minlength=len(bare)) if matches else ()
+    counts = _counts(codes, len(bare)) if matches else ()
     absent: dict[str, int] = {}
     for i, token in matches:
         absent[token] = absent.get(token, 0) + int(counts[i])
@@ -334,7 +379,7 @@ def _absent_by_value(values: NDArray[np.float64], tokens: Sequence[str]) -> dict
 
 
 def _chosen_numbers(
-    column: pd.Series, codes: NDArray[np.intp], bare: list[str], known: list[bool], decimal: Mark | None,
+    column: pd.Series, codes: NDArray[np.integer], bare: list[str], known: list[bool], decimal: Mark | None,
     absent: dict[str, int], position: int,
 ) -> ConvertedColumn:  # fmt: skip
     """A column of which a person said that it holds numbers: what is none is missing, and told."""
@@ -368,21 +413,21 @@ def _text(
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
     anywhere are taken out."""
     name, notes = str(texts.column.name), list[Note]()
+    written = not isinstance(texts.column.dtype, pd.CategoricalDtype)  # whether the column holds what is spelled
     if not plainly and (stripped := _without_spaces(texts)) is not None:
         padded = np.array([s != b for s, b in zip(texts.spelled, texts.bare, strict=True)])
-        n, one = int(padded[texts.codes].sum()), texts.spelled[int(padded.argmax())]
+        n, one = int(_counts(texts.codes, len(padded))[padded].sum()), texts.spelled[int(padded.argmax())]
         notes.append(note("column '{column}': the spaces around {n} cells are left out: '{example}' is '{value}'",
                           "warning", column=name, n=n, example=one[:40], value=one.strip()[:40])
                      .offering(as_text(position)))  # fmt: skip
-        texts = stripped
+        texts, written = stripped, False
     column, codes, spelled, bare = texts
     by_rule = MISSING_AS_TEXT if plainly else ALWAYS_MISSING
     tokens = by_rule if missing is None else frozenset(("", *missing))
     absent = _absent(bare, [b not in tokens for b in bare], codes)
     kept = sorted({b for b in bare if b not in tokens})
     if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):
-        spelled = bare  # the cells are padded, as between the bars of a drawn table
-        column = pd.Series(np.array(bare, dtype=object)[codes], index=column.index, name=column.name)
+        spelled, written = bare, False  # the cells are padded, as between the bars of a drawn table
         notes.append(note("column '{column}': the spaces around every cell are left out", column=name)
                      .offering(as_text(position)))  # fmt: skip
     truth = None if plainly else next((pair for pair in _TRUTH if set(kept) == pair), None)
@@ -395,7 +440,7 @@ def _text(
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     values = column
-    if absent or isinstance(column.dtype, pd.CategoricalDtype):
+    if absent or not written:
         values = pd.Series(as_strings(pd.Series(lookup)).array.take(codes), column.index)
     values = as_strings(values)
     doubtful = [t for t in kept if t in _DOUBTFUL]
@@ -419,7 +464,7 @@ def _text(
                      .offering(as_numbers(position)))  # fmt: skip
     else:
         times = dict.fromkeys(kept, 0)
-        for b, n in zip(bare, np.bincount(codes, minlength=len(bare)).tolist(), strict=True):
+        for b, n in zip(bare, _counts(codes, len(bare)).tolist(), strict=True):
             if b in times:
                 times[b] += n
         notes += spelling_notes(name, spelled, bare, times, position)
@@ -433,12 +478,9 @@ def _without_spaces(texts: Spellings) -> Spellings | None:
     different = len(set(texts.bare))
     if different == len(texts.spelled) or 2 * different > len(texts.codes):
         return None
-    column = pd.Series(
-        np.array(texts.bare, dtype=object)[texts.codes], index=texts.column.index, name=texts.column.name
-    )
-    codes, levels = pd.factorize(column)
-    spelled = levels.tolist()
-    return Spellings(column, codes, spelled, spelled)
+    place = {b: i for i, b in enumerate(dict.fromkeys(texts.bare))}
+    codes = _mapped(np.array([place[b] for b in texts.bare], dtype=texts.codes.dtype), texts.codes)
+    return Spellings(texts.column, codes, list(place), list(place))
 
 
 def _words_without_signs(columns: Mapping[str, ConvertedColumn], types: Mapping[int, ReadAs]

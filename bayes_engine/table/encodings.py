@@ -10,7 +10,7 @@ import importlib
 import io
 import re
 import unicodedata
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
@@ -188,11 +188,13 @@ _GB_WITHIN_WORDS = re.compile(
 
 def mixes_scripts(data: bytes) -> bool:
     """Whether most words that are not ASCII mix scripts, as Greek with Armenian: UTF-8 by chance."""
-    words = [w for w in re.findall(r"[^\W\d_]+", telling_lines(data).decode("utf-8", "ignore")) if not w.isascii()]
+    found = re.findall(r"[^\W\d_]+", telling_lines(data).decode("utf-8", "ignore"))
+    words = Counter(w for w in found if not w.isascii())
     mixed = sum(
-        len({unicodedata.name(c, "?").split()[0] for c in w if c.isalpha() and not c.isascii()}) > 1 for w in words
-    )
-    return 2 * mixed > len(words)
+        n for w, n in words.items()
+        if len({unicodedata.name(c, "?").split()[0] for c in w if c.isalpha() and not c.isascii()}) > 1
+    )  # fmt: skip
+    return 2 * mixed > words.total()
 
 
 def guesses(data: bytes, chinese: float) -> list[str]:

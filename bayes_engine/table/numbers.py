@@ -179,6 +179,8 @@ def is_number(cell: str) -> bool:
     bare = cell.strip()
     if len(bare) <= LONGEST and _PLAIN.fullmatch(bare):
         return True  # most are: no need to undress it
+    if bare.isalpha():
+        return False  # so are most others
     dressed = _undressed(bare)
     if dressed is None or not _signed_once(dressed):
         return False

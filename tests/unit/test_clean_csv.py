@@ -18,6 +18,7 @@ from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.read import read_table
 from tests import messy, pollock
 from tests.conftest import crossed, every_other, examples, slowly
+from tests.held_out import held_out
 
 DATASETS = Path(__file__).parents[2] / "datasets"
 ROWS = 4000
@@ -61,6 +62,11 @@ def test_the_data_sets_are_read_alike(most: int) -> None:
 def test_messy_files_are_read_alike(step: int) -> None:
     proved = [assert_equal(data) for data in list(corpus())[::step]]
     assert any(proved)
+
+
+@pytest.mark.slow
+def test_files_that_were_held_out_are_read_alike() -> None:
+    assert any([assert_equal(file.data) for file in held_out()])
 
 
 # ---- one cell --------------------------------------------------------------------------------------------------------
@@ -151,17 +157,19 @@ def test_truth_values_are_read_alike(others: str) -> None:
 @given(
     st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1]),
     st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n"), (";", "\n")]), st.booleans(),
-    st.sampled_from([None, 0, 3]),
+    st.sampled_from([None, 0, 3]), st.sampled_from([1 << 10, 1 << 18]),
 )  # fmt: skip
 def test_one_cell_anywhere_is_read_alike(
-    cell: str, column: int, row: int, form: tuple[str, str], all_of_them: bool, quotes: int | None
+    cell: str, column: int, row: int, form: tuple[str, str], all_of_them: bool, quotes: int | None, block: int
 ) -> None:
     rows = written(*form)
     if quotes is not None:
         rows = in_quotes(rows, quotes)
     for place in range(1, ROWS + 1, 3) if all_of_them else [row]:
         rows[place][column] = cell
-    assert_equal(joined(rows, *form))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clean_csv, "_BLOCK", block)  # what is looked at together ends somewhere in the file
+        assert_equal(joined(rows, *form))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +196,9 @@ def test_the_state_within_quotes_is_found_of_many_bytes_at_once() -> None:
     for n in (1, 63, 64, 65, 1000):
         quote = rng.random(n) < 0.3
         for within in (False, True):
-            assert (clean_csv._inside(quote, within) == np.logical_xor.accumulate(quote) ^ within).all()
+            packed = np.packbits(np.pad(quote, (0, -n % 64)), bitorder="little").view("<u8")
+            bits = np.unpackbits(clean_csv._inside(packed, within).view(np.uint8), count=n, bitorder="little")
+            assert (bits == np.logical_xor.accumulate(quote) ^ within).all()
 
 
 # ---- on the way ------------------------------------------------------------------------------------------------------
