@@ -1,42 +1,239 @@
-"""All benchmarks in one go, each with its table: `python -m tests.bench [parts of names]`.
+"""All benchmarks in one go, each with its table, and all goals together at the end.
 
-Each runs in a process of its own, with one thread of BLAS and with compiled files. One whose peer is not installed is
-named and left out; one that misses a bound, or fails otherwise, is named at the end.
+    python -m tests.bench [--minutes 38] [--write | --dry] [parts of names]
+
+What a visitor feels comes first: the start beside a bare Streamlit app and the import beside scikit-learn, a click on
+eleven pages, 30 and 100 visitors, a long CSV beside pandas. Each benchmark runs in processes of its own, with one
+thread of BLAS and with compiled files. How far it is goes to the error output. One that fails, or takes longer than its
+limit, does not end the others; one whose peer is not installed is named and left out; what no time is left for is
+named, too. A run of all of them writes the goals with its date and the machine into `.github/BENCHMARKS.md`, unless
+`--dry`; one of parts only with `--write`.
 """
 
 from __future__ import annotations
 
+import argparse
+import datetime as dt
 import os
+import platform
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
+
+from tests.bench.goals import HOLDS, MISSED, Goal, goal_in
 
 HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / ".github" / "BENCHMARKS.md"
+BEGIN, END = "<!-- measured by python -m tests.bench -->", "<!-- end -->"
+MINUTES = 38.0
+GRACE = 10.0
+"""Seconds in which a benchmark that is over its limit may end itself."""
+FIRST: dict[str, tuple[float, tuple[str, ...]]] = {
+    "bench_start": (4.0, ("3",)),
+    "bench_rerun": (5.0, ()),
+    "bench_load": (9.0, ("30",)),
+    "bench_read": (5.0, ()),
+}
+"""What a visitor feels: minutes at most, and arguments."""
+OTHERS: dict[str, tuple[float, tuple[str, ...]]] = {
+    "bench_naive_bayes": (2.0, ()),
+    "bench_counted": (4.0, ()),
+    "bench_gaussian": (2.0, ()),
+    "bench_mixture": (2.0, ()),
+    "bench_text": (2.0, ()),
+    "bench_network": (2.0, ()),
+    "bench_one_dependence": (4.0, ()),
+    "bench_gibbs": (3.0, ("10",)),
+    "bench_search": (3.0, ()),
+    "bench_scale": (3.0, ("1000000",)),
+    "bench_classroom": (2.0, ()),
+    "bench_class_question": (2.0, ()),
+    "bench_classify": (6.0, ()),
+    "bench_live": (2.0, ("2",)),
+    "bench_deploy": (2.0, ("10",)),
+    "bench_faults": (4.0, ()),
+    "bench_hostile": (3.0, ()),
+    "bench_long": (5.0, ("30000",)),
+}
+WITHOUT_PEER = ("Skipped", "ModuleNotFoundError", "no peer", "not measured")
 
 
-def main(parts: Sequence[str]) -> int:
-    """Run those whose names have one of the parts, or all; how many have failed."""
-    failed = []
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+class Ran(NamedTuple):
+    """What came of a benchmark: its goals, why it has none ("" where it ended well), whether that is a failure, and
+    the seconds it took."""
+
+    name: str
+    goals: list[Goal]
+    why: str
+    failed: bool
+    seconds: float
+
+
+def say(what: str) -> None:
+    """How far it is."""
+    print(what, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def run(name: str, arguments: Sequence[str], limit: float) -> Ran:
+    """Run one, its lines printed as they come; ended with all it started after so many seconds."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    for file in sorted(HERE.glob("bench_*.py")):
-        if parts and not any(part in file.stem for part in parts):
-            continue
-        print(f"\n== {file.stem}", flush=True)  # noqa: T201
-        ran = subprocess.run(
-            [sys.executable, "-m", f"tests.bench.{file.stem}"],
-            check=False, cwd=HERE.parents[1], env=environment, stderr=subprocess.PIPE, text=True,
+    began, goals, over = time.monotonic(), list[Goal](), threading.Event()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"tests.bench.{name}", *arguments], cwd=HERE.parents[1], env=environment,
+            stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", errors="replace",
+            start_new_session=True,
         )  # fmt: skip
-        last = (ran.stderr.strip().splitlines() or [""])[-1]
-        if ran.returncode and any(sign in last for sign in ("Skipped", "ModuleNotFoundError", "no peer")):
-            print(f"left out: {last}", flush=True)  # noqa: T201
-        elif ran.returncode:
-            print(ran.stderr, flush=True)  # noqa: T201
-            failed.append(file.stem)
-    print(f"\nfailed: {', '.join(failed) or 'none'}")  # noqa: T201
-    return len(failed)
+
+        def end(how: int) -> None:
+            over.set()
+            if process.poll() is None:
+                os.killpg(process.pid, how)
+
+        assert process.stdout is not None
+        timers = [threading.Timer(limit, end, [signal.SIGTERM]), threading.Timer(limit + GRACE, end, [signal.SIGKILL])]
+        for timer in timers:
+            timer.daemon = True
+            timer.start()
+        try:
+            for line in process.stdout:
+                print(line, end="", flush=True)  # noqa: T201
+                if goal := goal_in(line):
+                    goals.append(goal)
+            code = process.wait()
+        except BaseException:  # the run is called off: nothing it started stays
+            end(signal.SIGKILL)
+            raise
+        finally:
+            for timer in timers:
+                timer.cancel()
+            process.stdout.close()
+        errors.seek(0)
+        said = errors.read()
+    last = (said.strip().splitlines() or [""])[-1]
+    seconds = time.monotonic() - began
+    if over.is_set():
+        return Ran(name, goals, f"not done after {limit / 60:.1f} minutes", True, seconds)
+    if code and any(sign in last for sign in WITHOUT_PEER):
+        return Ran(name, goals, f"left out: {last}", False, seconds)
+    if code and not any(not goal.holds for goal in goals):
+        say(said[-4000:])
+        return Ran(name, goals, f"failed: {last or f'exit code {code}'}"[:300], True, seconds)
+    return Ran(name, goals or [Goal(f"{name}: all its own assertions", True)], "", False, seconds)
+
+
+def machine() -> str:
+    """The limits of the machine, and the versions of what is compared."""
+    processor, memory = platform.processor() or platform.machine(), ""
+    cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+    if cpuinfo.exists():
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
+        processor = names[0] if names else processor
+    if meminfo.exists():
+        memory = f", {int(meminfo.read_text().split('MemTotal:')[1].split()[0]) / 2**20:.0f} GiB"
+    versions = []
+    for package in ("numpy", "pandas", "scikit-learn", "streamlit"):
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            versions.append(f"{package} not installed")
+    cores = os.cpu_count() or 1
+    return (
+        f"{cores} core{'s' * (cores > 1)} ({processor}){memory}, one thread of BLAS; {platform.system()}; Python "
+        f"{platform.python_version()}, {', '.join(versions)}"
+    )
+
+
+def summary(ran: Sequence[Ran]) -> list[str]:
+    """All goals together."""
+    lines = []
+    for one in ran:
+        lines += [f"{HOLDS if goal.holds else MISSED}  {one.name.removeprefix('bench_'):15} {goal.what}"
+                  for goal in one.goals]  # fmt: skip
+        if one.why:
+            lines.append(f"{'FAILED' if one.failed else '-':8}{one.name.removeprefix('bench_'):15} {one.why}")
+    return lines
+
+
+def section(ran: Sequence[Ran], when: str, load: tuple[float, float]) -> str:
+    """The goals as a table of Markdown."""
+
+    def row(name: str, what: str, holds: str) -> str:
+        return f"| `{name}` | {what.replace('|', chr(92) + '|')} | {holds} |"
+
+    rows = []
+    for one in ran:
+        rows += [row(one.name, goal.what, "yes" if goal.holds else "**no**") for goal in one.goals]
+        if one.why:
+            rows.append(row(one.name, one.why, "**failed**" if one.failed else "–"))
+    held, of = sum(g.holds for one in ran for g in one.goals), sum(len(one.goals) for one in ran)
+    head = (
+        f"{when}, on {machine()}. Load of the machine {load[0]:.1f} before and {load[1]:.1f} after; "
+        f"{sum(one.seconds for one in ran) / 60:.0f} minutes. {held} of {of} goals hold."
+    )
+    return "\n".join([head, "", "| benchmark | goal: measured | holds |", "| --- | --- | --- |", *rows])
+
+
+def written(page: str, table: str) -> str:
+    """The page with this table in the place of the last one."""
+    above, _, rest = page.partition(BEGIN)
+    below = rest.partition(END)[2]
+    return f"{above}{BEGIN}\n\n{table}\n\n{END}{below}"
+
+
+def chosen(parts: Sequence[str]) -> dict[str, tuple[float, tuple[str, ...]]]:
+    """Those whose names have one of the parts, `first` for what a visitor feels, or all; whatever is new is last."""
+    known = FIRST | OTHERS
+    new = {file.stem: (5.0, ()) for file in sorted(HERE.glob("bench_*.py")) if file.stem not in known}
+    named = {name: how for name, how in (known | new).items() if not parts or any(part in name for part in parts)}
+    return (FIRST | named) if "first" in parts else named
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run them; how many goals are missed and benchmarks have failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("parts", nargs="*", help="parts of names; `first` for what a visitor feels; none for all")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="for all together (%(default)s)")
+    parser.add_argument("--write", action="store_true", help="write the table of a run of parts, too")
+    parser.add_argument("--dry", action="store_true", help="write no table")
+    parser.add_argument("--list", action="store_true", help="name them, with the minutes each may take")
+    asked = parser.parse_args(arguments)
+    some = chosen(asked.parts)
+    if asked.list:
+        print(*(f"{name:22} {minutes:3.0f} min  {' '.join(own)}" for name, (minutes, own) in some.items()), sep="\n")  # noqa: T201
+        return 0
+    when, before = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"), os.getloadavg()[0]
+    print(f"{when}; {machine()}; load {before:.1f}", flush=True)  # noqa: T201
+    began, ran = time.monotonic(), list[Ran]()
+    for k, (name, (minutes, own)) in enumerate(some.items(), 1):
+        left = 60 * asked.minutes - (time.monotonic() - began)
+        if left < GRACE:
+            ran.append(Ran(name, [], f"not begun: the {asked.minutes:.0f} minutes are over", True, 0.0))
+            continue
+        say(f"[{k}/{len(some)}] {name}: at most {min(60 * minutes, left) / 60:.1f} min; {left / 60:.1f} min left")
+        print(f"\n== {name}", flush=True)  # noqa: T201
+        ran.append(run(name, own, min(60 * minutes, left)))
+        goals, why = ran[-1].goals, f"; {ran[-1].why}" if ran[-1].why else ""
+        missed = sum(not goal.holds for goal in goals)
+        say(f"[{k}/{len(some)}] {name}: {ran[-1].seconds / 60:.1f} min, {len(goals)} goals, {missed} missed{why}")
+    print("\n== all goals", *summary(ran), sep="\n")  # noqa: T201
+    failed = [one.name for one in ran if one.failed]
+    missed = sum(not goal.holds for one in ran for goal in one.goals)
+    print(f"\nmissed: {missed}; failed: {', '.join(failed) or 'none'}; {(time.monotonic() - began) / 60:.1f} minutes")  # noqa: T201
+    if (asked.write or not asked.parts) and not asked.dry:
+        table = section(ran, when, (before, os.getloadavg()[0]))
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), table), encoding="utf-8")
+        say(f"the table is in {PAGE.relative_to(HERE.parents[1])}")
+    return missed + len(failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(min(main(sys.argv[1:]), 100))

@@ -68,3 +68,7 @@ def test_twice_the_input_takes_twice_as_long(name: str) -> None:
     work, n = LARGE[name]
     once, twice = (min(taken(partial(work, size)) for _ in range(3)) for size in (n, 2 * n))
     assert twice < GROWTH * once
+
+
+if __name__ == "__main__":
+    raise SystemExit(pytest.main([__file__, "-m", "bench", "-n", "0", "-q"]))

@@ -1,0 +1,54 @@
+"""`python -m tests.bench`: its goals are found, one that fails does not end the rest, and its table takes the place of
+the last one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.__main__ import BEGIN, END, FIRST, PAGE, Ran, chosen, main, run, section, summary, written
+from tests.bench.goals import Goal, goal_in, tell, tried
+
+
+def test_a_goal_that_is_told_is_found_again(capsys: pytest.CaptureFixture[str]) -> None:
+    goals = [Goal("a page ≤ 60 ms CPU: 71 (1.2 × bare)", False), Goal("a fit ≤ 1.1 × scikit-learn's: 0.91", True)]
+    assert tell(goals) == 1
+    assert [goal_in(line) for line in capsys.readouterr().out.splitlines()] == goals
+    assert goal_in("  0.12   0.50                       memory, GaussianNB.fit") == Goal(
+        "memory, GaussianNB.fit ≤ 0.50: 0.12", True
+    )
+    for line in ("MISSED", "start   53    4.9 ×", " ratio  bound   ours/ms", "  -56013.15   -56012.00  alarm"):
+        assert goal_in(line) is None
+
+
+def test_a_part_that_fails_has_missed_its_goal_and_the_next_goes_on() -> None:
+    [goal] = tried("visitors", lambda: [Goal(str(1 // 0), True)])
+    assert not goal.holds and goal.what.startswith("visitors: failed, ZeroDivisionError")
+
+
+def test_the_table_takes_the_place_of_the_last_one() -> None:
+    ran = [Ran("bench_a", [Goal("x | y ≤ 2: 1", True), Goal("z ≤ 1: 2", False)], "", False, 60.0),
+           Ran("bench_b", [], "failed: KeyError", True, 1.0)]  # fmt: skip
+    table = section(ran, "2026-11-27 01:00 UTC", (0.1, 1.0))
+    assert table.startswith("2026-11-27 01:00 UTC, on ") and "1 of 2 goals hold" in table
+    assert "| `bench_a` | x \\| y ≤ 2: 1 | yes |" in table and "| `bench_b` | failed: KeyError | **failed** |" in table
+    page = written(f"above\n\n{BEGIN}\nof yesterday\n{END}\n\nbelow\n", table)
+    assert written(page, table) == page and "of yesterday" not in page
+    assert page.startswith("above\n\n") and page.endswith(f"{END}\n\nbelow\n")
+    assert [line.split()[0] for line in summary(ran)] == ["holds", "MISSED", "FAILED"]
+    now = PAGE.read_text(encoding="utf-8")
+    assert now.count(BEGIN) == now.count(END) == 1
+
+
+def test_what_a_visitor_feels_comes_first() -> None:
+    assert [*chosen([])][: len(FIRST)] == [*FIRST] == [*chosen(["first"])]
+    assert [*chosen(["rerun", "hostile"])] == ["bench_rerun", "bench_hostile"]
+
+
+@pytest.mark.slow
+def test_one_that_fails_or_hangs_does_not_end_the_rest(capfd: pytest.CaptureFixture[str]) -> None:
+    missing = run("bench_of_nothing", (), 60.0)
+    assert missing.goals == [] and missing.failed and "bench_of_nothing" in missing.why
+    late = run("bench_hostile", (), 0.2)
+    assert late.failed and late.why.startswith("not done after")
+    assert main(["--dry", "--minutes", "0", "hostile"]) == 1
+    assert "not begun" in capfd.readouterr().out
