@@ -294,7 +294,7 @@ def test_the_case_follows_the_hand_where_the_page_moves_in_mid_drag(page: Page, 
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def place() -> tuple[float, ...]:
-        return tuple(map(float, (plane.get_attribute("data-case") or "").split(",")))
+        return tuple(map(float, (plane.get_attribute("data-case") or "nan").split(",")))
 
     first = still(page, place)
     page.mouse.move(x, y)

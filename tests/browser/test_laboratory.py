@@ -70,7 +70,7 @@ def test_the_number_of_rows_is_dragged_without_an_answer_and_kept_by_the_link(pa
     settled(page)
 
     def posterior() -> list[float]:
-        return [float(p) for p in (drawing.get_attribute("data-posterior") or "").split(",")]
+        return [float(p) for p in (drawing.get_attribute("data-posterior") or "nan").split(",")]
 
     assert posterior()[0] == 0 and posterior()[1] > 0.99
     place = place_of(page, drawing.locator("> svg"))
@@ -99,7 +99,7 @@ def test_a_mean_is_dragged_over_the_melons_and_the_sum_follows_by_itself(page: P
     settled(page)
 
     def seen() -> tuple[float, ...]:
-        place, total = (drawing.get_attribute(f"data-{name}") or "" for name in ("place", "sum"))
+        place, total = (drawing.get_attribute(f"data-{name}") or "nan" for name in ("place", "sum"))
         return (*map(float, place.split(",")), float(total))
 
     before = seen()
