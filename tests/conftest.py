@@ -80,14 +80,22 @@ def crossed(*axes: Iterable[Any]) -> list[Any]:
     ]
 
 
-def every_other(cases: Iterable[Any]) -> list[Any]:
-    """Of cases that are much alike the first, the third, … by default; the others run apart (`slowly`)."""
-    return [(slowly if i % 2 else pytest.param)(*(case if isinstance(case, tuple) else [case])) for i, case in
-            enumerate(cases)]  # fmt: skip
+def one_in(n: int, cases: Iterable[Any]) -> list[Any]:
+    """Of cases that are much alike the first and every n-th after it by default; the others run apart (`slowly`)."""
+    return [
+        (slowly if i % n else pytest.param)(*(case if isinstance(case, tuple) else [case]))
+        for i, case in enumerate(cases)
+    ]
+
+
+every_other = partial(one_in, 2)
 
 
 READ_SOURCES = ("tests/test_architecture", "tests/test_locale", "tests/test_surfaces", "tests/unit/test_view_keys")
 """What the tests' names begin with that read all sources of the product."""
+
+WAITING = ("tests/browser/", "tests/unit/test_workers", "tests/unit/test_launch")
+"""What the tests' names begin with that start a browser, a server or worker processes, and wait for them."""
 
 THOROUGH = os.environ.get("BAYES_THOROUGH") == "1"
 """Whether laws are tried on all their examples: `BAYES_THOROUGH=1 pytest -m slow`, of which they are then a part."""
@@ -178,8 +186,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests, those in a browser first: they take longest, and the others fill the time beside them."""
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/browser/"))
+    """Mark the tests, those first that wait for processes of their own: the others fill the time beside them."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
     first: dict[type, object] = {}
     verdicts: dict[int, bool] = {}
     for item in items:

@@ -82,6 +82,7 @@ def test_every_data_set_is_in_the_gallery(page: AppTest):
     assert {"watermelon3", "loan", "mushroom", "penguins", "sms-spam", "sms-spam-zh"} <= offered
 
 
+@pytest.mark.slow
 def test_a_gb18030_file_with_chinese_headers(page: AppTest):
     cities = ("北京", "上海", "广州")
     lines = [f"张伟,{cities[i % 3]},{3000 + 150 * i},{'高' if i > 8 else '低'}" for i in range(20)]

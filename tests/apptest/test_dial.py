@@ -221,6 +221,7 @@ def test_the_worst_row_is_one_click_away() -> None:
     assert "p ≤ 0.0005" in said(app) and "this is beyond chance" in said(app)
 
 
+@pytest.mark.slow
 def test_chance_is_that_of_the_two_classes_which_a_prior_of_use_makes_likeliest() -> None:
     """Among three classes another prior of use compares two others."""
     cells = [f"{c},{i % 2},{(i // 2 + (c == 'x')) % 3},{(i * i + len(c)) % 3}" for c in "xyz" for i in range(20)]

@@ -35,7 +35,7 @@ from pages.views.classify.judged import _mended
 from pages.views.data import columns
 from pages.views.data.doctor import edits
 from tests.apptest.opened import opened, seen, sent_to, showing, uploaded
-from tests.conftest import PATIENCE, every_other, examples, slowly
+from tests.conftest import PATIENCE, examples, one_in, slowly
 from tests.unit.test_doctor_claims import skewed
 
 
@@ -163,7 +163,7 @@ CASES: dict[str, tuple[str, str, str]] = {
 """A table in which a finding is met, what of its sentence is looked for, and its button."""
 
 
-@pytest.mark.parametrize("code", every_other(CASES))
+@pytest.mark.parametrize("code", one_in(4, CASES))
 def test_a_finding_is_gone_once_it_is_mended(code: str, held: Callable[[str], State]):
     content, sentence, button = CASES[code]
     state = held(content)

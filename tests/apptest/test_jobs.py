@@ -29,7 +29,7 @@ from pages.views.classify import file_given
 from pages.views.network import learn_search
 from tests.apptest.opened import APP, opened, seen
 from tests.cache_contents import forget
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, every_other
 
 EVERY_PAGE = ("start", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection",
               "hidden", "laboratory")  # fmt: skip
@@ -299,7 +299,7 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
     assert not app.exception and len(buttons(app, "cancel")) == 2 == len(buttons(app, "again"))
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE)
+@pytest.mark.parametrize("page", every_other(EVERY_PAGE))
 def test_no_two_jobs_of_a_page_share_a_key(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     forget()  # what another test has had computed would need no job
     go, work = threading.Event(), Job.work

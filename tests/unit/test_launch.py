@@ -82,6 +82,7 @@ def test_a_session_that_was_left_is_gone_within_150_seconds() -> None:
     assert 2 * server["websocketPingInterval"] + server["disconnectedSessionTTL"] + EVERY < 150
 
 
+@pytest.mark.slow
 def test_a_server_started_elsewhere_answers_this_machine_only(elsewhere: Path) -> None:
     with running_app(elsewhere) as app:
         port = app.url.rsplit(":", 1)[1]

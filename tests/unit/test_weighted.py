@@ -147,7 +147,7 @@ def test_weights_of_one_are_naive_bayes() -> None:
 
 
 @pytest.mark.parametrize("objective", sorted(COSTS))
-@pytest.mark.parametrize("leave_one_out", [True, False])
+@pytest.mark.parametrize("leave_one_out", [slowly(True), False])
 def test_it_is_never_worse_than_naive_bayes_on_its_own_rows(objective: str, leave_one_out: bool) -> None:
     for X, y in (load_iris(return_X_y=True), load_breast_cancer(return_X_y=True), mixed()[:2]):
         model = WeightedNaiveBayes(objective=objective, leave_one_out=leave_one_out).fit(X, y)  # type: ignore[arg-type]
@@ -187,6 +187,7 @@ def test_left_out_terms_see_through_a_column_that_knows_each_row() -> None:
     )
 
 
+@pytest.mark.slow
 def test_it_mends_what_is_said_thirty_times() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     for objective in ("cll", "mse"):

@@ -20,7 +20,7 @@ from bayes_engine.table.write import WRITERS
 from bayes_engine.table.xlsx_parts import open_workbook
 from bayes_engine.workbench.incoming import file_blocks
 from bayes_engine.workbench.incoming.file_blocks import open_cells
-from tests.conftest import at_least
+from tests.conftest import at_least, every_other, slowly
 
 when = dt.datetime.fromisoformat
 TABLE = [["size", "city", "n"], *([i + 0.5, "Oslo" if i % 2 else "Rome", i] for i in range(8))]
@@ -201,7 +201,9 @@ def test_both_ways_are_one(kind: str, sliced: Callable[[], list[bytes]], monkeyp
         assert told_in_blocks(data) == want
 
 
-@pytest.mark.parametrize("kind", ["a table", "a column before, filled late", "ragged", "a title", "empty texts"])
+@pytest.mark.parametrize(
+    "kind", every_other(["a table", "a column before, filled late", "ragged", "a title", "empty texts"])
+)
 def test_a_sheet_that_is_read_whole_is_cut_into_blocks_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = BOOKS[kind]()
     want = told(data)
@@ -259,7 +261,7 @@ def test_a_sheet_that_is_damaged_is_called_by_its_name(sliced: Callable[[], list
             read_table(BOOKS[kind]())
 
 
-@pytest.mark.parametrize("size", [1, 7, 64])
+@pytest.mark.parametrize("size", [slowly(1), 7, slowly(64)])
 def test_what_cells_hold_instead_of_values_is_counted_wherever_reading_stops(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

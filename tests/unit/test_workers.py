@@ -62,6 +62,7 @@ def workers(light: None) -> Iterator[Pool]:
     there.close()
 
 
+@pytest.mark.slow
 def test_a_process_starts_as_it_is_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "STARTED", LIGHT.replace("child.NEEDED = (); ", ""))
     there = Pool(1)
@@ -122,6 +123,7 @@ def test_a_result_is_what_is_computed_here_bit_for_bit(workers: Pool, work: Call
     assert contents(there) == contents(here)
 
 
+@pytest.mark.slow
 def test_a_model_is_fitted_there_as_here(workers: Pool) -> None:
     fit = partial(AODE(schema=PARTS.schema).fit, PARTS.X, PARTS.y)
     with listen():
