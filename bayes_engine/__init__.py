@@ -40,7 +40,7 @@ How sure. `CalibratedClassifier` (temperature, Platt, isotonic); `credible` inte
 bands on P(c|x).
 
 Larger than memory. `collect_parquet`, `collect_csv` and `collect_batches` count block by block what a fit on all rows
-would count (`bayes_engine.scale`); `fit_stats` makes it a model.
+would count (`bayes_engine.scale`), `cut_schema` finds cut points in a pass before; `fit_stats` makes it a model.
 
 Files. `save_model` writes an estimator to one file without pickle, `load_model` gives back the same model to the last
 bit; any other file is refused with a `StoreError`.
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from bayes_engine.models.tan import TAN
     from bayes_engine.models.weighted import WeightedNaiveBayes
     from bayes_engine.priors import Dirichlet
-    from bayes_engine.scale import collect_batches, collect_csv, collect_parquet
+    from bayes_engine.scale import collect_batches, collect_csv, collect_parquet, cut_schema
     from bayes_engine.store import load_model, save_model
     from bayes_engine.structure.graph import DAG
     from bayes_engine.table.read import Reading, read_table
@@ -155,6 +155,7 @@ __all__ = [
     "collect_parquet",
     "costs",
     "credible",
+    "cut_schema",
     "dataset_names",
     "estimated_risk",
     "held_out",
@@ -207,7 +208,7 @@ _HOMES = {
     "models.tan": "TAN",
     "models.weighted": "WeightedNaiveBayes",
     "priors": "Dirichlet",
-    "scale": "collect_batches collect_csv collect_parquet",
+    "scale": "collect_batches collect_csv collect_parquet cut_schema",
     "store": "load_model save_model",
     "structure.graph": "DAG",
     "table.read": "Reading read_table",

@@ -141,7 +141,7 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
             if v.numeric and v.likelihood is None and self._cutting_method(v) is not None:
                 raise ParameterError(
                     "discretize='{method}' needs the rows, and column '{column}' is counted as numbers here; count it "
-                    "under a schema with cut points, or take discretize=None",
+                    "under a schema with cut points (cut_schema), or take discretize=None",
                     method=str(self._cutting_method(v)),
                     column=v.name,
                 )

@@ -4,13 +4,16 @@
 `NaiveBayes().fit_stats(stats)` is the model. With `want="pairs"` they hold what SPODE (its super-parent named), TAN,
 AODE and k-DB with k = 1 need, with `want="scatter"` what LDA, QDA and Fisher's discriminant need: one pass each.
 
-What needs the rows themselves is not learnt from blocks, and the models say so: cut points (a `schema` that has them is
-counted), a super-parent by leave-one-out, k-DB with k ≥ 2, Ledoit-Wolf's shrinkage, vocabularies of texts.
+Cut points take a pass of their own: `cut_schema` of what `want="values"` counted is the schema to count under.
+
+What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out, k-DB
+with k ≥ 2, Ledoit-Wolf's shrinkage, vocabularies of texts.
 
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """
 
 from bayes_engine.scale.collect import collect_batches, collect_csv, collect_parquet
+from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.scan import Progress
 
-__all__ = ["Progress", "collect_batches", "collect_csv", "collect_parquet"]
+__all__ = ["Progress", "collect_batches", "collect_csv", "collect_parquet", "cut_schema"]

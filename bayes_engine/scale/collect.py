@@ -44,7 +44,8 @@ def collect_parquet(
         files have the same. Cut points that it holds make intervals. A text is refused.
     columns : which columns are counted; None takes those of `schema`, or all but target and weight.
     weight : the column that says how often each row counts.
-    want : "columns", each column by itself: `NaiveBayes` | "pairs", and every two of levels together: `SPODE` (with
+    want : "columns", each column by itself: `NaiveBayes` | "values", and the distinct values of numbers: what
+        `cut_schema` finds cut points from, for a second pass | "pairs", and every two of levels together: `SPODE` (with
         its super-parent named), `TAN`, `AODE`, `KDependence(k=1)`, all in one pass; where the tables of all pairs are
         expected to take more than 2 GB they are refused | "scatter", the scatter matrices of complete rows of numbers:
         `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `FisherDiscriminant`.

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -26,6 +26,7 @@ from bayes_engine.scale.arrow import CountPlan, encoded
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
 from bayes_engine.stats.partial import MergeTree, PartialNode, PartialSource, PartialStatistics, in_order, merged
+from bayes_engine.stats.values import bounded_values
 from bayes_engine.store.statistics import load_partial, save_partial
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
@@ -39,8 +40,18 @@ SAVED_EACH = 30.0
 LOOK = 0.2
 """Seconds after which a watcher is asked again while blocks are counted."""
 
+MOST_POINTS = 2**16
+"""Distinct values of a column that are told apart for its cut points."""
+
+
+def count_values(table: Table, labels: Labels, target: Variable) -> SufficientStatistics:
+    """Each column by itself, and the distinct values of those of numbers."""
+    return replace(collect(table, labels, target), values=bounded_values(table, labels, MOST_POINTS))
+
+
 WANTS: dict[str, Callable[[Table, Labels, Variable], SufficientStatistics]] = {
     "columns": collect,
+    "values": count_values,
     "pairs": TAN()._count,
     "scatter": LinearDiscriminantAnalysis()._count,
 }

@@ -45,10 +45,17 @@ class LeftOutValues(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnValues:
-    """`points` (m,) the distinct known values, ascending, and `weight` (C, m) of each in each class, none 0 in all."""
+    """`points` (m,) the distinct known values, ascending, and `weight` (C, m) of each in each class, none 0 in all.
+
+    With a `bound` above 0 there are never more points than that: of every value so many of its last binary digits are
+    `dropped` as that takes. A point then stands for the values from itself up to the next on that grid, in the order of
+    numbers; and since a finer grid's cells lie whole in a coarser one's, it does not matter in which order statistics
+    are added: the grid of the sum is that of all its rows."""
 
     points: Array
     weight: Array
+    dropped: int = 0
+    bound: int = 0
 
     def __add__(self, other: ColumnValues) -> ColumnValues:
         return self._with(other, lambda a, b: a + b)
@@ -60,8 +67,30 @@ class ColumnValues:
         return replace(self, weight=self.weight * weight)
 
     def _with(self, other: ColumnValues, operation: Callable[[Array, Array], Array]) -> ColumnValues:
+        if self.dropped != other.dropped or self.bound != other.bound:
+            dropped, bound = max(self.dropped, other.dropped), min(self.bound, other.bound) or self.bound or other.bound
+            return self._on_grid(dropped, bound)._with(other._on_grid(dropped, bound), operation)
         points = np.union1d(self.points, other.points)
-        return _present(points, operation(self._over(points), other._over(points)))
+        there = _present(points, operation(self._over(points), other._over(points)))
+        return replace(there, dropped=self.dropped, bound=self.bound)._within_bound()
+
+    def _on_grid(self, dropped: int, bound: int) -> ColumnValues:
+        """The same with so many of the last binary digits of each value dropped."""
+        if not dropped or not len(self.points):
+            return replace(self, dropped=dropped, bound=bound)
+        keys = _keys(self.points) >> dropped
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] > keys[:-1]]))
+        weight = np.add.reduceat(self.weight, starts, axis=1)
+        return ColumnValues(_numbers(keys[starts] << dropped), weight, dropped, bound)
+
+    def _within_bound(self) -> ColumnValues:
+        """On the finest grid that has no more points than `bound`."""
+        if not self.bound or len(self.points) <= self.bound:
+            return self
+        keys, dropped = _keys(self.points), self.dropped
+        while 1 + np.count_nonzero(np.diff(keys >> dropped)) > self.bound:
+            dropped += 1
+        return self._on_grid(dropped, self.bound)
 
     def _over(self, points: Array) -> Array:
         wide = np.zeros((len(self.weight), len(points)))
@@ -142,6 +171,35 @@ def values(table: Table, labels: Labels) -> Values:
             weight = labels.take(known).tally(place, len(points)) if len(points) else np.zeros((labels.n_classes, 0))
             columns[variable.name] = _present(points + 0.0, weight)  # −0 is 0
     return Values(columns)
+
+
+def bounded_values(table: Table, labels: Labels, bound: int) -> Values:
+    """The values of all columns of numbers, each on at most so many points.
+
+    >>> column = ColumnValues(np.array([1.0, 1.5, 1.75, 2.0]), np.ones((1, 4)), bound=3)
+    >>> half = column._within_bound()  # of 1, 1.1₂, 1.11₂ and 10₂ the last digit that parts them is dropped
+    >>> half.points.tolist(), half.weight.tolist()
+    ([1.0, 1.5, 2.0], [[1.0, 2.0, 1.0]])
+    """
+    columns = {}
+    for variable in steps([v for v in table.schema if v.numeric]):
+        x = table[variable.name]
+        known = ~np.isnan(x)
+        points, place = np.unique(x[known] + 0.0, return_inverse=True)
+        weight = labels.take(known).tally(place, len(points)) if len(points) else np.zeros((labels.n_classes, 0))
+        columns[variable.name] = replace(_present(points, weight), bound=bound)._within_bound()
+    return Values(columns)
+
+
+def _keys(points: Array) -> NDArray[np.int64]:
+    """Whole numbers in the order of these floats, by their binary digits: of a number below 0 those are turned over."""
+    bits = np.ascontiguousarray(points).view(np.int64)
+    return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+
+
+def _numbers(keys: NDArray[np.int64]) -> Array:
+    """The floats of such keys."""
+    return np.where(keys < 0, keys ^ np.int64(2**63 - 1), keys).view(np.float64)
 
 
 def _present(points: Array, weight: Array) -> ColumnValues:

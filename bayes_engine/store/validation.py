@@ -77,6 +77,8 @@ def check_statistics(stats: SufficientStatistics) -> None:
         points = column.points
         if points.ndim != 1 or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
             raise StoreError("the values of '{column}' do not rise", column=name)
+        if not (0 <= column.dropped < 64 and column.bound >= 0):
+            raise StoreError("the values of '{column}' are on no grid of binary digits", column=name)
         _weights(column.weight, (n_classes, len(points)), f"values['{name}']")
     vocabularies = {v.name: tuple(str(level) for level in v.levels) for v in stats.schema if v.textual}
     for name, terms in stats.texts.columns.items():

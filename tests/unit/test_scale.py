@@ -33,8 +33,16 @@ from bayes_engine import (
     collect_batches,
     collect_csv,
     collect_parquet,
+    cut_schema,
 )
-from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, SchemaMismatch, TableError
+from bayes_engine.errors import (
+    BayesEngineError,
+    EstimationWarning,
+    ParameterError,
+    ReadError,
+    SchemaMismatch,
+    TableError,
+)
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, scan
 from bayes_engine.stats.collect import SufficientStatistics
@@ -236,6 +244,60 @@ def test_a_schema_says_levels_intervals_and_whole_numbers(tmp_path: Path) -> Non
     stats = collect_parquet(tmp_path, target="good", schema=counted)
     fitted = NaiveBayes(likelihoods={"seeds": "poisson"}).fit(frame[["seeds"]], frame["good"]).stats_
     np.testing.assert_array_equal(stats.values.columns["seeds"].weight, fitted.values.columns["seeds"].weight)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [NaiveBayes(discretize="mdlp"), SPODE("sound"), TAN(), AODE(), KDependence(1),
+                                   TAN(discretize="quantile", bins=4), TAN(discretize="equal-width")])  # fmt: skip
+def test_cut_points_take_a_pass_of_their_own_and_are_those_of_the_rows(model: Any, tmp_path: Path) -> None:
+    frame = rows(1200)
+    frame["mass"] = (frame["mass"] + (frame["good"] == "yes") * 2).round(2)
+    frame["seeds"] = frame["seeds"] + (frame["good"] == "no") * 15
+    made = files(frame, tmp_path)
+    values = collect_parquet(made, target="good", weight="times", want="values")
+    schema = cut_schema(values, method=model.discretize, bins=model.bins)
+    want = "columns" if isinstance(model, NaiveBayes) else "pairs"
+    stats = collect_parquet(made, target="good", weight="times", schema=schema, want=want)
+    theirs = model.fit(features(frame), frame["good"], frame["times"])
+    assert [v.cuts for v in schema] == [v.cuts for v in theirs.schema_]
+    assert any(v.cuts for v in schema)
+    assert_as_fitted(stats, theirs.stats_)
+    for name, table in theirs.stats_.families.tables.items():
+        np.testing.assert_array_equal(stats.families.tables[name], table)
+    ours = type(model)(**model.get_params()).fit_stats(stats)
+    np.testing.assert_array_equal(
+        ours.predict_joint_log_proba(features(frame)), theirs.predict_joint_log_proba(features(frame))
+    )
+
+
+@pytest.mark.slow
+def test_more_values_than_points_stand_on_one_grid_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "MOST_POINTS", 300)
+    rng = np.random.default_rng(5)
+    x = np.concatenate([rng.normal(0, 1, 2000), rng.normal(4, 1, 2000), [-0.0, 1e-300, -7e5]])
+    frame = pd.DataFrame({"x": x, "good": np.where(x > 2, "yes", "no")}).sample(frac=1, random_state=0)
+
+    def counted(order: Any, size: int) -> Any:
+        pieces = (frame.iloc[order[i : i + size]] for i in range(0, len(frame), size))
+        return collect_batches(pieces, target="good", want="values")
+
+    one = counted(np.arange(len(frame)), 4100).values.columns["x"]
+    assert 150 < len(one.points) <= 300 and 30 < one.dropped < 50
+    for size in (37, 400):
+        other = counted(rng.permutation(len(frame)), size).values.columns["x"]
+        assert other.dropped == one.dropped
+        np.testing.assert_array_equal(other.points, one.points)
+        np.testing.assert_array_equal(other.weight, one.weight)
+    stats = counted(np.arange(len(frame)), 500)
+    with pytest.warns(EstimationWarning, match="more than 300 distinct values.*exact to one part in"):
+        schema = cut_schema(stats)
+    [cut] = schema["x"].cuts or ()
+    assert abs(cut - 2) < 2 * 2.0 ** (one.dropped - 52)
+    again = collect_batches([frame], target="good", schema=schema)
+    below = float((frame["x"] <= cut).sum())
+    assert again.counts.tables["x"].sum(axis=0).tolist() == [0.0, below, len(frame) - below]
+    with pytest.raises(ParameterError, match="count with want='values'"):
+        cut_schema(collect_batches([frame], target="good"))
 
 
 @pytest.mark.slow
