@@ -12,13 +12,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import streamlit as st
 
 from bayes_engine.workbench.figures.theme import colour_of
-from pages.runtime.state import widget_message
+from pages.runtime.state import State, current, widget_message
 
 Known = TypeVar("Known")
 _HERE = Path(__file__).parent
@@ -26,21 +27,99 @@ COMMENT = re.compile(r"(^|\s)\s*// .*$|^//$")
 """A comment in a script, to the end of its line; in no text of a script is there anything like it."""
 
 
+class Source(NamedTuple):
+    """What a drawing is made of: its element, its style sheet and its script, a module that exports one function."""
+
+    html: str
+    style: str
+    script: str
+
+
+class Sent(NamedTuple):
+    """What the drawing of a component was sent last."""
+
+    component: str
+    data: Any
+
+
+SOURCES: dict[str, Source] = {}
+"""All drawings by the names of their components; a saved file brings those that it shows."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A component of ours, called as Streamlit's own; what it is sent is kept for this run."""
+
+    name: str
+    call: Any
+
+    def __call__(self, *, key: str, **given: Any) -> Any:
+        if (run := st.session_state.get("drawn")) is not None and "data" in given:
+            run.sent[key] = Sent(self.name, given["data"])
+        return self.call(key=key, **given)
+
+
+@dataclass
+class DrawnRun:
+    """What a run of the script on a page has drawn under a state, by the keys of the drawings, and what a saved file
+    needs besides; `whole` once the page has ended."""
+
+    page: str
+    state: State
+    sent: dict[str, Sent] = field(default_factory=dict)
+    besides: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    whole: bool = False
+
+
+def begin_drawing(page: str) -> None:
+    """A run begins. The last whole one is kept: what stands before the page speaks of it."""
+    last = st.session_state.get("drawn")
+    if last is not None and last.whole:
+        st.session_state["drawn_last"] = last
+    st.session_state["drawn"] = DrawnRun(page, current())
+
+
+def end_drawing() -> None:
+    """The page has ended, and all that it draws is drawn."""
+    st.session_state["drawn"].whole = True
+
+
+def needs_besides(key: str, what: Callable[[], Any]) -> None:
+    """A file with the drawing of this key needs more than the drawing was sent; asked for only when one is saved."""
+    if (run := st.session_state.get("drawn")) is not None:
+        run.besides[key] = what
+
+
+def on_screen() -> DrawnRun | None:
+    """What stands on the page: of this run, or before the page has ended of the last one under the same state."""
+    now: DrawnRun | None = st.session_state.get("drawn")
+    last: DrawnRun | None = st.session_state.get("drawn_last")
+    if now is None or now.whole or last is None or (last.page, last.state) != (now.page, now.state):
+        return now
+    return last
+
+
 def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (), draws: str = "") -> Any:
     """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself. It
     `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets. A script
     that others use as well exports nothing: its function `draws` it."""
-    script = "\n".join(_bare(text) for text in _texts(("component", *uses), module, ".js"))
+    script = "\n".join(bare(text) for text in _texts(("component", *uses), module, ".js"))
     if draws:
         script += f"\nexport default drawnBy({draws})\n"
-    style = "\n".join(_texts(uses, module, ".css")) if html else None
-    return st.components.v2.component(name, html=html or "<span></span>", css=style, js=script)
+    style = "\n".join(_texts(uses, module, ".css")) if html else ""
+    return _registered(name, Source(html or "<span></span>", style, script))
 
 
-def _bare(script: str) -> str:
+def _registered(name: str, source: Source) -> Drawing:
+    SOURCES[name] = source
+    call = st.components.v2.component(name, html=source.html, css=source.style or None, js=source.script)
+    return Drawing(name, call)
+
+
+def bare(script: str) -> str:
     """Without the comments and the indents, which every visit would load.
 
-    >>> _bare("// A word.\\n  f()     // and another\\n\\n  g('http://x')")
+    >>> bare("// A word.\\n  f()     // and another\\n\\n  g('http://x')")
     "f()\\ng('http://x')"
     """
     lines = (COMMENT.sub("", line).strip() for line in script.splitlines())
@@ -80,8 +159,7 @@ def follower(
     `draws` that the heavy part's script brings, as soon as the event `event` says so, or at every such event. Of the
     scripts that the heavy part uses it needs the style sheets."""
     script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
-    style = "\n".join(_texts(uses, module, ".css"))
-    return st.components.v2.component(name, html=html, css=style, js=script)
+    return _registered(name, Source(html, "\n".join(_texts(uses, module, ".css")), script))
 
 
 def packed(head: Mapping[str, Any], body: bytes, size: int = 4) -> tuple[str, bytes]:

@@ -489,6 +489,7 @@ function createPlane(host) {
     const where = data.x.label + " " + numberOn(data.x, at.x) + (data.y ? " · " + data.y.label + " " + numberOn(data.y, at.y) : "")
     host.dataset.decision = chosen < 0 ? "" : data.actions[chosen].label
     host.dataset.posterior = p ? p.map(v => v.toFixed(6)).join(",") : ""
+    host.posterior = p                  // to its last digit, for whoever draws it without the app
     const [px, py] = pixelOf(at), ink = p ? theme.colour(data.actions[chosen]) : theme.inkCss
     handle.style.setProperty("--ink", ink); readout.style.setProperty("--ink", ink)
     handle.style.left = px + "px"; handle.style.top = py + "px"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -19,6 +20,7 @@ from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import State, current, encode, link_token, use_session_language
+from pages.shell import take_away
 
 EASY = 97
 """Modules on a side of the largest code that a phone reads from a projector across a room (version 20: about 850
@@ -46,7 +48,8 @@ class Code(NamedTuple):
 def share() -> None:
     """The button that shows the address; and what puts the sidebar away on a phone, and says the page's language."""
     if st.button(_("Share"), key="share", icon=":material/qr_code_2:", type="tertiary",
-                 help=_("The address of what is on screen, with its QR code.")):  # fmt: skip
+                 help=_("The address of what is on screen, with its QR code; its live pictures as files that work "
+                        "offline.")):  # fmt: skip
         st.dialog(_("Share what is on screen"), width="large", icon=":material/qr_code_2:")(_inside)()
     _component(
         key="sidebar_away", data={"language": current_language(), "links": _LINKS, "here": _HERE, "close": _CLOSE}
@@ -64,6 +67,15 @@ def qr(address: str) -> Code:
     modules = int(code.symbol_size(border=0)[0])
     code.save(out, kind="png", border=4, scale=-(-PIXELS // (modules + 8)))
     return Code(out.getvalue(), modules)
+
+
+@lru_cache(maxsize=64)
+def qr_drawn(address: str) -> str:
+    """The QR code of an address as SVG, black on white with its rim; "" where it is too long for one. One mask is taken
+    and no other tried: a screen and paper are read as well, and it takes a fifth of the time."""
+    if len(address) > CODED:
+        return ""
+    return str(segno.make(address, micro=False, error="l", mask=3).svg_inline(border=3, omitsize=True))
 
 
 def address_of(token: str, here: str | None, server: str | None) -> str:
@@ -99,6 +111,22 @@ def beside(here: str | None, page: str) -> str:
 
 def _inside() -> None:
     use_session_language()  # a fragment starts from the context's default
+    take_away.entry(*code_of_state())
+    _link()
+
+
+def code_of_state() -> tuple[str, str, str]:
+    """The address of the state, its QR code as SVG, and what is said beside it: of a state that no code holds the code
+    is that of page and table."""
+    server = st.get_option("browser.serverAddress") if in_classroom() else None
+    address = address_of(link_token(), st.context.url, server)
+    if code := qr_drawn(address):
+        return address, code, _("Opens this state where the app runs:")
+    brief = address_of(encode(short(current())), st.context.url, server)
+    return address, qr_drawn(brief), _("Opens this state where the app runs (the code, page and table only):")
+
+
+def _link() -> None:
     server = st.get_option("browser.serverAddress") if in_classroom() else None
     here = st.context.url
     token = link_token()

@@ -10,6 +10,7 @@ import streamlit as st
 import bayes_engine.decision.evaluate
 import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
 from pages.active import own_lessons
+from pages.components import component
 from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
 from pages.runtime.state import PageEnded, current, query_params, write_url
 from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, presenter, workspace
@@ -42,6 +43,7 @@ def run(begun: frame.Run) -> None:
             under_way = jobs.run_callback_job()
             if (asked := st.session_state.pop("page_wanted", begun.here)) != begun.here:
                 st.switch_page(pages[asked], query_params=query_params())
+            component.begin_drawing(begun.here)
             with st.sidebar:
                 frame.heading(chips.of_streamlit())
                 workspace.begin()
@@ -63,8 +65,9 @@ def run(begun: frame.Run) -> None:
             presenter.bar(begun.here)
             if not lesson_bar.held_back(begun.here):
                 begun.page.run()
+            component.end_drawing()
     except PageEnded:
-        pass
+        component.end_drawing()
     finally:
         write_url()
         workspace.save_if_changed()
