@@ -174,7 +174,7 @@ def _node(node: Node) -> dict[str, Any]:
 
 def _bar(bar: Bar, of: str) -> dict[str, Any]:
     name = clean(bar.label)
-    text = certain(bar.share, 3) if math.isfinite(bar.share) else "–"
+    text = certain(_steady(bar.share), 3) if math.isfinite(bar.share) else "–"
     before = {} if bar.before is None else {"before": _share(bar.before)}
     return {
         **before,
@@ -185,6 +185,16 @@ def _bar(bar: Bar, of: str) -> dict[str, Any]:
         "selected": bool(bar.selected),
         "spoken": _("{node} = {state}: {p}").format(node=of, state=name, p=text),
     }
+
+
+def _steady(p: float) -> float:
+    """Without the last digits, which depend on the order of a sum: whoever computes it, a half is rounded alike.
+
+    >>> _steady(0.05950000000000001), _steady(1 - 1e-15) < 1
+    (0.0595, True)
+    """
+    steady = float(f"{p:.14g}")
+    return p if steady == 1 else steady
 
 
 def _edge(edge: Edge, names: dict[str, str]) -> dict[str, Any]:

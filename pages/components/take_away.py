@@ -15,7 +15,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ from pages.components.component import SOURCES, DrawnRun, bare
 
 MOST = 300_000
 """Bytes of a file."""
+ANSWERED = {"bayes_graph": "take_away_network"}
+"""Components whose answers stand in a script of their own, which only their files bring."""
 _HERE = Path(__file__).parent
 _EXPORTS = re.compile(r"^export default ", re.MULTILINE)
 
@@ -42,7 +44,8 @@ class Piece(NamedTuple):
 class Picture:
     """A picture as it stands on the page: its name, in a file name as well, what it is called, its pieces in their
     order, what can be moved in the file and what cannot, and what answers beyond `take_away.js` it needs. The pieces
-    stand `beside` each other where there is room."""
+    stand `beside` each other where there is room. What it is `of`, and whose the `data` are, where that is not the
+    table in use."""
 
     name: str
     title: str
@@ -51,14 +54,17 @@ class Picture:
     moves: tuple[str, ...]
     beside: bool = False
     besides: Mapping[str, Any] | None = None
+    of: str = ""
+    data: str = ""
 
 
 class About(NamedTuple):
-    """What a file says of itself: its `title`, what it is `of` (table, model, date), the `address` that opens the
+    """What a file says of itself: its `title`, what it is `of` (table, model), its `date`, the `address` that opens the
     state with its QR code as SVG ("" where it is too long for one), what is said of that, and whose the `data` are."""
 
     title: str
     of: str
+    date: str
     address: str
     code: str
     code_says: str
@@ -108,7 +114,7 @@ def _planes(run: DrawnRun) -> list[Picture]:
         if data["case"] is not None:
             moves.append(_moved_case(data))
         moves.append(_("The model, its smoothing and the rows are as they were saved."))
-        title = _("The plane with λ and prior") if editor else _("The plane")
+        title = _("The plane with losses λ and prior") if editor else _("The plane")
         found.append(Picture("plane", title, data["label"], (*pieces, *editor), tuple(moves), beside=bool(editor)))
     return found
 
@@ -138,7 +144,7 @@ def _simplexes(run: DrawnRun) -> list[Picture]:
         )
         label = data["words"]["line" if len(data["truths"]) == 2 else "triangle"]
         found.append(
-            Picture("simplex", _("The simplex of posteriors with λ and prior"), label, (*editor, *pieces), moves)
+            Picture("simplex", _("The simplex of posteriors with losses λ and prior"), label, (*editor, *pieces), moves)
         )
     return found
 
@@ -156,12 +162,37 @@ def _nomograms(run: DrawnRun) -> list[Picture]:
     moves = [
         _("Points can be dragged, or another value clicked: sum, probability and decision follow.") if live else
         _("No point can be moved here: that takes the model, which is in the app."),
-        _("The terms, λ and the prior are as they were saved."),
+        _("The terms, the losses λ and the prior are as they were saved."),
     ]  # fmt: skip
     return [Picture("nomogram", _("The nomogram"), run.sent[keys[0]].data["label"], tuple(pieces), tuple(moves))]
 
 
-PICTURES: Sequence[Callable[[DrawnRun], list[Picture]]] = (_planes, _simplexes, _nomograms)
+def _networks(run: DrawnRun) -> list[Picture]:
+    """The network with its bars, where the page says what a click in it leads to."""
+    found = []
+    for key in _of(run, "bayes_graph"):
+        if key not in run.besides:
+            continue
+        answers, sent = run.besides[key](), run.sent[key]
+        if answers["tables"] is None:
+            sent = sent._replace(data={**sent.data, "clicks": []})
+            moves = [_("The bars stay: exact inference in this network takes the app.")]
+        else:
+            moves = [
+                _("A click on a state observes it, another one takes that back: every bar is computed here by variable "
+                  "elimination. A click on the head of a node asks about that node."),
+                _("The tables are as they were saved."),
+            ]  # fmt: skip
+        pieces = (Piece(key, *sent),)
+        title = _("The network with its bars")
+        picture = Picture(
+            "network", title, sent.data["label"], pieces, tuple(moves), False, answers, answers["of"], answers["data"]
+        )
+        found.append(picture)
+    return found
+
+
+PICTURES: Sequence[Callable[[DrawnRun], list[Picture]]] = (_planes, _simplexes, _nomograms, _networks)
 """All kinds of pictures that can be taken, each by what finds them among the drawings of a page."""
 
 
@@ -178,7 +209,7 @@ def take(picture: Picture, about: About, language: str) -> Taken:
     if fewer == picture.pieces:
         return Taken(whole, without_rows=False)
     moves = (*picture.moves, _("The rows are left out: with them the file would be larger than 300 kB."))
-    left = Picture(picture.name, picture.title, picture.label, fewer, moves, picture.beside, picture.besides)
+    left = replace(picture, pieces=fewer, moves=moves)
     return Taken(_file(left, about, language), without_rows=True)
 
 
@@ -266,7 +297,7 @@ def _file(picture: Picture, about: About, language: str) -> bytes:
 <body>
 <main>
 <h1 dir="auto">{text(about.title)}</h1>
-<p class="of" dir="auto">{text(picture.title)} · {text(about.of)}</p>
+<p class="of" dir="auto">{text(picture.title)} · {text(picture.of or about.of)} · {text(about.date)}</p>
 <div class="pieces{" beside" if picture.beside else ""}">
 {drawn}
 </div>
@@ -274,7 +305,7 @@ def _file(picture: Picture, about: About, language: str) -> bytes:
 <ul class="moves">{moves}</ul>
 <footer>{code}<div>
 <p>{text(about.code_says)} <a href="{text(about.address)}">{text(about.address)}</a></p>
-<p dir="auto">{text(about.data)}</p>
+<p dir="auto">{text(picture.data or about.data)}</p>
 <p>{text(licence)}</p>
 </div></footer>
 </main>
@@ -301,7 +332,9 @@ def _sent(piece: Piece) -> Any:
 def _script(used: Sequence[str]) -> str:
     """The drawings, each with its names to itself, and what stands in the app's place."""
     parts = [f"{json.dumps(name)}: (() => {{\n{_kept(SOURCES[name].script)}\nreturn drawn\n}})()" for name in used]
-    own = [bare((_HERE / f"{name}.js").read_text(encoding="utf-8")) for name in ("component", "decide", "take_away")]
+    more = [script for component, script in ANSWERED.items() if component in used]
+    scripts = ("component", "decide", "take_away", *more)
+    own = [bare((_HERE / f"{name}.js").read_text(encoding="utf-8")) for name in scripts]
     text = '"use strict"\nconst DRAWINGS = {\n' + ",\n".join(parts) + "\n}\n" + "\n".join(own) + "\n"
     if "</script" in text.lower() or "<!--" in text:
         raise ValueError("a script of ours would end itself")

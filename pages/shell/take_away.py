@@ -68,15 +68,16 @@ def _about(page: str, address: str, code: str, code_says: str) -> take_away.Abou
     if isinstance(table, active.FittableTable):
         specs = active.shelf_of(table)
         parts.append(clean(words.spec(specs[shelf.active_place(table)]), 80))
-    parts.append(dt.datetime.now().astimezone().date().isoformat())
     data = ""
     if info := table.info:
         language = current_language()
         data = _("Data: {source}. Licence: {licence}.").format(
             source=info.source.rstrip(".。"), licence=info.text("licence", language).rstrip(".。")
         )
-    title = clean(table.question, 160) or frame.place_of(page).asks(current())
-    return take_away.About(title, " · ".join(parts), address, code, code_says, data)
+    of_table = page != "network" and clean(table.question, 160)
+    title = of_table or clean(frame.place_of(page).asks(current()), 160)
+    date = dt.datetime.now().astimezone().date().isoformat()
+    return take_away.About(title, " · ".join(parts), date, address, code, code_says, data)
 
 
 def _file_name(picture: str) -> str:

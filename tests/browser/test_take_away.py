@@ -79,7 +79,9 @@ def test_the_plane_shows_and_moves_the_same_numbers(
     app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path, path: str
 ) -> None:
     live = new_page()
-    file = taken(live, app, path, State(table="watermelon3a", language="en"), tmp_path, "The plane with λ and prior")
+    file = taken(
+        live, app, path, State(table="watermelon3a", language="en"), tmp_path, "The plane with losses λ and prior"
+    )
     saved = offline(file)
     assert saved.locator("canvas").count() >= 2
     becomes(saved, lambda: numbers(saved, "plane"), numbers(live, "plane"))
@@ -152,6 +154,33 @@ def test_the_nomogram_shows_and_moves_the_same_numbers(
             settled(live)
     after = soon(live, lambda: shown(live), lambda seen: "" not in seen[0] and seen[0] != before[0])
     becomes(saved, lambda: shown(saved), after)
+
+
+@pytest.mark.parametrize("network", ["asia", "watermelon", "burglary"])
+def test_the_network_answers_every_click_as_the_page(
+    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path, network: str
+) -> None:
+    live = new_page()
+    state = State(language="en").showing(keys.NET_TAB.to("ask"), keys.NET.to(network))
+    saved = offline(taken(live, app, "network", state, tmp_path, "The network"))
+
+    def shown(page: Page) -> list[str | None]:
+        """What is said of every state, and which nodes are marked."""
+        graph = page.get_by_test_id("graph")
+        bars = [f"{b.get_attribute('aria-label')} {b.get_attribute('class')}" for b in graph.locator(".state").all()]
+        return bars + [node.get_attribute("class") for node in graph.locator(".node").all()]
+
+    becomes(saved, lambda: shown(saved), shown(live))
+    first = shown(live)
+    for place in (0, 3, 5, 3):  # findings, and one taken back
+        before = shown(live)
+        for page in (live, saved):
+            page.get_by_test_id("graph").locator(".state").nth(place).click()
+        soon(live, lambda: shown(live), lambda seen, before=before: seen != before)
+        soon(live, lambda: [shown(page) for page in (live, saved)], lambda both: both[0] == both[1])
+    p = live.get_by_test_id("stMetricValue").first.inner_text()
+    expect(saved.locator("#told")).to_contain_text(f"P(e) = {p}:")
+    assert shown(live) != first
 
 
 def test_markup_in_a_table_is_text_in_a_file(

@@ -27,7 +27,7 @@ HOSTILE = [
 def test_what_is_from_data_ends_nothing(text: str) -> None:
     assert json.loads(as_json([text])) == [text]
     piece = Piece("p", "bayes_plane", {"label": text})
-    about = About(text, text, text, "", text, text)
+    about = About(text, text, text, text, "", text, text)
     page = take(Picture("plane", text, text, (piece,), (text,)), about, "en").content.decode()
     body = re.sub(r"<script>.*?</script>|<style>.*?</style>", "", page, flags=re.DOTALL)
     assert len(re.findall(r"<script", body)) == len(re.findall(r"</script", body)) == 1  # that of the data
@@ -56,6 +56,6 @@ def test_rows_are_left_out_where_they_do_not_fit() -> None:
         Piece("p", "bayes_plane", {"wrong": [1], "faded": []}),
         Piece("s", "bayes_plane_scene", body, hidden=True),
     )
-    taken = take(Picture("plane", "", "", pieces, ()), About("", "", "", "", "", ""), "en")
+    taken = take(Picture("plane", "", "", pieces, ()), About("", "", "", "", "", "", ""), "en")
     assert taken.without_rows and len(taken.content) <= MOST
     assert "The rows are left out" in taken.content.decode()

@@ -18,13 +18,14 @@ from pages.active import network_source as sources
 from pages.active import units
 from pages.active.network_source import Source
 from pages.components.chart import chart
+from pages.components.component import needs_besides
 from pages.components.graph import NodeTone
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import change, control, current, dark, on_click, sets
-from pages.views.network.draw import Marks, choose_node, draw, is_wide, shown_levels
+from pages.views.network.draw import Marks, choose_node, draw, is_wide, shown_levels, taken_along
 
 MOVED = 3
 """So many nodes are named as moved most."""
@@ -110,6 +111,7 @@ def toggle(source: Source, node: str, level: int) -> None:
 
 
 def _drawing(source: Source, posteriors: Beliefs, target: str) -> None:
+    needs_besides("net_graph", lambda: taken_along(source, posteriors.evidence, target))
     tones: dict[str, NodeTone] = dict.fromkeys(posteriors.evidence, "evidence")
     if posteriors.conflict is not None:
         tones |= {name: "shut" for name, _level in posteriors.conflict.findings}

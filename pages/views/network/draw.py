@@ -9,11 +9,13 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 
 from bayes_engine.inference.beliefs import Beliefs
+from bayes_engine.inference.junction_tree import junction_tree
+from bayes_engine.language import _, current_language
 from bayes_engine.structure.graph import Arc
 from bayes_engine.workbench.figures.graph_layout import Places, layered
 from bayes_engine.workbench.figures.network import BELIEF, SEEN
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
-from pages.active.network_source import Source
+from pages.active.network_source import Source, title_of
 from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
@@ -24,6 +26,9 @@ WIDE = 12
 """A network of more nodes takes the whole width of the page."""
 BARS, BARS_OF_MANY = 6, 4
 """So many levels of a node are drawn, the most probable; in a network of more than `WIDE` nodes fewer."""
+
+MOST_CELLS = 200_000
+"""Cells of all tables of a junction tree that a saved file works with; a click takes a browser some 0.1 s then."""
 
 
 class Marks(NamedTuple):
@@ -159,3 +164,41 @@ def choose_node(
         width=width,
         **bound_to(key, source.place(node)),
     )
+
+
+def taken_along(source: Source, evidence: Mapping[str, Any], target: str) -> dict[str, Any]:
+    """What a saved file needs to answer a click in the drawing: the tables, None where exact inference is too much for
+    a browser; the findings and the query node; names, colours and words."""
+    network = source.network
+    possible = junction_tree(network).cost.cells <= MOST_CELLS
+    tables = [
+        {"scope": [network.position[name] for name in cpt.scope], "values": cpt.p.reshape(-1).tolist()}
+        for cpt in network.cpts
+    ]
+    levels = [list(network[name].variable.levels) for name in network.names]
+    stored = source.stored
+    return {
+        "of": clean(title_of(source.id), 80),
+        "data": ""
+        if stored is None
+        else _("Data: {source}. Licence: {licence}.").format(
+            source=stored.info.text("source", current_language()).rstrip(".。"),
+            licence=stored.info.text("licence", current_language()).rstrip(".。"),
+        ),
+        "tables": tables if possible else None,
+        "nodes": [{"id": name, "levels": [clean(level) for level in source.levels(name)]} for name in network.names],
+        "evidence": [
+            of.index(evidence[name]) if name in evidence else -1 for name, of in zip(network.names, levels, strict=True)
+        ],
+        "target": network.position.get(target, -1),
+        "most": BARS_OF_MANY if is_wide(source) else BARS,
+        "colours": {"seen": list(SEEN), "belief": list(BELIEF), "classes": [list(c) for c in CLASS_COLOURS]},
+        "words": {
+            "spoken": _("{node} = {state}: {p}"),
+            "evidence": _("P(e) = {p}: how often cases with these findings occur, according to the network."),
+            "nothing": _("Nothing is observed: the bars are the probabilities before any finding."),
+            "impossible": _(
+                "No case can have these findings together: the bars are the probabilities before any finding."
+            ),
+        },
+    }
