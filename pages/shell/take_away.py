@@ -13,7 +13,7 @@ from pages import active
 from pages.active import shelf, words
 from pages.components import take_away
 from pages.components.component import on_screen
-from pages.runtime.escape import clean
+from pages.runtime.escape import clean, md
 from pages.runtime.state import current
 from pages.shell import frame
 
@@ -45,11 +45,11 @@ def _buttons(found: Sequence[take_away.Picture], about: take_away.About) -> None
                 _(
                     "{picture}: the file would have {size} kB, and {most} kB are the limit. A table with fewer classes "
                     "or fewer levels on the axes, or fewer attributes, makes it smaller."
-                ).format(picture=picture.title, size=-(-size // KB), most=take_away.MOST // KB)
+                ).format(picture=md(picture.title), size=-(-size // KB), most=take_away.MOST // KB)
             )
             continue
         st.download_button(
-            picture.title + " · " + _("{n} kB").format(n=-(-size // KB)),
+            md(picture.title) + " · " + _("{n} kB").format(n=-(-size // KB)),
             taken.content,
             _file_name(picture.name),
             "text/html",
@@ -59,7 +59,7 @@ def _buttons(found: Sequence[take_away.Picture], about: take_away.About) -> None
         )
         if taken.without_rows:
             st.caption(_("{picture}: without the rows; with them the file would be larger than {most} kB.").format(
-                picture=picture.title, most=take_away.MOST // KB))  # fmt: skip
+                picture=md(picture.title), most=take_away.MOST // KB))  # fmt: skip
 
 
 def _about(page: str, address: str, code: str, code_says: str) -> take_away.About:
