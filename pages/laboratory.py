@@ -7,13 +7,14 @@ from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.state import choose, current
 from pages.shell.frame import title
-from pages.views.laboratory import base_rates, likelihood, sandbox, smoothing, underflow
+from pages.views.laboratory import base_rates, likelihood, rare_class, sandbox, smoothing, underflow
 
 TABS = {
     "densities": (_("Known densities"), sandbox.show),
     "rates": (_("Base rates"), base_rates.show),
     "fitted": (_("Likelihood"), likelihood.show),
     "smoothing": (_("Smoothing"), smoothing.show),
+    "rare": (_("Rare class"), rare_class.show),
     "underflow": (_("Underflow"), underflow.show),
 }
 title()

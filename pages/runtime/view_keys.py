@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayes_engine.priors import Base
     from bayes_engine.structure.scores import ScoreName
     from bayes_engine.structure.search_trace import Method
+    from bayes_engine.workbench.laboratory.rare_class import Counted
 
 T = TypeVar("T")
 Setting = tuple[str, Any]
@@ -406,7 +407,9 @@ EM_ROW, EM_COLUMN = _place("em_row"), _place("em_column")
 
 # laboratory -----------------------------------------------------------------------------------------------------------
 
-LAB_TAB = _choice("lab_tab", "densities", "densities", "rates", "fitted", "likelihood", "smoothing", "underflow")
+LAB_TAB = _choice(
+    "lab_tab", "densities", "densities", "rates", "fitted", "likelihood", "smoothing", "rare", "underflow"
+)
 LAB_SCENE = _choice("lab_scene", "equal", "equal", "stretched", "xor", "overlapping", "three", "table", "drawn")
 LAB_N = _choice("lab_n", 50, 10, 20, 30, 50, 100, 200, 500, 1000, 2000)
 LAB_SEED, LAB_PEN = _whole("lab_seed", 0, 0, 10**6), _whole("lab_pen", 0)
@@ -434,4 +437,7 @@ LAB_FITTED_AT, LAB_FITTED_LEVELS = _row("lab_fitted_at"), _position("lab_fitted_
 LAB_SMOOTHED_N = _number("lab_smoothed_n", 0.0, 0.0, 1e12)
 LAB_SMOOTHED_CLASS, LAB_SMOOTHED_COLUMN = _place("lab_smoothed_class"), _place("lab_smoothed_column")
 LAB_M = _number("lab_m", 2.0, 0.0, 1000.0, digits=2)
+LAB_RARE_OF: ViewKey[Counted] = _choice("lab_rare_of", "sms-spam", "sms-spam", "sms-spam-zh", "digits")
+LAB_RARE_N, LAB_RARE_SEED = _whole("lab_rare_n", 11, 1, 10**6), _whole("lab_rare_seed", 0, 0, 10**6)
+LAB_RARE_PRIOR = _switch("lab_rare_prior", True)
 LAB_M_BASE: ViewKey[Base] = _choice("lab_m_base", "marginal", "marginal", "uniform")

@@ -188,6 +188,7 @@ def _asked_in_laboratory(state: State) -> str:
         "fitted": _("Which parameters make these rows most likely?"),
         "likelihood": _("Which parameters make these rows most likely?"),
         "smoothing": _("Smooth everywhere, only where a zero is, or not at all?"),
+        "rare": _("What becomes of a class that is rare?"),
         "underflow": _("Why are logarithms added?"),
     }[state.seen(keys.LAB_TAB)]
 

@@ -70,6 +70,7 @@ def _laboratory(state: State) -> Presented:
         "likelihood": Presented(("lab_surface", "lab_share")),
         "fitted": Presented(("fitted",)),
         "smoothing": Presented(("smoothing",)),
+        "rare": Presented(("lab_rare",), "lab_sentence"),
         "underflow": Presented(("lab_underflow",), "lab_sentence"),
     }[state.seen(keys.LAB_TAB)]
 

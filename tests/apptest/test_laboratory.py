@@ -16,6 +16,7 @@ from bayes_engine.models.discriminative import of_numbers
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, numbers_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once
+from bayes_engine.workbench.laboratory.rare_class import rare_class
 from bayes_engine.workbench.laboratory.truth import bayes_risk
 from pages.active.sandbox import read_parts
 from pages.runtime.state import START, Spec, State
@@ -445,3 +446,13 @@ def test_a_forged_place_is_none(forged: dict[str, Any]) -> None:
     app = opened("laboratory", showing(State(table="watermelon3", language="en"), lab_tab="fitted", **forged))
     sent = fitted(app)
     assert 0 <= sent["here"][0] <= 1 and 0 < sent["here"][1] <= 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("of", "language"), [("sms-spam", "en"), ("digits", "zh"), ("sms-spam-zh", "en")])
+def test_a_rare_class_is_shown_under_both_models(of: str, language: str) -> None:
+    app = opened("laboratory", showing(State(language=language), lab_tab="rare", lab_rare_of=of, lab_rare_n=11))
+    study = rare_class(of)  # type: ignore[arg-type]
+    recall = study.recall[:, :, study.place(11)].mean(axis=1)
+    said = "\n".join(m.value for m in app.markdown)
+    assert f"**{recall[0]:.3f}**" in said and f"**{recall[1]:.3f}**" in said

@@ -103,6 +103,7 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "bayes_risk_of_truth": Prediction("number", frozenset({"laboratory/densities"})),
     "misfit": Prediction("number"),
     "underflow_columns": Prediction("number", limits=_between(0, 10_000), whole=True),
+    "rare_recall": Prediction("probability"),
     "least_rows": Prediction("number", limits=_between(0, 5_000), whole=True),
     # dependence
     "information": Prediction("number", limits=_of_information),

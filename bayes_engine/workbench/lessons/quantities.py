@@ -38,6 +38,7 @@ from bayes_engine.workbench.derivation.least_rows import rows_needed
 from bayes_engine.workbench.derivation.modes_of_use import posterior_of, without_rows
 from bayes_engine.workbench.derivation.parameter_count import model_size
 from bayes_engine.workbench.laboratory.excess_risk import fitted_to_population
+from bayes_engine.workbench.laboratory.rare_class import rare_class
 from bayes_engine.workbench.laboratory.smoothing import RULES, curves
 from bayes_engine.workbench.laboratory.truth import bayes_risk
 from bayes_engine.workbench.lessons.in_use import InUse
@@ -335,6 +336,15 @@ def underflow_columns(used: InUse) -> float:
     if dies is None:
         raise BayesEngineError("with these factors the product of ten thousand columns does not underflow")
     return float(dies)
+
+
+@quantity
+def rare_recall(used: InUse, model: str) -> float:
+    """The recall of the rare class in the laboratory, by "multinomial" or "complement" naive Bayes."""
+    study = rare_class(used.setting("lab_rare_of"), used.setting("lab_rare_seed"),
+                       fit_prior=used.setting("lab_rare_prior"))  # fmt: skip
+    by_model = study.recall[int(among(model, ("multinomial", "complement")) == "complement")]
+    return float(by_model[:, study.place(used.setting("lab_rare_n"))].mean())
 
 
 @quantity
