@@ -21,7 +21,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
 from bayes_engine.stats.moments import LARGEST
 from bayes_engine.table.encode import MISSING, Table, code_dtype
-from bayes_engine.table.levels import sort_levels
+from bayes_engine.table.levels import sort_levels, written
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, middle, numbers
 
@@ -125,6 +125,12 @@ def encoded(
             "the target '{column}' has no value in row {row}; leave out the rows without a class",
             column=plan.target,
             row=_row(absent, before),
+        )
+    if odd := [v for v in target.levels if isinstance(v, float) and not v.is_integer()]:
+        raise TableError(
+            "the target '{column}' holds {value}, a number and no class; cut it into levels first, or name another",
+            column=plan.target,
+            value=written(odd[0]),
         )
     levels = sort_levels(target.levels, target.name)
     place = {level: c for c, level in enumerate(levels)}

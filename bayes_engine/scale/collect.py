@@ -37,12 +37,14 @@ def collect_parquet(
 
     Parameters
     ----------
-    path_or_paths : a file, several in their order, or a folder (its files *.parquet, by name).
+    path_or_paths : a file, several in their order, or a folder (the *.parquet in it and in its folders, by name, but
+        those that begin with a dot or "_"; what folders are called is no column).
     target : the column of the classes; None takes the target of `schema`. A row without a class is an error.
     schema : kinds and levels of columns, as an estimator's; others are taken by their type: numbers are continuous,
         strings and truth values categorical, an Arrow dictionary (pandas' Categorical) a declared domain where all
-        files have the same. Cut points that it holds make intervals. A text is refused.
-    columns : which columns are counted; None takes those of `schema`, or all but target and weight.
+        files have the same. Cut points that it holds make intervals. A likelihood that keeps every value (a kernel
+        density, a Poisson rate) is counted up to 1,048,576 distinct ones. A text is refused.
+    columns : which columns are counted; None takes those of `schema`, or all. Target and weight are never among them.
     weight : the column that says how often each row counts.
     want : "columns", each column by itself: `NaiveBayes` | "values", and the distinct values of numbers: what
         `cut_schema` finds cut points from, for a second pass | "pairs", and every two of levels together: `SPODE` (with

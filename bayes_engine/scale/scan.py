@@ -44,6 +44,10 @@ MOST_POINTS = 2**16
 """Distinct values of a column that are told apart for its cut points."""
 
 
+MOST_VALUES = 2**20
+"""Distinct values of a column whose likelihood keeps each."""
+
+
 def count_values(table: Table, labels: Labels, target: Variable) -> SufficientStatistics:
     """Each column by itself, and the distinct values of those of numbers."""
     return replace(collect(table, labels, target), values=bounded_values(table, labels, MOST_POINTS))
@@ -177,6 +181,7 @@ class Pass:
                         node = future.result()
                         if node is not None:
                             tree.add(node)
+                            refuse_values(tree.nodes)
                     except Exception as error:  # noqa: BLE001 - a worker's, told as this block's
                         failed[block.place] = block.refused(error)
                         failed[block.place].__cause__ = error
@@ -216,6 +221,7 @@ class Pass:
         if failed:
             first = failed[min(failed)]
             raise first from first.__cause__
+        refuse_values(tree.nodes)  # of a count that was taken up
         found = tree.total()
         if found is None:
             raise TableError("there are no rows to count: the files are empty")
@@ -265,6 +271,19 @@ class Pass:
                 path=str(self.resume),
             )
         return nodes
+
+
+def refuse_values(nodes: Iterable[PartialNode]) -> None:
+    """Raises TableError where a column would hold more values than memory is meant to."""
+    for node in nodes:
+        for name, column in () if node.stats is None else node.stats.values.columns.items():
+            if not column.bound and len(column.points) > MOST_VALUES:
+                raise TableError(
+                    "column '{column}' has more than {most} distinct values, and its likelihood keeps each; choose "
+                    "'gaussian' for it, or intervals",
+                    column=name,
+                    most=MOST_VALUES,
+                )
 
 
 def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:

@@ -23,6 +23,9 @@ from bayes_engine.table.schema import Schema
 BUFFER = 2**20
 """Bytes of a column that are read from a Parquet file at a time."""
 
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+"""Endings of compressed CSV, with what Arrow calls their codecs."""
+
 CSV_BLOCK = 2**23
 """Bytes of a block of CSV."""
 
@@ -48,7 +51,7 @@ class Parquet:
         self.found: list[dict[str, Any]] = []
         self.indices: set[str] = set()
         pq = arrow("pyarrow.parquet")
-        for path in paths:
+        for path, name in zip(paths, names_of(paths), strict=True):
             try:
                 with pq.ParquetFile(path) as file:
                     self.metadata.append(file.metadata)
@@ -57,13 +60,13 @@ class Parquet:
                 raise ReadError(
                     "'{file}' cannot be read as Parquet: {reason}; if it was cut off or is still being written, write "
                     "it again",
-                    file=path.name,
+                    file=name,
                     reason=str(error).strip().rstrip(".")[:200],
                 ) from error
             self.found.append(dict(zip(schema.names, schema.types, strict=True)))
             described = (schema.pandas_metadata or {}).get("index_columns", ())
             self.indices |= {name for name in described if isinstance(name, str)}
-        self.names = [path.name for path in paths]
+        self.names = names_of(paths)
         self.rows: int | None = sum(m.num_rows for m in self.metadata)
         self.sources = tuple(map(_source, paths))
 
@@ -80,7 +83,7 @@ class Parquet:
             for group in range(groups):
                 if (i, group) not in tree:
                     read = partial(_row_group, path, metadata, group, plan.read, strings)
-                    yield Block((i, group), path.name, group + 1, groups, before, declared, read)
+                    yield Block((i, group), self.names[i], group + 1, groups, before, declared, read)
                 before += metadata.row_group(group).num_rows
             yield End(i, groups)
 
@@ -110,7 +113,7 @@ class Csv:
     def __init__(self, paths: Sequence[Path], delimiter: str, encoding: str, whole: Collection[str]) -> None:
         """`whole` names the columns whose whole numbers stay such: levels and classes."""
         self.paths, self.delimiter, self.encoding = paths, delimiter, encoding
-        self.names = [path.name for path in paths]
+        self.names = names_of(paths)
         self.rows: int | None = None
         self.sources = tuple(map(_source, paths))
         self.indices: set[str] = set()
@@ -136,7 +139,7 @@ class Csv:
                     while (batch := _next(reader, path, index + 1)) is not None:
                         self._read = done + file.tell()
                         if (i, index) not in tree:
-                            yield Block((i, index), path.name, index + 1, 0, before, (), partial(_parts, batch))
+                            yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
                         before += batch.num_rows
                         index += 1
                 yield End(i, index)
@@ -148,7 +151,7 @@ class Csv:
         pa, csv = arrow(), arrow("pyarrow.csv")
         try:
             file = pa.OSFile(str(path))
-            codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix)
+            codec = PACKED.get(path.suffix)
             stream = pa.CompressedInputStream(file, codec) if codec else file
             reader = csv.open_csv(
                 stream,
@@ -265,7 +268,7 @@ def paths_of(path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[
     given = [path_or_paths] if isinstance(path_or_paths, str | os.PathLike) else list(path_or_paths)
     paths: list[Path] = []
     for path in map(Path, given):
-        paths += sorted(p for p in path.rglob(f"*{suffix}*") if p.is_file()) if path.is_dir() else [path]
+        paths += sorted(p for p in path.rglob("*") if _is_data(p, suffix)) if path.is_dir() else [path]
     for path in paths:
         if not path.is_file():
             raise ReadError("there is no file '{file}'", file=str(path))
@@ -274,6 +277,18 @@ def paths_of(path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[
     if len(set(paths)) < len(paths):
         raise ParameterError("a file is named twice: its rows would count twice; give it weights if they should")
     return paths
+
+
+def _is_data(path: Path, suffix: str) -> bool:
+    """Whether a file in a folder is one of the table's: named so, compressed or not, and not as hidden files are."""
+    ends = (suffix, *(f"{suffix}{packed}" for packed in PACKED)) if suffix == ".csv" else (suffix,)
+    return path.name.endswith(ends) and not path.name.startswith((".", "_")) and path.is_file()
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """What files are called in a sentence: by their names, or, where two have one, by their paths."""
+    names = [path.name for path in paths]
+    return names if len(set(names)) == len(names) else [str(path) for path in paths]
 
 
 def compared(

@@ -497,6 +497,52 @@ def test_a_column_that_one_file_lacks_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_files_in_folders_are_told_apart_and_hidden_ones_left_alone(tmp_path: Path) -> None:
+    frame = rows(200)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    pa_table = pa.Table.from_pandas(frame[:100], preserve_index=False)
+    strings = pa_table.schema.get_field_index("sound")
+    large = pa_table.set_column(strings, "sound", pa_table["sound"].cast(pa.large_string()))
+    pq.write_table(large, tmp_path / "a" / "part.parquet")
+    frame[100:].to_parquet(tmp_path / "b" / "part.parquet")
+    (tmp_path / "b" / ".part.parquet.crc").write_bytes(b"crc")
+    (tmp_path / "_temporary.parquet").write_bytes(b"")
+    fitted = NaiveBayes().fit(features(frame), frame["good"], frame["times"]).stats_
+    assert_as_fitted(collect_parquet(tmp_path, target="good", weight="times"), fitted)
+    frame[100:].assign(sound=1).to_parquet(tmp_path / "b" / "part.parquet")
+    text = refused(SchemaMismatch, tmp_path)
+    assert str(tmp_path / "a" / "part.parquet") in text and str(tmp_path / "b" / "part.parquet") in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("likelihood", ["kernel", "poisson", "categorical", "joint-multinomial"])
+def test_other_likelihoods_are_counted_by_a_schema_that_names_them(
+    likelihood: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = rows(600).assign(more=np.arange(600) % 11)
+    chosen: Any = {"seeds": likelihood, "more": likelihood}
+    model = NaiveBayes(likelihoods=chosen).fit(features(frame), frame["good"])
+    made = files(frame, tmp_path)
+    stats = collect_parquet(made, target="good", schema=model.schema_)
+    ours = NaiveBayes(likelihoods=chosen).fit_stats(stats).predict_proba(features(frame))
+    np.testing.assert_allclose(ours, model.predict_proba(features(frame)), rtol=1e-9)
+    if likelihood in ("kernel", "poisson"):
+        monkeypatch.setattr(scan, "MOST_VALUES", 20)
+        text = refused(ReadError, made, schema=model.schema_)
+        assert "column 'seeds' has more than 20 distinct values, and its likelihood keeps each" in text
+
+
+@pytest.mark.slow
+def test_numbers_are_no_classes(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [0.5, 1.5]})
+    with pytest.raises(ReadError, match=r"the target 'y' holds 0\.5, a number and no class"):
+        collect_batches([frame], target="y")
+    whole = collect_batches([frame.assign(y=[0.0, 1.0])], target="y")
+    assert whole.target.levels == (0.0, 1.0)
+
+
+@pytest.mark.slow
 def test_numbers_of_two_widths_levels_of_two_dictionaries_and_empty_columns_merge(tmp_path: Path) -> None:
     a = pd.DataFrame({"x": np.array([1, 2, 3, 5], dtype=np.int8), "t": pd.Categorical(["u", "v", "u", "v"]),
                       "e": pd.Series([None] * 4, dtype=object), "good": ["y", "n", "y", "n"]})  # fmt: skip
