@@ -10,7 +10,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from bayes_engine.errors import ReadError
@@ -292,7 +292,7 @@ def _score(rows: Sequence[Sequence[str]], dialect: Dialect, whole: bool) -> floa
         return 0.0
     width, common = Counter(map(len, rows)).most_common(1)[0]
     cells = [cell for row in rows if len(row) == width for cell in row]
-    shape = 0.35 if width == 1 else (width - 1) / width * common / len(rows)
+    shape = _ONE_COLUMN if width == 1 else (width - 1) / width * common / len(rows)
     habit = {":": 0.5, "::": 0.5, "~": 0.8, "^": 0.8}.get(dialect.delimiter, 1.0)
     if dialect.delimiter in (" ", ALIGNED):  # words of one text are as regular as columns; numbers are a sign
         habit = 0.85 if any(map(is_number, cells)) else 0.6
@@ -322,14 +322,9 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cut
         if sum(fitting) >= 0.9 * len(fitting):
             return Dialect(ALIGNED, '"', cuts=cuts)
     lined_up = re.search(r"\S  +\S", sample) is not None
-    lines = [line for line in re.split(r"[\r\n]+", sample) if line.strip()]
-    steady = any(len(counts) == 1 and counts != {0} for counts in ({c.count(d) for c in lines} for d in ";\t|,"))
-    candidates = (
-        "",
-        *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)),
-    )
-    best, most = Dialect(""), -1.0
-    for d in candidates if delimiter is None else (delimiter,):
+
+    def tries(d: str) -> Iterator[tuple[Dialect, float]]:
+        """The dialects that have this delimiter, and how well each fits."""
         single = re.search(rf"(?:^|{re.escape(d)})'[^'\r\n]*'", sample, re.MULTILINE)
         for q in (quote,) if quote is not None else ('"', "'") if single else ('"',):
             after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
@@ -347,10 +342,30 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cut
                 dialect = replace(dialect, skip_space=True)
                 rows = [cells for _, cells, _ in records(sample, dialect)][:400]
             score = _score(rows, dialect, _all_regular(parsed))
-            if d == " " and steady and len(lines) > 2 and quote is None:
+            if d == " " and quote is None and _steady(sample):
                 score *= 0.6  # another mark stands in every line as often: blanks are within its cells
             if d == " " and lined_up and sum(map(len, rows)) < 2 * sum(row.count("") for row in rows):
                 score *= 0.6  # most of its cells would be empty: the blanks fill up columns
-            if score > most * 1.001:
-                best, most = dialect, score
+            yield dialect, score
+
+    candidates = [d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)]
+    fits = [fit for d in (candidates if delimiter is None else (delimiter,)) for fit in tries(d)]
+    if delimiter is None and all(score <= 1.03 * _ONE_COLUMN for _, score in fits):
+        fits = [*tries(""), *fits]  # which, before any that fits better than one column ever does, would make no change
+    best, most = Dialect(""), -1.0
+    for dialect, score in fits:
+        if score > most * 1.001:
+            best, most = dialect, score
     return best
+
+
+_ONE_COLUMN = 0.35
+"""How well a text fits as one column, at most."""
+
+
+def _steady(text: str) -> bool:
+    """Whether a mark that delimits stands in every line as often, of more than two."""
+    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()]
+    return len(lines) > 2 and any(
+        len(counts) == 1 and counts != {0} for counts in ({c.count(d) for c in lines} for d in ";\t|,")
+    )

@@ -86,7 +86,7 @@ def plain_offer(data: bytes, encoding: str) -> tuple[Offer, ...]:
 
 def beyond_ascii(data: bytes) -> int:
     """How many characters are not plain ASCII, the damaged too."""
-    return sum(sum(ord(c) > 127 for c in part) for part in _decoded(data, "utf-8", "replace"))
+    return sum(len(part) - len(part.encode("ascii", "ignore")) for part in _decoded(data, "utf-8", "replace"))
 
 
 def reads_as(data: bytes, encoding: str) -> bool:
@@ -170,10 +170,10 @@ def share_of_chinese(data: bytes) -> float:
     within = sum(1 for _ in _GB_WITHIN_WORDS.finditer(sample))
     if within and 2 * within > sum(1 for _ in _GB_RUN.finditer(sample)):
         return 0.0
-    characters = _GB.findall(sample)
-    signs = sum(c[0] < 0xA4 and len(c) == 2 and c[0] > 0xA0 for c in characters)
-    common = sum(0xB0 <= c[0] <= 0xD7 and c[1] > 0xA0 for c in characters)
-    share = common / max(len(characters) - signs, 1)
+    characters = Counter(_GB.findall(sample))
+    signs = sum(n for c, n in characters.items() if c[0] < 0xA4 and len(c) == 2 and c[0] > 0xA0)
+    common = sum(n for c, n in characters.items() if 0xB0 <= c[0] <= 0xD7 and c[1] > 0xA0)
+    share = common / max(characters.total() - signs, 1)
     return share if share >= 0.5 and reads_as(data, "gb18030") else 0.0
 
 
