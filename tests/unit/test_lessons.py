@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -219,9 +220,24 @@ def test_a_line_inside_long_texts_is_none_of_the_keys() -> None:
     assert [line_of(text, key) for key in ("a", "b", "c.d", "c.e.f", "c.x", "z")] == [1, 5, 7, 9, 6, 1]
 
 
+@pytest.mark.parametrize("name", lessons())
+def test_a_lesson_is_as_short_as_it_should_be(name: str) -> None:
+    """80 words; in Chinese 130 characters, which say as much: an English word is 1.6 of them. What stands between them
+    in Latin letters or digits, formulas and names, counts by the word, as in English."""
+    lesson = lessons()[name]
+    latin = re.findall(r"[A-Za-z0-9]+(?:[.\-'’][A-Za-z0-9]+)*", lesson.words_zh)
+    chinese = sum("\u4e00" <= sign <= "\u9fff" for sign in lesson.words_zh)
+    assert 0 < len(lesson.words.split()) <= 80
+    assert 0 < chinese <= 130 and chinese / 1.6 + len(latin) <= 80
+    assert all((lesson.task, lesson.task_zh, lesson.question, lesson.question_zh, lesson.answer, lesson.deeper))
+
+
 def test_the_glossary_errata_and_examples_lead_somewhere() -> None:
     chapter = contents()
-    assert {term.lesson for term in chapter.terms} | {one.lesson for one in chapter.corrections} <= set(lessons())
+    assert {one.lesson for one in chapter.corrections} <= set(lessons())
+    for term in chapter.terms:  # each on its word's own screen: tests/browser/test_glossary.py
+        assert term.lesson in lessons() if term.lesson else term.page in PAGES
+        assert lesson_in_use.opened_by(term.state, START)
     assert (
         len({term.en for term in chapter.terms}) == len({term.zh for term in chapter.terms}) == len(chapter.terms) == 32
     )

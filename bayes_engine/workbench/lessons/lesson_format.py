@@ -99,11 +99,13 @@ class ChapterSection(Bilingual):
 
 @dataclass(frozen=True)
 class GlossaryTerm:
-    """A word of the field in both languages, and the lesson in which it is alive."""
+    """A word of the field in both languages, and where it is alive: in a lesson, or on another page in this state."""
 
     en: str
     zh: str
-    lesson: str
+    lesson: str = ""
+    page: str = ""
+    state: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def _reading(one: CaseInUse, working: Working, balance: LogOddsTerms) -> str:
     elif any(step.given for step in working.steps):
         text = _("Each bar is log p(x_j | {name}, parents) / p(x_j | {other}, parents); their sum is the log-odds.")
     else:
-        text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
+        text = _("Each bar is a contribution, log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
     line = odds_needed(working.loss, balance.for_, balance.against)
     if text_steps(working.steps):
         text += " " + _("A text has a bar for each of its terms, as often as it counts there.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from bayes_engine.dataset_format import Erratum
@@ -62,16 +64,25 @@ def _opens(name: str, label: str, key: str) -> None:
     )
 
 
-def terms() -> None:
-    """The words of the field in both languages, each with the lesson in which it is alive."""
-    st.caption(_("Each word of the field in both languages, with the lesson in which it is alive."))
+def terms(pages: Mapping[str, str]) -> None:
+    """The words of the field in both languages, each with where it is alive; `pages` says what each page is called."""
+    st.caption(_("Each word of the field in both languages, with the lesson or the page on which it stands."))
     with st.container(key="chapter_terms", gap="xsmall"):
         for i, term in enumerate(contents().terms):
             en, zh, way = st.columns([3, 3, 3], vertical_alignment="center", wrap=False, gap="small")
             en.markdown(md(term.en, 80))
             zh.markdown(md(term.zh, 80))
             with way:
-                _opens(term.lesson, md(lessons()[term.lesson].text("title", current_language()), 60), f"term_{i}")
+                if term.lesson:
+                    _opens(term.lesson, md(lessons()[term.lesson].text("title", current_language()), 60), f"term_{i}")
+                else:
+                    st.button(
+                        pages[term.page],
+                        key=f"term_{i}",
+                        icon=":material/trending_flat:",
+                        width="stretch",
+                        **goes_to(term.page, lambda s, term=term: lesson_in_use.opened_by(term.state, s)),
+                    )
 
 
 def errata() -> None:

@@ -50,7 +50,16 @@ def draw_map(table: active.FittableTable, dependences: Dependences, chosen: Pair
         if tests == 1
         else _("Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be.")
     )
+    meaning = (
+        _("A cell is the mutual information of two columns over all rows.")
+        if overall
+        else _(
+            "A cell is the conditional mutual information of two columns given the class: under naive Bayes' attribute "
+            "conditional independence it would be 0."
+        )
+    )
     lines = [
+        meaning,
         filled.format(level=f"{100 * LEVEL:g}%", n=tests),
         _by_chance(dependences, written=len(names) <= ROOMY, overall=overall),
     ]

@@ -32,7 +32,10 @@ def super_parents(table: active.FittableTable, dependences: Dependences) -> None
         return
     names = list(scores.index)
     st.markdown(
-        _("Every column in turn is the one that all others depend on: {formula}. The best is **{column}**.").format(
+        _(
+            "Every column in turn is the one that all others depend on, a one-dependence estimator: {formula}. "
+            "The best is **{column}**."
+        ).format(
             formula="$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$", column=column_name(table, names[0])
         )
     )

@@ -72,7 +72,7 @@ def _floor(setup: Setup, sample: Sample) -> None:
         "quadrature": _("by quadrature, error below {error}").format(error=f"{max(risk.error, 1e-7):.0e}"),
     }[risk.how]
     st.container(key="lab_sentence").markdown(
-        _("**Bayes risk R\\* = {risk}**").format(risk=number(risk.value)) + f" · {how}",
+        _("**Bayes risk R\\* = {risk}**").format(risk=number(risk.value)) + f" · {how} · {_('the least overall risk')}",
         help=_(
             "The overall risk $R(h)=E_x[R(h(x)\\mid x)]$ of the Bayes optimal classifier, the decision rule $h^*$ that "
             "takes at each $x$ the decision of least conditional risk, or expected loss."

@@ -223,7 +223,7 @@ def _moved(source: Source, posteriors: Beliefs, target: str) -> None:
             else _("Did not move: {nodes}.").format(nodes=named)
         )
     st.markdown("\n".join(f"- {line}" for line in lines))
-    st.caption(_("Dashed outlines are the probabilities before the findings."))
+    st.caption(_("Dashed outlines are the probabilities before the findings, the observed evidence."))
 
 
 def _change(source: Source, c: BeliefChange) -> str:
