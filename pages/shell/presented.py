@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State
 
@@ -13,13 +14,28 @@ TITLE = "page_title"
 """The page's title, where no sentence of the page sums up its figure."""
 
 
+class OwnSmoothing(NamedTuple):
+    """The smoothing that a page has of its own, by the key of the state, what it is called, up to where it is slid,
+    and what is set with it."""
+
+    key: keys.ViewKey[float]
+    label: str
+    most: float
+    also: tuple[keys.Setting, ...] = ()
+
+
 class Presented(NamedTuple):
     """The keys of a figure, of which the page draws the one that it has, of a sentence, and of controls of the page's
-    own that the figure depends on."""
+    own that the figure depends on.
+
+    What of a page's chips the figure depends on stays at hand: "smoothing" is that of the active model, `own` one that
+    the page has instead."""
 
     figure: tuple[str, ...]
     sentence: str = TITLE
     controls: tuple[str, ...] = ()
+    at_hand: tuple[str, ...] = ("smoothing", "losses")
+    own: OwnSmoothing | None = None
 
 
 def _always(*figure: str, sentence: str = TITLE) -> Callable[[State], Presented]:
@@ -28,15 +44,22 @@ def _always(*figure: str, sentence: str = TITLE) -> Callable[[State], Presented]
 
 def _model(state: State) -> Presented:
     return {
-        "conditionals": Presented(("conditional_drawn",)),
+        "conditionals": Presented(("conditional_drawn",), at_hand=("smoothing",)),
         "compare": Presented(("compare_scores",), "compare_sentence"),
-        "ways": Presented(("ways_work",)),
+        "ways": Presented(("ways_work",), at_hand=("smoothing",)),
     }[state.seen(keys.MODEL_VIEW)]
 
 
 def _case(state: State) -> Presented:
+    figure = "case_waterfall"
+    if state.seen(keys.FILL):
+        figure = "factors"
+    elif state.seen(keys.FACTOR) >= 0:
+        figure = "opened"
+    elif state.seen(keys.MARGINS):
+        figure = "margins"
     return {
-        "decision": Presented(("case_waterfall",), "case_sentence"),
+        "decision": Presented((figure,), "case_sentence"),
         "nomogram": Presented(("nomogram_drawn",), "case_sentence"),
         "ask": Presented(("ask_values",), "ask_sentence"),
     }[state.seen(keys.CASE_VIEW)]
@@ -50,17 +73,35 @@ def _dependence(state: State) -> Presented:
         "twice": ("twice_waterfall",),
         "doubled": ("copies_figure",),
         "examples": (f"example_{keys.LIFTERS.name}",),
-    }[state.seen(keys.DEPENDENCE_TAB)]
-    return Presented(figure, "dependence_sentence")
+    }[tab := state.seen(keys.DEPENDENCE_TAB)]
+    own = OwnSmoothing(keys.DIAL_ALPHA, "α", 10.0) if tab in ("dial", "twice", "doubled") else None
+    return Presented(figure, "dependence_sentence", (), ("losses",) if tab in ("dial", "twice") else (), own)
 
 
 def _network(state: State) -> Presented:
+    tables = OwnSmoothing(keys.NET_ALPHA, "α", 10.0, (keys.NET_CPTS.to(()),))
+    at_end = (keys.LEARN_STEP.to(-1), keys.LEARN_PLAYS.to(False))
+    score = OwnSmoothing(keys.LEARN_SAMPLE, _("Equivalent sample size of BDeu"), 100.0, at_end)
+    from_table = tables if state.seen(keys.NET) == "table" else None
     return {
-        "learn": Presented(("learn_film", "learn_hand"), "learn_sentence"),
-        "ask": Presented(("net_graph", "net_costs")),
-        "hidden": Presented(("net_hide_graph",)),
-        "gibbs": Presented(("net_g_walk",), "gibbs_sentence"),
+        "learn": Presented(
+            ("learn_film", "learn_hand"), "learn_sentence", own=score if state.seen(keys.NET_SCORE) == "bdeu" else None
+        ),
+        "ask": Presented(("net_graph", "net_costs"), own=from_table),
+        "hidden": Presented(("net_hide_graph",), own=tables),
+        "gibbs": Presented(("net_g_walk",), "gibbs_sentence", own=from_table),
     }[state.seen(keys.NET_TAB)]
+
+
+def _projection(state: State) -> Presented:
+    """The line, unless a section beneath it was asked for."""
+    return {
+        "": Presented(("projection",), "line_sentence"),
+        "planes": Presented(("planes_drawn",)),
+        "demo": Presented(("three_boundaries",), "demo_sentence"),
+        "dial": Presented(("dial_path",)),
+        "naive": Presented(("before_naive",), "before_sentence"),
+    }[state.seen(keys.SECTION)]
 
 
 def _laboratory(state: State) -> Presented:
@@ -68,9 +109,14 @@ def _laboratory(state: State) -> Presented:
         "densities": Presented(("laboratory", "lab_cells_figure"), "lab_sentence", ("lab_losses",)),
         "rates": Presented(("lab_people",), "lab_sentence"),
         "likelihood": Presented(("lab_surface", "lab_share")),
+<<<<<<< HEAD
         "fitted": Presented(("fitted",)),
         "smoothing": Presented(("smoothing",)),
         "rare": Presented(("lab_rare",), "lab_sentence"),
+=======
+        "fitted": Presented(("fitted",), at_hand=()),
+        "smoothing": Presented(("smoothing",), at_hand=("losses",), own=OwnSmoothing(keys.LAB_M, "m", 20.0)),
+>>>>>>> 4db1cb3 (Present what a lesson asks about, and the smoothing its figure has)
         "underflow": Presented(("lab_underflow",), "lab_sentence"),
     }[state.seen(keys.LAB_TAB)]
 
@@ -84,7 +130,7 @@ PRESENTED: Mapping[str, Callable[[State], Presented]] = {
     "classify": _always("results", "example_rows"),
     "dependence": _dependence,
     "network": _network,
-    "projection": _always("projection", sentence="line_sentence"),
+    "projection": _projection,
     "hidden": _always("em_film", "em_labels_film", "em_none_film", "em_filled"),
     "laboratory": _laboratory,
     "chapter": _always("chapter_drawn"),

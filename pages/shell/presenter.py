@@ -19,7 +19,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, State, control, current, sets
 from pages.shell import frame
-from pages.shell.presented import PRESENTED, Presented
+from pages.shell.presented import PRESENTED, OwnSmoothing, Presented
 
 ZOOM = 1.56
 """What is 13 px high otherwise, the smallest of all type, is 20 px high."""
@@ -37,7 +37,8 @@ def button() -> None:
         icon=":material/slideshow:",
         type="tertiary",
         help=_(
-            "One figure and one sentence, large, without the sidebar (key p; Escape ends it). ← and → step the lesson."
+            "One figure and one sentence, large, without the sidebar (key p; Escape ends it). ← and → step the lesson. "
+            "On a window narrower than 641 px, as a phone's, the type stays as it is."
         ),
         **sets(keys.PRESENTING.to(True)),
     )
@@ -49,14 +50,17 @@ def bar(here: str) -> None:
     state = current()
     if not state.seen(keys.PRESENTING) or here not in PRESENTED:
         return
-    st.html(_style(PRESENTED[here](state)))
+    shown = PRESENTED[here](state)
+    st.html(_style(shown))
     uses = frame.place_of(here).uses(state)
     table = active.table_in_use()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="presenter_bar"):
+        if shown.own is not None:
+            _own_smoothing(shown.own)
         if isinstance(table, active.FittableTable):
-            if "model" in uses:
+            if "model" in uses and "smoothing" in shown.at_hand:
                 _smoothing(table)
-            if "losses" in uses:
+            if "losses" in uses and "losses" in shown.at_hand:
                 _losses(table)
         st.button(
             _("End presenting (Escape)"),
@@ -119,6 +123,18 @@ def _smoothing(table: active.FittableTable) -> None:
             )
         prior_choice.strength_slider(
             "presenter_alpha", shelf.pseudo_count(spec), partial(_edited, table, shelf.with_prior_strength)
+        )
+
+
+def _own_smoothing(own: OwnSmoothing) -> None:
+    """The smoothing that the page has of its own."""
+    now, (low, high) = current().seen(own.key), own.key.limits
+    with st.popover(f"**{_('Smoothing')}** · {own.label} = {now:g}", icon=":material/tune:"):
+        st.slider(
+            own.label,
+            low,
+            min(high, max(own.most, now)),
+            **control("presenter_own", now, lambda state, value: state.showing(own.key.to(value), *own.also)),
         )
 
 

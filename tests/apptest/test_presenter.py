@@ -32,10 +32,55 @@ def test_smoothing_and_losses_are_changed_where_one_presents() -> None:
     assert not app.exception and app.session_state["state"].losses == ((0.0, 1.0), (9.0, 0.0))
 
 
-@pytest.mark.parametrize(("page", "has"), [("dependence", True), ("projection", False), ("laboratory", False)])
-def test_what_a_page_does_not_depend_on_is_not_at_hand(page: str, has: bool) -> None:
-    app = opened(page, showing(MELONS, presenting=True))
-    assert bool([s for s in app.slider if s.key == "presenter_alpha_slider"]) is has
+WATERMELONS = State(language="en", table="watermelon2")
+BDEU = (("net", "table"), ("net_tab", "learn"), ("net_score", "bdeu"))
+
+
+@pytest.mark.parametrize(
+    ("page", "state", "at_hand"),
+    [  # the smoothing that the figure depends on, and whether it depends on λ
+        ("start", MELONS, ("presenter_alpha_slider", True)),
+        ("data", MELONS, ("", False)),
+        ("model", MELONS, ("presenter_alpha_slider", False)),
+        ("model", showing(MELONS, model_view="compare"), ("presenter_alpha_slider", True)),
+        ("decisions", MELONS, ("presenter_alpha_slider", True)),
+        ("case", MELONS, ("presenter_alpha_slider", True)),
+        ("case", showing(MELONS, case_view="nomogram"), ("presenter_alpha_slider", True)),
+        ("case", showing(MELONS, case_view="ask"), ("presenter_alpha_slider", True)),
+        ("classify", MELONS, ("presenter_alpha_slider", True)),
+        ("dependence", WATERMELONS, ("", False)),  # counted, not smoothed
+        ("dependence", showing(WATERMELONS, dependence_tab="super-parents"), ("", False)),
+        ("dependence", showing(WATERMELONS, dependence_tab="dial"), ("presenter_own", True)),
+        ("dependence", showing(WATERMELONS, dependence_tab="twice"), ("presenter_own", True)),
+        ("dependence", showing(WATERMELONS, dependence_tab="doubled"), ("presenter_own", False)),
+        ("network", State(language="en", view=(("net", "asia"), ("net_tab", "ask"))), ("", False)),
+        ("network", showing(WATERMELONS, net="table", net_tab="ask"), ("presenter_own", False)),
+        ("network", showing(WATERMELONS, net_tab="hidden"), ("presenter_own", False)),
+        ("network", WATERMELONS.showing(*BDEU), ("presenter_own", False)),
+        ("network", showing(WATERMELONS, net="table", net_tab="learn"), ("", False)),
+        ("projection", MELONS, ("", False)),
+        ("hidden", State(language="en"), ("", False)),
+        ("laboratory", MELONS, ("", False)),  # its losses stand beside the figure
+        ("laboratory", showing(MELONS, lab_tab="smoothing"), ("presenter_own", True)),
+        ("laboratory", showing(MELONS, lab_tab="fitted"), ("", False)),
+    ],
+)
+def test_what_a_figure_depends_on_is_at_hand_and_nothing_else(
+    page: str, state: State, at_hand: tuple[str, bool]
+) -> None:
+    app = opened(page, showing(state, presenting=True))
+    sliders = [s.key for s in app.slider if (s.key or "").startswith("presenter_")]
+    losses = [s.key for s in app.number_input if (s.key or "").startswith("presenter_loss")]
+    assert (",".join(sliders), bool(losses)) == at_hand
+
+
+def test_the_smoothing_of_a_page_is_changed_where_one_presents() -> None:
+    app = opened("laboratory", showing(MELONS, lab_tab="smoothing", presenting=True))
+    app.slider(key="presenter_own").set_value(5.0).run()
+    assert not app.exception and seen(app.session_state["state"], "lab_m") == 5.0
+    app = opened("network", showing(WATERMELONS, net_tab="hidden", presenting=True))
+    app.slider(key="presenter_own").set_value(3.0).run()
+    assert not app.exception and seen(app.session_state["state"], "net_alpha") == 3.0
 
 
 def test_steps_stay_in_presenter_mode_and_a_step_of_a_list_does_not_hold_it() -> None:

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import CategoricalNB
 
-from bayes_engine import NaiveBayes, load_dataset
+from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, load_dataset
 from bayes_engine.logspace import exp
 from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.priors import Dirichlet
 from bayes_engine.workbench.laboratory import smoothing as lab
 
 MELON = ("青绿", "蜷缩", "浊响", "清晰", "凹陷", "硬滑", 0.697, 0.460)
@@ -135,3 +137,36 @@ def test_the_prior_of_use_stands_in_for_each_model_s_own() -> None:
         rows = lab.factors_at(model, case, 17, k)
         products = [np.prod(exp(np.array(logs))) for logs in zip(*(row.logs for row in rows), strict=True)]
         assert products == pytest.approx(exp(lab.curves(model, case, [17]).joint[:, 0, k]), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [SPODE(), TAN(), AODE(), KDependence()], ids=lambda one: type(one).__name__)
+def test_other_models_are_smoothed_as_a_fit_of_as_many_rows(model: Any) -> None:
+    X, y, schema = table("watermelon2")
+    case = X[:1]
+    fitted = clone(model).set_params(schema=schema).fit(X, y)
+    for n, times in ((17, 1), (170, 10)):
+        found = lab.smoothed_elsewhere(fitted, case, n, 3.0, "uniform")
+        assert list(found) == ["none", "laplace", "m-estimate"]
+        many, classes = pd.concat([X] * times, ignore_index=True), pd.concat([pd.Series(y)] * times, ignore_index=True)
+        for rule, alpha, priors in (
+            ("none", 0.0, "empirical"),
+            ("laplace", 1.0, "laplace"),
+            ("m-estimate", Dirichlet.m_estimate(3.0, "uniform"), "empirical"),
+        ):
+            same = {"super_parent": fitted.super_parent_} if isinstance(fitted, SPODE) else {}
+            fit = clone(model).set_params(schema=schema, alpha=alpha, priors=priors, **same).fit(many, classes)
+            assert found[rule].posterior == pytest.approx(fit.predict_proba(case)[0], abs=1e-9), (rule, n)
+    use = dict(zip(fitted.classes_.tolist(), (0.9, 0.1), strict=True))
+    moved = lab.smoothed_elsewhere(fitted, case, 17, use=use)["laplace"].posterior
+    plain = lab.smoothed_elsewhere(fitted, case, 17)["laplace"].posterior
+    prior = np.array([(np.asarray(y) == c).sum() + 1 for c in fitted.classes_]) / 19
+    odds = plain / prior * np.array([0.9, 0.1])
+    assert moved == pytest.approx(odds / odds.sum())
+
+
+@pytest.mark.slow
+def test_a_smoothing_that_a_model_has_not_says_why() -> None:
+    X, y, schema = table("watermelon2")
+    found = lab.smoothed_elsewhere(AODE(schema=schema).fit(X, y), X[:1], 17, 2.0, "marginal")
+    assert found["m-estimate"].posterior is None and "AODE" in str(found["m-estimate"].why)

@@ -11,12 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.decision.risk import LossTable, decide
-from bayes_engine.errors import listen
+from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, exp, log, log_normalize, log_sum
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.spode import SPODE
 from bayes_engine.priors import Base, Dirichlet, class_prior
 
 RULES = ("none", "zero-only", "laplace", "m-estimate")
@@ -255,6 +257,66 @@ def place_of(model: NaiveBayes, case: pd.DataFrame, column: str) -> int | None:
     leaf = table_of(model, column)
     place = int(leaf.domain.places(model._encode(case))[0])
     return place if 0 <= place < len(leaf.variable.levels) else None
+
+
+class SmoothedElsewhere(NamedTuple):
+    """A case under one of `RULES` in a model that is no naive Bayes: log P(c, x) as `joint` (K,), at the prior of use,
+    or why the model has no such smoothing."""
+
+    joint: Array | None
+    why: BayesEngineError | None = None
+
+    @property
+    def posterior(self) -> Array | None:
+        """(K,) P(c|x); None where there is no joint, or it is 0 in every class."""
+        if self.joint is None or (self.joint == -np.inf).all():
+            return None
+        return np.asarray(exp(log_normalize(self.joint[None]))[0])
+
+    def decision(self, loss: LossTable) -> int:
+        """The position of the action of least risk; −1 where there is no posterior."""
+        return -1 if self.posterior is None else int(decide(self.posterior[None], loss).position[0])
+
+
+def smoothed_elsewhere(
+    model: GenerativeClassifier,
+    case: pd.DataFrame,
+    n: float,
+    m: float = 2.0,
+    base: Base = "marginal",
+    *,
+    use: Mapping[Any, float] | None = None,
+) -> dict[str, SmoothedElsewhere]:
+    """The case (one row) under the smoothings of `RULES` but zero-only, which is one of naive Bayes alone, in a fitted
+    SPODE, TAN, AODE, k-DB or network: its conditional tables are smoothed in the same way, from n rows at the table's
+    proportions, along the structure that was fitted.
+
+    >>> from bayes_engine.models.tan import TAN
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx")})
+    >>> found = smoothed_elsewhere(TAN().fit(X, list("nynynyny")), X[:1], 8)
+    >>> {rule: one.posterior.round(3).tolist() for rule, one in found.items()}
+    {'none': [1.0, 0.0], 'laplace': [0.75, 0.25], 'm-estimate': [0.75, 0.25]}
+    """
+    structure = {"super_parent": model.super_parent_} if isinstance(model, SPODE) else {}
+    parameters: dict[str, dict[str, Any]] = {
+        "none": {"alpha": 0.0, "priors": "empirical"},
+        "laplace": {"alpha": 1.0, "priors": "laplace"},
+        "m-estimate": {"alpha": Dirichlet.m_estimate(m, base), "priors": "empirical"},
+    }
+    found = {}
+    for rule, own in parameters.items():
+        try:
+            with listen():
+                smoothed = model.with_params(**own, **structure)
+                stats = smoothed.stats_
+                if n != float(stats.class_weight.sum()):
+                    scaled = stats.scaled(n / float(stats.class_weight.sum()))
+                    smoothed = smoothed.with_params().fit_stats(replace(scaled, moments=stats.moments))
+                prior = class_prior(smoothed.priors, smoothed.stats_.class_weight, model.classes_.tolist())
+                found[rule] = SmoothedElsewhere(smoothed.explain(case).at_prior(prior, use).joint()[0])
+        except BayesEngineError as error:
+            found[rule] = SmoothedElsewhere(None, error)
+    return found
 
 
 class ZeroCount(NamedTuple):

@@ -48,6 +48,7 @@ function create(host) {
   function layout() {
     const width = host.clientWidth, narrow = width < 560
     measure.font = `13px ${theme.font}`
+    host.classList.toggle("narrow", narrow)
     const focused = host.getRootNode().activeElement === handle
     svg.replaceChildren(); list.replaceChildren()
     const finite = data.rules.flatMap(rule => rule.odds).filter(Number.isFinite)

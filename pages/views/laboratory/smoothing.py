@@ -12,12 +12,12 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.numerals import number_of_log, plain
+from bayes_engine.numerals import certain, number_of_log, plain
 from bayes_engine.priors import Base
 from bayes_engine.workbench.figures.laboratory import RULE_INKS
 from bayes_engine.workbench.laboratory import smoothing as lab
 from pages import active
-from pages.active import predicting, required
+from pages.active import predicting, required, shelf
 from pages.components.component import component, is_number, last_message, read_message
 from pages.components.held_back import held_back
 from pages.components.plane import action_inks
@@ -75,7 +75,12 @@ def show() -> None:
     naive = fitted.uncalibrated
     if not isinstance(naive.model, NaiveBayes):
         naive = active.fit(table, COMPARED)
-        st.caption(_("The active model is no naive Bayes; what is smoothed here is naive Bayes of the same table."))
+        st.caption(
+            _(
+                "The active model is no naive Bayes: the curves are those of naive Bayes of the same table; the active "
+                "model under the same smoothings stands beneath them."
+            )
+        )
     asked = _asked(table, naive)
     place = st.container()
     _controls(asked)
@@ -90,6 +95,8 @@ def show() -> None:
         return
     with place:
         _draw(asked, found, n)
+        if naive is not fitted.uncalibrated:
+            _elsewhere(asked, fitted.uncalibrated, n, m, base)
         _zeros(asked, n)
     _read(asked, found, n)
     _factors(asked, n, m, base)
@@ -327,8 +334,8 @@ def _read(asked: Asked, found: lab.SmoothingCurves, n: float) -> None:
     texts = [
         _("Drag the line, or press ← and →. Every count of the table is multiplied by n/{whole}; fractions of a row "
           "are allowed: at n = {n} {class} has {rows} rows. The proportions stay, so without smoothing nothing "
-          "changes. A smoothed estimate is a mean of what was believed before and of the frequency; the weight of the "
-          "former falls as 1/n, and the curves join the frequency.").format(**{
+          "changes. A smoothed estimate is a mean of what was believed before, the parameter prior, and of the "
+          "frequency; the weight of the former falls as 1/n, and the curves join the frequency.").format(**{
             "whole": plain(whole), "n": plain(n), "class": name, "rows": _rounded(weight * n / whole),
         })
     ]  # fmt: skip
@@ -359,6 +366,40 @@ def _read(asked: Asked, found: lab.SmoothingCurves, n: float) -> None:
                  "posteriors go where the unsmoothed one is at once: all that smoothing says is that so few rows do "
                  "not prove «never».")  # fmt: skip
     st.caption(text)
+
+
+def _elsewhere(asked: Asked, fitted: active.Fitted, n: float, m: float, base: Base) -> None:
+    """The active model, which is no naive Bayes, under the same smoothings."""
+    table = asked.table
+    case, use = active.case_values(table), active.prior_of_use(table)
+    found = _smoothed_elsewhere(fitted, case, n, m, base, use, table)
+    classes = fitted.model.classes_.tolist()
+    loss, k = active.case_losses(table).for_classes(tuple(classes)), classes.index(asked.label)
+    lines = [[_("smoothing"), f"P({md(table.class_(asked.label), 24)} | x)", _("decision")]]
+    for rule, one in found.items():
+        if (p := one.posterior) is None:
+            why = one.why.message.local(md) if one.why else _("no posterior: 0 in every class")
+            lines.append([rule_words(rule), "–", why])
+        else:
+            action = md(table.action(loss.actions[one.decision(loss)]), 40)
+            lines.append([rule_words(rule), certain(float(p[k])), action])
+    spec = active.shelf_of(table)[shelf.active_place(table)]
+    st.markdown(f"**{md(shelf.title(spec, table), 60)}, n = {plain(n)}**")
+    markdown_table(lines, left=1)
+    st.caption(
+        _(
+            "Its tables may have parents besides the class: their cells hold fewer rows, and smoothing does more "
+            "there. Zeros only is a smoothing of naive Bayes; this model has none such."
+        )
+    )
+
+
+@cached(max_entries=32)
+def _smoothed_elsewhere(
+    fitted: active.Fitted, case: Mapping[str, Any], n: float, m: float, base: Base, use: Mapping[Any, float] | None,
+    _table: active.FittableTable,
+) -> dict[str, lab.SmoothedElsewhere]:  # fmt: skip
+    return lab.smoothed_elsewhere(fitted.model, active.case_frame(_table, case), n, m, base, use=use)
 
 
 def _factors(asked: Asked, n: float, m: float, base: Base) -> None:

@@ -105,7 +105,9 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
     )
     shown = _screens(table, names, cast(Objective, objective))
     titles = (_("Fisher projection"), _("PCA"), _("Gaussian LDA"))
-    for column, title, screen, step in zip(st.columns(3), titles, shown[:3], ("fisher", "pca", "lda"), strict=True):
+    with st.container(key="planes_drawn"):
+        columns = st.columns(3)
+    for column, title, screen, step in zip(columns, titles, shown[:3], ("fisher", "pca", "lda"), strict=True):
         with column:
             _screen(table, rows, screen, title, step)
     if objective == "trace-ratio":
@@ -374,6 +376,7 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
                 "log_loss": [units.loss_shown(one.log_loss) for one in steps.values()],
             }
         ),
+        key="before_naive",
         hide_index=True,
         column_config={
             "step": _("the columns"),
@@ -389,7 +392,8 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
             ),
         },
     )
-    st.markdown(_before_sentence(steps, named))
+    with st.container(key="before_sentence"):
+        st.markdown(_before_sentence(steps, named))
     units.choose_loss_unit()
     st.caption(
         _(

@@ -37,7 +37,8 @@ def equivalence() -> None:
         _sliders()
         classes = classes_in_use()
         rules = boundaries(classes)
-        st.markdown(_sentence(classes, rules))
+        with st.container(key="demo_sentence"):
+            st.markdown(_sentence(classes, rules))
         st.caption(
             _(
                 "The classes are known, no rows are drawn: $w = \\Sigma_w^{-1}(\\mu_2 - \\mu_1)$ with "

@@ -27,8 +27,8 @@ function create(host) {
   handle.setAttribute("role", "slider"); handle.setAttribute("aria-valuemin", "0"); handle.setAttribute("aria-valuemax", "180")
   Object.assign(field.style, { height: FIELD + "px" }); shadow.style.height = SHADOW + "px"; curve.style.height = CURVE + "px"
   const cells = ["angle", "J", "within", "between"].map(name => {
-    const what = make("div", "what", numbers), value = make("div", "value", numbers)
-    what.style.gridRow = 1; value.dataset.testid = "projection-" + name
+    const cell = make("div", "", numbers), what = make("div", "what", cell), value = make("div", "value", cell)
+    value.dataset.testid = "projection-" + name
     return { name, what, value }
   })
 
