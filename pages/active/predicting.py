@@ -86,6 +86,44 @@ def asked_by(open_: ClassQuestion, state: State) -> State:
     return asked.showing(keys.OWN_LIST.to(taken.file.digest))
 
 
+def asked_elsewhere() -> ToPredict | None:
+    """The question that the class is asked, where its state is on this screen without it: whoever leaves the lesson,
+    or comes to the same table, case and settings by another way, would see its answer. None where it is not so, or the
+    answer is revealed."""
+    open_ = CLASS.question
+    if open_ is None or open_.revealed or class_question() is not None:
+        return None
+    state = current()
+    made: tuple[State, int, ToPredict | None] | None = st.session_state.get("question_elsewhere")
+    if made is None or made[0] is not state or made[1] != open_.serial:
+        found = _as_in_question(open_) if _same_state(open_, state) else None
+        made = st.session_state["question_elsewhere"] = (state, open_.serial, found)
+    return made[2]
+
+
+def _as_in_question(open_: ClassQuestion) -> ToPredict | None:
+    from bayes_engine.workbench.lessons.predictions import PREDICTIONS, asked_of
+
+    asked = asked_of(open_.lesson)
+    return None if asked is None else ToPredict(open_.lesson, asked, PREDICTIONS[asked.quantity])
+
+
+def _same_state(open_: ClassQuestion, state: State) -> bool:
+    """Whether a state has all that the question's has but the lesson itself."""
+    asked = decode(open_.token)
+    if asked is None or replace(asked, language="", labels="", view=()) != replace(
+        state, language="", labels="", view=()
+    ):
+        return False
+    mine = {key.name for key in (*lesson_in_use.OWN, *own_lessons.HELD)}
+    return set(asked.view) <= {*state.view, *(setting for setting in asked.view if setting[0] in mine)}
+
+
+def question_held() -> ToPredict | None:
+    """The question whose answer this screen may not show yet; None where there is none."""
+    return question_in_use() if holds_back() else asked_elsewhere()
+
+
 def holds_back() -> bool:
     """Whether the answer on screen is still to be predicted."""
     if question_in_use() is None:
@@ -97,8 +135,8 @@ def holds_back() -> bool:
 
 def shows(part: str) -> bool:
     """Whether a part of the page, `page/part`, may be drawn: not while it would give away what is to be predicted."""
-    question = question_in_use()
-    return question is None or part in question.prediction.stays or not holds_back()
+    held = [asked_elsewhere(), question_in_use() if holds_back() else None]
+    return all(question is None or part in question.prediction.stays for question in held)
 
 
 def options(question: ToPredict) -> list[str]:

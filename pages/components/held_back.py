@@ -10,6 +10,7 @@ import streamlit as st
 from bayes_engine.language import _, current_language
 from bayes_engine.table.roles import put
 from pages import active
+from pages.active import predicting
 from pages.components.tables import Head, with_screen_names, word_table
 from pages.runtime.cache import cached
 from pages.runtime.state import current
@@ -25,7 +26,14 @@ def held_back(table: active.FittableTable | None = None) -> None:
     with st.container(border=True, key="held_back"):
         st.markdown(
             ":material/visibility_off: "
-            + _("What gives the answer away is hidden. It appears once you have committed to a prediction.")
+            + (
+                _("What gives the answer away is hidden. It appears once you have committed to a prediction.")
+                if predicting.asked_elsewhere() is None
+                else _(
+                    "Your class is asked about just this state: what gives the answer away is hidden until it is "
+                    "revealed."
+                )
+            )
         )
         if table is None or len(table.parts.X) > MOST or table.parts.X.shape[1] >= FEW:
             return

@@ -85,11 +85,14 @@ def _given() -> None:
 
 
 def line() -> None:
-    """What leads a visitor to the question that is open to the class, from wherever they are."""
+    """What leads a visitor to the question that is open to the class, from wherever they are; its teacher too, where
+    the answer is held back on their screen."""
     if not in_classroom():
         return
     open_ = CLASS.question
-    if open_ is None or open_.revealed or is_teacher() or predicting.class_question() is not None:
+    if open_ is None or open_.revealed or predicting.class_question() is not None:
+        return
+    if is_teacher() and predicting.asked_elsewhere() is None:
         return
     st.html(_STYLE)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="class_line"):
@@ -152,7 +155,11 @@ def _offer(at: Running) -> None:
         disabled=uploaded,
         help=_("The class has no rows of an uploaded table: ask about an embedded one.")
         if uploaded
-        else _("Every visitor is led to this question, in this state. The answers to an earlier one are gone."),
+        else _(
+            "Every visitor is led to this question, in this state. Until you reveal it, what gives the answer away is "
+            "hidden wherever this state is on screen, also without the lesson; who changes table, case or settings "
+            "sees another state. The answers to an earlier question are gone."
+        ),
         **on_click(ask),
     )
 

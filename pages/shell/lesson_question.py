@@ -19,6 +19,10 @@ from pages.runtime.state import State, bound_to, control, current, on_click, set
 from pages.shell.class_question import is_teacher
 
 _STYLE = private.style("""
+.st-key-lesson_question [st=Button] p, .st-key-lesson_prediction [st=Button] p { white-space: nowrap; }
+.st-key-lesson_question :is(.st-key-lesson_show, .st-key-lesson_predict), .st-key-lesson_prediction [st=Button] {
+  flex-shrink: 0;
+}
 .st-key-lesson_no_prediction p {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
 }

@@ -136,3 +136,44 @@ def test_a_class_chooses(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [b.n for b in CLASS.histogram()] == [0, 1] and "decide bad" in counted(app)
     app.button(key="class_reveal").click().run()
     assert "decide good ✓" in counted(app)
+
+
+def test_who_leaves_the_question_does_not_see_its_answer_in_the_same_state(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = teacher(key)
+    app.button(key="class_ask").click().run()
+    monkeypatch.setattr(private, "visitor", lambda: "eve")
+    one = answers(monkeypatch, "eve", "0.5")
+    one.switch_page("pages/case.py").run()
+    one.button(key="lesson_leave").click().run()
+    assert not one.exception and "0.9987" not in said(one) and "asked about just this state" in said(one)
+    assert has(one, "class_answer")  # the way back
+    for page in ("decisions", "model", "start", "classify"):
+        one.switch_page(f"pages/{page}.py").run()
+        assert not one.exception and "question that your class is asked" in one.info[0].value, page
+        assert not one.get("plotly_chart")
+    lone = opened("case", State(language="zh", table="watermelon3", case=(0, 0, 0, 0, 0, 0, 0.697, 0.46)))
+    assert "0.9987" not in said(lone)  # by another way, too
+    lone = opened("case", State(language="en", table="watermelon3", case=(1, 1, 0, 0, 1, 1, 0.36, 0.37)))
+    assert "P(" in said(lone)  # another case is another state
+    other = lesson_in_use.begun("mean-and-spread", State(language="en")).showing(keys.LESSON_COMMITTED.to("1"))
+    assert "0.9987" not in said(opened("case", other.showing(keys.LESSON_PREDICTS.to(True))))  # and another lesson
+    app.button(key="lesson_leave").click().run()
+    assert "0.9987" not in said(app) and has(app, "class_answer")  # the teacher's screen is the projector's
+    app.button(key="class_answer").click().run()
+    app.button(key="class_reveal").click().run()
+    one.switch_page("pages/case.py").run()
+    assert "0.9987" in said(one)
+
+
+def test_a_question_of_the_laboratory_holds_nothing_else_back(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened("laboratory", lesson_in_use.begun("bayes-theorem", State(language="en")))
+    app.button(key="teacher").click().run()
+    app.text_input(key="teacher_key").set_value(key).run()
+    app.button(key="class_ask").click().run()
+    monkeypatch.setattr(private, "visitor", lambda: "ann")
+    assert opened("start", START).get("plotly_chart") or not opened("start", START).info
+    rates = State(language="en").showing(*lesson_in_use.begun("bayes-theorem", START).view)
+    rates = lesson_in_use.left(rates)
+    assert "asked about just this state" in said(opened("laboratory", rates))
