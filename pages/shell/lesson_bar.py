@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from bayes_engine.language import _, current_language
 from bayes_engine.workbench.lessons.lesson_format import Lesson
 from pages.active import lesson_in_use, predicting
+from pages.active.files import NETWORK, SECOND_FILE, TABLE, Role, held, keep
+from pages.active.files import digest as digest_of
 from pages.components import held_back as hidden_parts
 from pages.components.component import component
 from pages.components.lesson_words import formula
@@ -36,6 +40,8 @@ def lesson_bar(here: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_steps"):
             _steps(at)
             _aside(at, here)
+        if not at.name:
+            _missing_files()
         question(at.lesson)
         class_question.of_teacher(at)
     _keys_pressed(key="lesson_keys")
@@ -44,21 +50,29 @@ def lesson_bar(here: str) -> None:
 def held_back(here: str) -> bool:
     """Whether a page is not drawn: while an answer is to be predicted any but the lesson's own, and that one where it
     is not known which of its parts may be seen."""
-    at = lesson_in_use.running()
-    if at is None or not predicting.holds_back():
+    if (question := predicting.question_held()) is None:
         return False
-    if here == at.lesson.page:
+    page = question.lesson.page
+    if here == page:
         if here not in predicting.IN_PARTS:
             frame.title()
             hidden_parts.held_back()
         return here not in predicting.IN_PARTS
-    st.info(_("This page could give the answer away. Commit to a prediction first, or leave the lesson."))
-    st.button(
-        _("To the question"),
-        key="lesson_to_question",
-        icon=":material/arrow_back:",
-        **goes_to(at.lesson.page, lambda s: s),
-    )
+    if predicting.holds_back():
+        st.info(_("This page could give the answer away. Commit to a prediction first, or leave the lesson."))
+        st.button(
+            _("To the question"),
+            key="lesson_to_question",
+            icon=":material/arrow_back:",
+            **goes_to(page, lambda s: s),
+        )
+    else:  # what leads to the question stands above the page
+        st.info(
+            _(
+                "This page could give away the answer to the question that your class is asked. It comes back when "
+                "your teacher reveals the answer, or with another table, case or setting."
+            )
+        )
     return True
 
 
@@ -100,6 +114,51 @@ def _aside(at: lesson_in_use.Running, here: str) -> None:
         type="tertiary",
         **on_click(lesson_in_use.left),
     )
+
+
+def _missing_files() -> None:
+    """Of a step of one's own lesson what it stands on and the session does not have, and the way to give it."""
+    from pages.active import reading
+
+    state, asked = current(), st.session_state.get("files_asked", {})
+    said = {
+        "table": _("The table of this step is a file that is not here; you see the start table. Choose the file."),
+        "network": _("The network of this step is a file that is not here; you see another. Choose the file."),
+        "second": _("The file that this step classifies is not here. Choose it."),
+    }
+    roles: tuple[Role[Any], ...] = (TABLE, NETWORK, SECOND_FILE)
+    for role in roles:
+        digest = role.named(state)
+        if not digest or digest in held(role):
+            continue
+        key = f"lesson_file_{role.name}"
+        name = asked.get(digest, "")
+        st.markdown(f":material/warning: {said[role.name]}" + (f" **{md(name, 60)}**" if name else ""))
+        st.file_uploader(
+            _("The file of this step"),
+            key=key,
+            label_visibility="collapsed",
+            on_change=_file_given,
+            args=(key, role, digest),
+        )
+        if st.session_state.get(f"{key}_other"):
+            st.markdown(
+                ":material/error: "
+                + _("That is another file: its content is not that of the step. Nothing was changed.")
+            )
+        elif why := reading.why_refused(key):
+            st.markdown(f":material/error: {why}")
+
+
+def _file_given(key: str, role: Role[Any], digest: str) -> None:
+    """The callback of the uploader: the file is taken if it is the one that the step was made with."""
+    from pages.active import reading
+
+    given = st.session_state.get(key)
+    other = given is not None and digest_of(given.getvalue()) != digest
+    st.session_state[f"{key}_other"] = other
+    if not other:
+        reading.read_dropped(key, role, keep)
 
 
 def _read_and_try(at: lesson_in_use.Running, lesson: Lesson, language: str) -> None:

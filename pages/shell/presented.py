@@ -109,14 +109,9 @@ def _laboratory(state: State) -> Presented:
         "densities": Presented(("laboratory", "lab_cells_figure"), "lab_sentence", ("lab_losses",)),
         "rates": Presented(("lab_people",), "lab_sentence"),
         "likelihood": Presented(("lab_surface", "lab_share")),
-<<<<<<< HEAD
-        "fitted": Presented(("fitted",)),
-        "smoothing": Presented(("smoothing",)),
-        "rare": Presented(("lab_rare",), "lab_sentence"),
-=======
         "fitted": Presented(("fitted",), at_hand=()),
         "smoothing": Presented(("smoothing",), at_hand=("losses",), own=OwnSmoothing(keys.LAB_M, "m", 20.0)),
->>>>>>> 4db1cb3 (Present what a lesson asks about, and the smoothing its figure has)
+        "rare": Presented(("lab_rare",), "lab_sentence"),
         "underflow": Presented(("lab_underflow",), "lab_sentence"),
     }[state.seen(keys.LAB_TAB)]
 

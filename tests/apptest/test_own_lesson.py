@@ -141,3 +141,38 @@ def test_a_workspace_keeps_the_lesson_also_without_data() -> None:
         again = read(write(workspace), {"case"})
         kept = again.files["lesson"].content
         assert kept is not None and read_list(bytes(kept), "x").lessons == STEPS
+
+
+CSV = b"a,b,y\n" + b"1,x,p\n2,z,q\n3,x,p\n4,z,q\n" * 5
+FILES = LessonList(
+    "Files",
+    (
+        Lesson(title="Mine", page="data", state={"table": f"upload:{digest(CSV)}"}),
+        Lesson(title="A network", page="network", state={"view": {"net": "file:" + "0" * 16, "net_tab": "ask"}}),
+        Lesson(title="Rows", page="classify", state={"table": "iris", "view": {"second": "1" * 16}}),
+        Lesson(title="None", page="case", state={"table": "iris"}),
+    ),
+)
+
+
+def told(app: AppTest) -> str:
+    return "\n".join(e.value for e in app.markdown).replace("\u2060", "").replace("\\", "")
+
+
+def test_a_step_that_stands_on_a_file_that_is_not_here_says_so_and_takes_it() -> None:
+    app = with_steps("chapter", write_list(FILES).encode(), chapter_part="own")
+    app.button(key="own_begin").click().run()
+    assert "The table of this step is a file that is not here" in told(app)
+    uploader = next(f for f in app.get("file_uploader") if f.key == "lesson_file_table")
+    uploader.upload("other.csv", b"a,y\n1,p\n2,q\n").run()
+    assert "That is another file" in told(app) and not app.session_state["files"].get("table")
+    uploader = next(f for f in app.get("file_uploader") if f.key == "lesson_file_table")
+    uploader.set_value(("mine.csv", CSV, "text/csv")).run()
+    assert not app.exception and "not here" not in told(app)
+    assert [one.name for one in app.session_state["files"]["table"].values()] == ["mine.csv"]
+    app.button(key="lesson_next").click().run()
+    assert "The network of this step is a file that is not here" in told(app)
+    app.button(key="lesson_next").click().run()
+    assert "The file that this step classifies is not here" in told(app)
+    app.button(key="lesson_next").click().run()
+    assert not [f for f in app.get("file_uploader") if (f.key or "").startswith("lesson_file")]
