@@ -98,6 +98,7 @@ def _style(shown: Presented) -> str:
     @media (min-width: 641px) {{
       [st=MainBlockContainer], [st=PopoverBody] > div, [st=SkipToContent] {{ zoom: {ZOOM}; }}
       [st=MainBlockContainer] [st=FullScreenFrame] {{ width: {100 / ZOOM:.3f}% !important; }}
+      [st=MainBlockContainer] [st=FullScreenFrame]:has(.js-plotly-plot) {{ height: {100 / ZOOM:.3f}% !important; }}
       .js-plotly-plot {{ overflow: visible !important; }}
       [st=PopoverBody] {{ max-width: 96vw !important; max-height: 85vh !important; overflow: auto; }}
     }}

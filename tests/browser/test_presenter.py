@@ -5,25 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from bayes_engine.workbench.lessons.built_in import lessons
+from pages.active import lesson_in_use
 from pages.runtime.state import State, encode
 from pages.shell.presented import PRESENTED
 from tests.apptest.opened import showing
 from tests.browser.looking import settled, soon, view_of
-from tests.browser.test_widths import TOO_WIDE, VIEWS
+from tests.browser.test_widths import MELONS, TOO_WIDE, VIEWS
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
 LEAST_TYPE, LEAST_CONTRAST = 20.0, 4.5
-SHOWN = dict(VIEWS) | {"chapter": ("chapter", State())}
+WATERMELONS = State(table="watermelon2")
+SHOWN = dict(VIEWS) | {
+    "chapter": ("chapter", State()),
+    "smoothing": ("laboratory", showing(MELONS, lab_tab="smoothing")),
+    "fitted": ("laboratory", showing(MELONS, lab_tab="fitted")),
+    "hidden node": ("network", showing(WATERMELONS, net_tab="hidden")),
+    "super-parents": ("dependence", showing(WATERMELONS, dependence_tab="super-parents")),
+    "dial": ("dependence", showing(WATERMELONS, dependence_tab="dial")),
+    "twice": ("dependence", showing(WATERMELONS, dependence_tab="twice")),
+    "doubled": ("dependence", showing(WATERMELONS, dependence_tab="doubled")),
+    "planes": ("projection", showing(State(table="iris"), section="planes")),
+    "pooling": ("projection", showing(State(table="iris"), section="dial")),
+    "digits": ("case", State(table="digits")),
+    "message": ("case", State(table="sms-spam")),
+    "message in Chinese": ("case", State(table="sms-spam-zh")),
+}
 """Of each of the twelve pages every view that has a figure."""
+THEMES, LANGUAGES = ("light", "dark"), ("en", "zh")
+SIZES = ((1024, 768), (683, 512))
+"""A projector's window, and the same one at a browser zoom of 150 %."""
 MEASURED = (Path(__file__).parent / "measured.js").read_text(encoding="utf-8")
 """What is written where, on screen: its size in pixels, zoomed and scaled as it is, and its contrast."""
+
+CUT = """() => [...document.querySelectorAll(".js-plotly-plot .main-svg")].flatMap(e => {
+  if (!e.checkVisibility()) return []
+  const { bottom } = e.getBoundingClientRect(), found = []
+  for (let p = e.parentElement; p && !p.matches("[data-testid='stMainBlockContainer']"); p = p.parentElement)
+    if (getComputedStyle(p).overflowY !== "visible" && bottom > p.getBoundingClientRect().bottom + 2)
+      found.push(`a chart is cut by ${p.dataset.testid}`)
+  return found
+})"""
+"""Charts that are higher than a box that holds them."""
 
 
 def presented(page: Page, app: App, path: str, state: State) -> None:
@@ -32,11 +63,11 @@ def presented(page: Page, app: App, path: str, state: State) -> None:
     settled(page)
 
 
-def faults(page: Page, *, type_: bool) -> list[str]:
+def faults(page: Page) -> list[str]:
     """What is written too small or too pale, or beyond the window."""
     found = []
     for one in page.evaluate(MEASURED):
-        if type_ and one["size"] < LEAST_TYPE:
+        if one["size"] < LEAST_TYPE:
             found.append(f"{one['size']} px: {one['text']}")
         if one["ratio"] < LEAST_CONTRAST:
             found.append(f"{one['ratio']} : 1: {one['text']}")
@@ -45,21 +76,43 @@ def faults(page: Page, *, type_: bool) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
+def legible_and_whole(page: Page, app: App, path: str, state: State) -> None:
+    """At both sizes the figure and the sentence are there, nothing is small, pale or cut."""
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        presented(page, app, path, state)
+        expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+        shown = PRESENTED[path or "start"](state)
+        for keys in ((shown.sentence,), shown.figure):
+            expect(page.locator(", ".join(f".st-key-{key}" for key in keys)).first).to_be_visible()
+        soon(page, lambda: faults(page), lambda found: not found)
+        soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
+        soon(page, partial(page.evaluate, CUT), lambda found: not found)
+
+
+@pytest.mark.parametrize("mode", THEMES)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("view", SHOWN)
-def test_a_view_is_presented(app: App, new_page: Callable[..., Page], view: str, mode: str) -> None:
+def test_a_view_is_presented(app: App, new_page: Callable[..., Page], view: str, language: str, mode: str) -> None:
     path, state = SHOWN[view]
-    language = "en" if mode == "light" else "zh"
-    page = new_page(viewport={"width": 1024, "height": 768}, color_scheme=mode)
-    presented(page, app, path, replace(state, language=language))
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    shown = PRESENTED[path or "start"](state)
-    for keys in ((shown.sentence,), shown.figure):
-        expect(page.locator(", ".join(f".st-key-{key}" for key in keys)).first).to_be_visible()
-    soon(page, lambda: faults(page, type_=True), lambda found: not found)
-    soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
-    page.set_viewport_size({"width": 683, "height": 512})  # the same window at a zoom of 150 %
-    soon(page, lambda: faults(page, type_=False), lambda found: not found)
+    legible_and_whole(new_page(color_scheme=mode), app, path, replace(state, language=language))
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_the_figure_of_a_lesson_is_presented(app: App, new_page: Callable[..., Page], name: str) -> None:
+    for mode, language in product(THEMES, LANGUAGES):
+        state = lesson_in_use.begun(name, State(language=language))
+        legible_and_whole(new_page(color_scheme=mode), app, lessons()[name].page, state)
+
+
+def test_a_telephone_keeps_its_type_and_is_told_so(app: App, new_page: Callable[..., Page]) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{app.url}/case?s={encode(replace(MELONS, language='en'))}")
+    settled(page)
+    soon(page, lambda: page.locator(".st-key-present").count(), lambda n: n == 1)
+    presented(page, app, "case", replace(MELONS, language="en"))
+    sizes = soon(page, lambda: [one["size"] for one in page.evaluate(MEASURED)], bool)
+    assert 13 <= min(sizes) < LEAST_TYPE
     soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
 
 
