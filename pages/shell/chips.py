@@ -13,11 +13,12 @@ from bayes_engine.datasets import dataset_cover, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
-from pages.active import own_table, shelf, words
+from pages.active import lesson_in_use, own_table, shelf, words
 from pages.active.case_and_losses import pick_row
 from pages.active.files import TABLE
 from pages.active.tables import upload_in
 from pages.runtime import private
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, control, current, on_click
 from pages.shell import workspace
@@ -188,6 +189,8 @@ def warnings() -> None:
             workspace.save_button("workspace_save_long", width="content")
     state = current()
     if (digest := TABLE.named(state)) and upload_in(state) is None:
+        if state.seen(keys.OWN_STEP) >= 0 and lesson_in_use.running() is not None:
+            return  # the bar of the step says so, and takes the file
         name = st.session_state.get("files_asked", {}).get(digest)
         if name:
             st.warning(

@@ -40,9 +40,9 @@ def lesson_bar(here: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_steps"):
             _steps(at)
             _aside(at, here)
+        question(at.lesson)
         if not at.name:
             _missing_files()
-        question(at.lesson)
         class_question.of_teacher(at)
     _keys_pressed(key="lesson_keys")
 
