@@ -1,0 +1,93 @@
+"""Predict first, as a browser draws it: before a person commits, the answer stands nowhere in the page, neither as text
+nor as an attribute, whatever scripts have made of what they were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+import streamlit as st
+from playwright.sync_api import Page, expect
+
+from bayes_engine.workbench.lessons.built_in import lessons
+from bayes_engine.workbench.lessons.predictions import PREDICTIONS
+from pages.active import lesson_in_use, predicting
+from pages.runtime import view_keys as keys
+from pages.runtime.state import State, encode
+from tests.apptest.test_predict_first import asks, written
+from tests.browser.looking import settled, soon
+from tests.conftest import App
+
+pytestmark = pytest.mark.slow
+WHOLE = """() => {
+  const said = [], roots = [document.querySelector("[data-testid='stApp']")]
+  for (let i = 0; i < roots.length; i++)
+    for (const e of roots[i].querySelectorAll("*")) {
+      if (e.shadowRoot) roots.push(e.shadowRoot)
+      if (e.matches("style, script")) continue
+      const own = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent).join("")
+      const bar = e.closest(".st-key-lesson_choice, [data-testid='stSelectboxVirtualDropdown']") ? "choice" : "page"
+      const marks = [...e.attributes]
+        .filter(a => /^(aria-(label|valuetext|valuenow|description)|title|alt|data-)/.test(a.name))
+        .filter(a => !/^data-(testid|baseweb|st|test)/.test(a.name)).map(a => a.value)
+      for (const text of [own, ...marks]) if (text.trim()) said.push([bar, text])
+    }
+  return said
+}"""
+"""All texts and spoken or stored attributes of the page, hidden ones too, and whether they are the control's."""
+LINES = """e => {
+  const text = document.createRange()
+  text.selectNodeContents(e)
+  return new Set([...text.getClientRects()].map(b => Math.round(b.bottom))).size
+}"""
+"""In how many lines a text stands."""
+
+
+@pytest.fixture
+def question(monkeypatch: pytest.MonkeyPatch) -> Callable[[State], tuple[float, list[str], str]]:
+    """The answer, the options in words and the kind of what a state asks."""
+
+    def ask(state: State) -> tuple[float, list[str], str]:
+        with monkeypatch.context() as patch:
+            patch.setattr(st, "session_state", {"state": state})
+            asked = predicting.question_in_use()
+            assert asked is not None
+            return predicting.answer(asked), predicting.options(asked), PREDICTIONS[asked.asked.quantity].kind
+
+    return ask
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_the_answer_stands_nowhere_in_the_page(
+    app: App, new_page: Callable[..., Page], question: Callable[[State], tuple[float, list[str], str]], name: str
+) -> None:
+    state = asks(name)
+    right, options, kind = question(state)
+    page = new_page()
+    page.goto(f"{app.url}/{lessons()[name].page}?s={encode(state)}")
+    expect(page.locator(".st-key-lesson_commit")).to_be_visible()
+    settled(page)
+    page.wait_for_timeout(500)  # what a script draws later
+    said = page.evaluate(WHOLE)
+    text = "\n".join(words for _where, words in said)
+    if kind != "choice":
+        assert not written(text, right, share=kind == "probability")
+    else:  # every option is on the control; on the page the right one stands out by nothing
+        times = [sum(option in words for where, words in said if where == "page") for option in options]
+        assert times[int(right)] <= max(n for i, n in enumerate(times) if i != int(right)), (options, times)
+    page.goto(f"{app.url}/{lessons()[name].page}?s={encode(state.showing(keys.LESSON_COMMITTED.to('0')))}")
+    soon(page, lambda: page.locator(".st-key-lesson_guess_again").count(), bool)
+    soon(page, lambda: len(page.evaluate(WHOLE)), lambda n: n != len(said))
+
+
+def test_the_button_stands_in_one_line(app: App, new_page: Callable[..., Page]) -> None:
+    for language, width in (("en", 1024), ("zh", 1024), ("en", 1199), ("en", 800), ("en", 390)):
+        page = new_page(viewport={"width": width, "height": 768})
+        state = lesson_in_use.begun("laplace-correction", State(language=language))
+        page.goto(f"{app.url}/case?s={encode(state)}")
+        button = page.locator(".st-key-lesson_predict p").first
+        expect(button).to_be_visible()
+        settled(page)
+        soon(page, partial(button.evaluate, LINES), lambda n: n == 1)
+        soon(page, partial(button.evaluate, "e => e.getBoundingClientRect().right <= innerWidth"), bool)
