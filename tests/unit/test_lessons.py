@@ -243,3 +243,109 @@ def test_the_glossary_errata_and_examples_lead_somewhere() -> None:
     )
     for example in chapter.examples:
         assert example.page in PAGES and lesson_in_use.opened_by(example.state, START)
+
+
+IN_THE_SOURCES = {
+    "000: the loan applicant (Male, No, 120K)": (
+        "Loan default",
+        AskedQuantity("posterior", {"class": "No"}),
+        1 - 1.971e-7,
+    ),
+    "002: test melon 1": ("Watermelon 3.0, as printed", AskedQuantity("posterior", {"class": "是"}), 0.998692),
+    "002: a crisp knock, 0/8": (
+        "Watermelon 3.0, a crisp knock",
+        AskedQuantity("cpt_cell", {"column": "敲声", "level": "清脆", "class": "是"}),
+        1 / 11,
+    ),
+    "002: A1A2A3 = 100, the zero repaired": (
+        "Three binary attributes, query 100, the zero repaired",
+        AskedQuantity("posterior", {"class": 0}),
+        (2 / 45) / (2 / 45 + 1 / 40),
+    ),
+    "002: the weight-lifter": ("The weight-lifters", None, 0.0),
+    "the same melon under Laplace's correction": (
+        "Watermelon 3.0, Laplace correction",
+        AskedQuantity("posterior", {"class": "是"}),
+        0.996996,
+    ),
+    "the same melon, zeros only": ("Watermelon 3.0, zeros only", AskedQuantity("posterior", {"class": "是"}), 0.997568),
+    "the same melon, variance over n": (
+        "Watermelon 3.0, variance over n",
+        AskedQuantity("posterior", {"class": "是"}),
+        0.999021,
+    ),
+    "A1A2A3 = 100, Laplace everywhere": (
+        "Three binary attributes, query 100, Laplace everywhere",
+        AskedQuantity("posterior", {"class": 0}),
+        (48 / 875) / (48 / 875 + 3 / 112),
+    ),
+    "the tree of TAN on watermelon 2.0": ("Watermelon 2.0: the tree of TAN", AskedQuantity("tree_weight"), 1.93324),
+    "AODE on the first melon": ("Watermelon 2.0: AODE", AskedQuantity("posterior", {"class": "是"}), 0.963299),
+    "watermelon 3.0α under losses": ("Watermelon 3.0α", AskedQuantity("least_risk"), 0.2744),
+}
+"""Every example that the lecture notes work out in numbers, by the note that has it (001, 003 and 004 have none), and
+the golden ones that are made of them: the title it has on the page Chapter, and a number that it comes to."""
+
+
+def test_every_worked_example_of_the_sources_is_one_click_away(on_screen: Ask) -> None:
+    left = list(contents().examples)
+    for what, (title, asked, value) in IN_THE_SOURCES.items():
+        (example,) = [one for one in left if one.title.startswith(title)]
+        left.remove(example)
+        state = lesson_in_use.opened_by(example.state, START)
+        if asked is None:
+            assert example.page == "dependence" and dict(state.view) == {"dependence_tab": "examples"}
+        else:
+            assert on_screen(asked, state) == pytest.approx(value, rel=0, abs=1e-9 if 0.9999 < value < 1 else 6e-6), (
+                what
+            )
+    assert not left
+
+
+PERTURBED = {
+    "λ": "bayes-decision-rule regret exercise-7-2",
+    "α": "laplace-correction digit-images exercise-7-3",
+    "how the model estimates": "exercise-7-1 super-parent averaged-one-dependence structure-score marginal-likelihood "
+    "exercise-7-9 em-mixture",
+    "the model": "generative-discriminative combinatorial-explosion counts-of-words cut-or-curve",
+    "a prior": "bayes-risk bayes-theorem linear-discriminant fisher-equals-lda rare-class",
+    "the row that is asked": "flip-margin mean-and-spread naive-bayes where-to-smooth density-above-one counted-twice "
+    "partial-evidence text-use exercise-7-6",
+    "the rows that are counted": "maximum-likelihood three-ways-of-use semi-supervised unlabelled-texts",
+    "what is observed": "d-separation exact-inference gibbs-sampling exercise-7-8",
+    "a density": "exercise-7-4 exercise-7-5",
+    "the columns or the line": "conditional-mutual-information maximum-spanning-tree fisher-projection fisher-and-pca "
+    "project-first exercise-7-7 exercise-7-10",
+}
+"""What the thing to try changes in each lesson; that its answer changes with it says
+`test_a_lesson_opens_and_its_answer_follows_the_state`."""
+KIND_OF = {
+    "λ": {"losses", "lab_losses"},
+    "α": {"alpha"},
+    "how the model estimates": {"preset", "super_parent", "min_frequency", "net_score", "em_hard"},
+    "the model": {"active"},
+    "a prior": {"prior", "lab_priors", "lab_base", "demo_prior", "lab_rare_prior"},
+    "the row that is asked": {"case", "lab_smoothed_n"},
+    "the rows that are counted": {"lab_fitted_class", "away", "em_share", "em_weight"},
+    "what is observed": {"net_evidence"},
+    "a density": {"lab_p", "demo_unequal", "demo_stretch_2"},
+    "the columns or the line": {"dependence_of", "tree_step", "line", "dial_columns", "samples_columns", "net_hide"},
+}
+
+
+def changed_in(name: str) -> set[str]:
+    """What the thing to try changes, by the names of the state's fields, of a page's settings and of parameters."""
+    lesson = lessons()[name]
+    found = set(lesson.change) - {"view", "shelf"} | set(lesson.change.get("view", {}))
+    if "shelf" in lesson.change:
+        (old, *_more), (new, *_others) = lesson.state["shelf"], lesson.change["shelf"]
+        found |= {"preset"} if old[0] != new[0] else set()
+        found |= {key for key, value in new[1] if [key, value] not in list(map(list, old[1]))}
+    return found
+
+
+def test_every_lesson_is_named_with_what_it_perturbs() -> None:
+    assert sorted(" ".join(PERTURBED.values()).split()) == sorted(lessons())
+    for kind, names in PERTURBED.items():
+        for name in names.split():
+            assert changed_in(name) and changed_in(name) <= KIND_OF[kind], (name, changed_in(name))
