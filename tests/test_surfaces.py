@@ -36,7 +36,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/laboratory/setup.py", "_choose_losses", "action"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
     ("pages/components/blanks.py", "colour_marks", "private.style("): "keys and colours of the app's own",
-    ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
+    ("pages/views/case/derivation.py", "style", "_SHEET"): SHEET,
     ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
     ("pages/shell/frame.py", "heading", "_STYLE"): SHEET,
     ("pages/shell/lesson_bar.py", "lesson_bar", "_STYLE"): SHEET,

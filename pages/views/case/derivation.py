@@ -17,32 +17,57 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import bound_to, choose, current, on_click
 from pages.views.case.editor import CaseInUse, another_exercise
-from pages.views.case.factor_table import is_one_of_several
+from pages.views.case.factor_table import MOST_CLASSES, is_one_of_several
 
 FORMS = {"latex": latex.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
-_STYLE = private.style(
-    """
+
+def _widths(n: int, first: float, gap: str) -> str:
+    """The columns of the table of factors: the names', of this share where it is any, and n of 1.5 each; all but the
+    last with the gap after them."""
+    shares = [first] * (first > 0) + [1.5] * n
+    widths = [f"calc((100% + {gap}) * {share / sum(shares):.6f})" for share in shares[:-1]]
+    return " ".join([*widths, "minmax(0, 1fr)"])
+
+
+_ACROSS = ":has(> .st-key-opened, > * > [st=Column])"
+"""What is as wide as the table of factors: the factor that is opened, and a column that has none and why."""
+_PLACES = {
+    "CELL": "GRID > :not(ACROSS)",
+    "GRID": "[class*=st-key-factor_grid_]",
+    "LINE": ":is(.st-key-factors, .st-key-super_parents, GRID) > * > [st=HorizontalBlock]:has(> [st=Column])",
+    "ACROSS": _ACROSS,
+}
+_STYLE = """
 .st-key-factors, .st-key-factors [st=VerticalBlock], .st-key-super_parents { gap: 0; }
+GRID { display: grid; gap: 0; align-items: stretch; }
+GRID > * { min-width: 0; }
+GRID > ACROSS { grid-column: 1 / -1; }
+CELL {
+  width: auto; height: auto; align-self: stretch; display: flex; align-items: center; justify-content: flex-start;
+  padding-right: 1rem; border-bottom: 1px solid rgba(128,128,128,.2);
+}
+CELL [st=Button], CELL > [st=Button] button { width: auto; margin: 0; justify-content: flex-start; }
 LINE { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
-LINE [st=HorizontalBlock] { row-gap: 0; }
-LINE [st=CaptionContainer] p { font-size: 13px; }
-LINE [st=MarkdownContainer] { margin: 0; }
-LINE [st=MarkdownContainer] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
-LINE [st=BaseButton-tertiary] { min-height: 1.7rem; padding: 0; text-align: left; }
-LINE [st=BaseButton-tertiary] p {
+CELL [st=HorizontalBlock], LINE [st=HorizontalBlock] { row-gap: 0; }
+:is(CELL, LINE) [st=CaptionContainer] p { font-size: 13px; }
+:is(CELL, LINE) [st=MarkdownContainer] { margin: 0; }
+:is(CELL, LINE) [st=MarkdownContainer] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
+:is(CELL, LINE) [st=BaseButton-tertiary] { min-height: 1.7rem; padding: 0; text-align: left; }
+:is(CELL, LINE) [st=BaseButton-tertiary] p {
   text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px;
 }
-LINE [st=MarkdownContainer] span { white-space: normal; }
+:is(CELL, LINE) [st=MarkdownContainer] span { white-space: normal; }
 LINE [st=TextInput] { padding: .12rem 0; }
 .st-key-factors .st-key-opened { margin: .4rem 0; }
 .st-key-factors .st-key-opened, .st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
 .st-key-sums .katex { font-size: 1.05rem; }
 .st-key-opened .katex { font-size: .98rem; }
 .st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; overflow-x: auto; }
-.st-key-case_editor [st=Column] { min-width: 0; }
-.st-key-case_editor [st=HorizontalBlock] { overflow: visible; }
+[class*=st-key-case_fields_] { display: grid; grid-template-columns: 1fr 1fr; }
+[class*=st-key-case_fields_] > * { width: auto; min-width: 0; }
 @media (max-width: 640px) { /* the name on a line of its own, beneath it the classes side by side */
+  CELL { padding-right: .6rem; }
   LINE { flex-wrap: wrap; overflow: visible; gap: 0 .6rem; }
   LINE > [st=Column] { min-width: 0; flex: 1 1 0; }
   LINE > [st=Column]:first-child { flex-basis: 100%; }
@@ -60,13 +85,32 @@ LINE [st=TextInput] { padding: .12rem 0; }
   .st-key-nomogram_sentence .st-key-case_verdict { display: none !important; } /* the foot has the same numbers */
   [st=MainBlockContainer] { padding: 0 !important; }
 }
-""".replace("LINE", ":is(.st-key-factors, .st-key-super_parents) > [st=LayoutWrapper] > [st=HorizontalBlock]")
+""" + "".join(
+    f"""
+.st-key-factor_grid_{n} {{ grid-template-columns: {_widths(n, 1.25, "1rem")}; }}
+.st-key-factor_grid_{n} > :nth-child({n + 1}n of :not(ACROSS)) {{ padding-right: 0; }}
+@media (max-width: 640px) {{
+  .st-key-factor_grid_{n} {{ grid-template-columns: {_widths(n, 0.0, ".6rem")}; }}
+  .st-key-factor_grid_{n} > :nth-child({n + 1}n + 1 of :not(ACROSS)) {{ grid-column: 1 / -1; border-bottom: 0; }}
+}}
+"""
+    for n in range(1, MOST_CLASSES + 1)
 )
+
+
+def _sheet() -> str:
+    sheet = _STYLE
+    for place in ("LINE", "CELL", "GRID", "ACROSS"):  # each may name those after it
+        sheet = sheet.replace(place, _PLACES[place])
+    return private.style(sheet)
+
+
+_SHEET = _sheet()
 
 
 def style() -> None:
     """The look of the table of factors, on screen and printed."""
-    st.html(_STYLE)
+    st.html(_SHEET)
 
 
 def controls(one: CaseInUse, working: Working, *, filling: bool) -> str:

@@ -151,9 +151,8 @@ def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: C
 
 
 def _fields(table: active.FittableTable, features: Sequence[Variable], values: Mapping[str, Any]) -> None:
-    cells = [cell for _pair in features[::2] for cell in st.columns(2, wrap=False)]
-    for cell, variable in zip(cells, features, strict=False):
-        with cell:
+    with st.container(key=f"case_fields_{len(features)}"):  # two beside each other, by their style
+        for variable in features:
             _field(table, variable, values)
 
 

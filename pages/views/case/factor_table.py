@@ -54,22 +54,24 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
     columns, notes = shown_classes(working), misprints_by_place(one, working)
     opened, of = current().seen(keys.FACTOR), current().seen(keys.FACTOR_CLASS)
     with st.container(key="factors"):
-        class_heads(one, working, columns)
-        for i, step in _page(working):
-            cells = cells_of_line(columns)
-            factor_title(cells[0], one, step)
-            for cell, k in zip(cells[1:], columns, strict=True):
+        steps = _page(working)
+        grid = st.container(key=f"factor_grid_{len(columns)}")  # cells one after the other, without an element more
+        class_heads(one, working, columns, cells=[grid] * (1 + len(columns)))
+        for i, step in steps:
+            factor_title(grid.container() if step.given else grid, one, step)
+            for k in columns:
                 here = notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), [])
-                with beside_badges(cell, here):
+                with beside_badges(grid, here):
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
                     st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True,
                               **on_click(_open(i, k, closing=(i, k) == (opened, of))))  # fmt: skip
                     badges(here)
             if i == opened and of in columns:
-                with st.container(border=True, key="opened"):
+                with grid.container(border=True, key="opened"):
                     behind(one, working, step, of, digits)
-        left_out(one, working)
-        _totals(one, working, columns, notes, digits)
+        with grid:
+            left_out(one, working)
+        _totals(grid, one, working, columns, notes, digits)
     _remarks(one, working)
 
 
@@ -86,8 +88,11 @@ def cells_of_line(columns: Sequence[int]) -> Sequence[Any]:
     return st.columns([1.25, *[1.5] * len(columns)], vertical_alignment="center", gap="small", wrap=False)
 
 
-def class_heads(one: CaseInUse, working: Working, columns: Sequence[int], first: str = "") -> None:
-    cells = cells_of_line(columns)
+def class_heads(
+    one: CaseInUse, working: Working, columns: Sequence[int], first: str = "", *, cells: Sequence[Any] = ()
+) -> None:
+    """The classes over their columns, in these cells or in a line of their own."""
+    cells = cells or cells_of_line(columns)
     cells[0].caption(first or _("factor"))
     for cell, k in zip(cells[1:], columns, strict=True):
         target, label = one.table.column(working.target), one.table.class_(working.classes[k])
@@ -138,25 +143,24 @@ def is_one_of_several(one: CaseInUse) -> bool:
 
 
 def _totals(
-    one: CaseInUse, working: Working, columns: Sequence[int], notes: dict[WorkingPlace, list[Erratum]], digits: int
-) -> None:
+    grid: Any, one: CaseInUse, working: Working, columns: Sequence[int], notes: dict[WorkingPlace, list[Erratum]],
+    digits: int,
+) -> None:  # fmt: skip
     def line(word: str, about: str, number: Callable[[Working, int, int], str]) -> None:
-        head, *cells = cells_of_line(columns)
-        head.markdown(f"**{word}**", help=about)
-        for cell, k in zip(cells, columns, strict=True):
-            cell.markdown(f"**{number(working, k, digits)}**")
+        grid.markdown(f"**{word}**", help=about)
+        for k in columns:
+            grid.markdown(f"**{number(working, k, digits)}**")
 
     if working.additive:
         line(factor_names.log_joint_word(working), _("All terms of the column added up."), render.log_joint)
-    cells = cells_of_line(columns)
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
     if working.scores and not working.complement:
         explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
-    cells[0].markdown(f"**{factor_names.joint_word(working)}**", help=explained)
-    for cell, k in zip(cells[1:], columns, strict=True):
+    grid.markdown(f"**{factor_names.joint_word(working)}**", help=explained)
+    for k in columns:
         here = notes.get(WorkingPlace(None, k, "joint"), [])
-        with beside_badges(cell, here):
+        with beside_badges(grid, here):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             badges(here)
     if is_one_of_several(one):
