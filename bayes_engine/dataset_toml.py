@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_PIXELS = 1024
 """A picture has at most so many pixels."""
+LONGEST_SHOWN = 60
+"""Of a value that is not what it must be so many characters are shown."""
 
 
 def parse_info(text: str, file: str) -> DatasetInfo:
@@ -69,11 +71,41 @@ def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
     return info
 
 
+MOST_DEEP = 64
+"""A key has at most so many parts, and tables and lists stand in each other at most so deep."""
+_MANY_PARTS = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MOST_DEEP}}}")
+_LONG_NUMBER = re.compile(r"\b0x[0-9a-fA-F_]{16,}+|\b0o[0-7_]{21,}+|\b0b[01_]{63,}+|\b\d[\d_]{18,}+")
+
+
 def document(text: str, file: str) -> dict[str, Any]:
+    """The values of a TOML; raises BayesEngineError where it is none, or holds what no file that is meant does: keys
+    and lists nested beyond `MOST_DEEP`, or a whole number of more than 64 bits, which TOML does not know."""
+    if (parts := _MANY_PARTS.search(text)) is not None:  # such keys take tomllib as long as their number squared
+        raise _invalid(file, Message("keys of more than {n} parts", {"n": MOST_DEEP}), text, parts.start())
     try:
-        return tomllib.loads(text)
+        values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits, brackets by the thousand
         raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
+    within: list[Any] = [values]
+    for _level in range(MOST_DEEP):
+        within = [inner for value in within for inner in _inside(value)]
+        if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in within):
+            numbers = _LONG_NUMBER.finditer(text)
+            place = next((m.start() for m in numbers if int(m[0], 0 if m[0][1:2].isalpha() else 10) >= 2**63), 0)
+            raise _invalid(file, Message("a whole number of more than 64 bits"), text, place)
+    if within:
+        raise _invalid(file, Message("tables and lists nested more than {n} deep", {"n": MOST_DEEP}), text, 0)
+    return values
+
+
+def _inside(value: Any) -> list[Any]:
+    """What a table or a list holds."""
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+def _invalid(file: str, reason: Message, text: str, place: int) -> BayesEngineError:
+    line = text.count("\n", 0, place) + 1
+    return BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=reason, line=line)
 
 
 Check = Callable[[bool, str, str | Message], None]
@@ -138,8 +170,10 @@ def _typed(kind: Any, value: Any, file: str, where: str) -> Any:
 
 
 def _mismatch(file: str, where: str, wanted: str, value: object) -> BayesEngineError:
+    found = f"{value}"
+    found = found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}…"
     return BayesEngineError(
-        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=value
+        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=found
     )
 
 

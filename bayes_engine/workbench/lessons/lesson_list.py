@@ -26,6 +26,8 @@ MOST = 60
 """A list has at most so many lessons."""
 MOST_PROBLEMS = 20
 """Of so many problems is said what they are."""
+MOST_BROKEN = 200
+"""After so many lessons that cannot be read no more are looked at."""
 LONGEST_TITLE = 120
 """The title of a list has at most so many characters."""
 _BEGINS = re.compile(r"[ \t]*\[\[[ \t]*lesson[ \t]*\]\][ \t]*(#.*)?\r?")
@@ -78,6 +80,10 @@ def read_list(content: bytes, file: str) -> ReadList:
                 )
             )
             break
+        if len(problems) >= MOST_BROKEN:
+            where = {"file": f"{file}:{begin + 1}", "n": MOST_BROKEN}
+            problems.append(Message("'{file}': {n} lessons above are broken; from here on none is read", where))
+            break
         try:
             read.append(_in_list("\n".join(lines[begin:end]), begin, file))
             places.append(begin + 1)
@@ -105,12 +111,11 @@ def _in_list(text: str, begin: int, file: str) -> Lesson:
             file=f"{file}:{begin + 1}",
             key=next(iter(values)),
         )
-    padded = "\n" * begin + text
 
     def read(_values: dict[str, Any], where: str) -> Lesson:
         return lesson_of(found, where, "lesson")
 
-    return with_line(read, found, padded, file)
+    return with_line(read, found, text, file, begin)
 
 
 def _title(text: str, file: str) -> str:
@@ -128,11 +133,13 @@ def _document(text: str, before: int, file: str) -> dict[str, Any]:
     if len(text) > LONGEST:
         raise BayesEngineError("'{file}': a lesson has at most {n} characters", file=f"{file}:{before + 1}", n=LONGEST)
     try:
-        return document("\n" * before + text, file)
+        return document(text, file)
     except BayesEngineError as error:
-        at = _AT.search(str(error))
-        line = int(at[1]) if at else before + text.rstrip().count("\n") + 1
-        reason = str(error.message.params.get("reason", ""))
+        reason, own = error.message.params.get("reason", ""), error.message.params.get("line")
+        at = _AT.search(str(reason))
+        line = before + (int(str(own)) if own else int(at[1]) if at else text.rstrip().count("\n") + 1)
+        if at is not None and not own:
+            reason = f"{str(reason)[: at.start()]}at line {line}{str(reason)[at.end() :]}"
         raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=f"{file}:{line}", reason=reason) from error
 
 

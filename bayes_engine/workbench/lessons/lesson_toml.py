@@ -36,15 +36,18 @@ def parse_lesson(text: str, file: str) -> Lesson:
     return with_line(lesson_of, document(text, file), text, file)
 
 
-def with_line(read: Callable[[dict[str, Any], str], T], values: dict[str, Any], text: str, file: str) -> T:
-    """What `read` makes of the values of a file; what is wrong names the line of its key."""
+def with_line(
+    read: Callable[[dict[str, Any], str], T], values: dict[str, Any], text: str, file: str, before: int = 0
+) -> T:
+    """What `read` makes of the values of a text that stands in a file after so many lines; what is wrong names the line
+    of its key."""
     try:
         return read(values, file)
     except BayesEngineError as error:
         key = error.message.params.get("key")
         if not isinstance(key, str):
             raise
-        return read(values, f"{file}:{line_of(text, key)}")  # raises the same once more, with the line
+        return read(values, f"{file}:{before + line_of(text, key)}")  # raises the same once more, with the line
 
 
 def parse_contents(text: str, file: str) -> ChapterContents:
