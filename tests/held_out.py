@@ -1,4 +1,4 @@
-"""The held-out corpus: 414 files as analysts, students and teachers have them, each with what must come of it.
+"""The held-out corpus: 717 files as analysts, students and teachers have them, each with what must come of it.
 
 Three strangers' corpora of realistic exports (spreadsheets of many locales, R, pandas, SQL clients, SAS, SPSS, surveys,
 instruments, official statistics, pastes), 79 of them clean and only suspicious. Files and truth were frozen before any
@@ -10,6 +10,18 @@ of them was read; then each corpus was read once, on the tree of that day:
   and said" 91.7 %, with refusals in words 92.7 %; all clean ones right.
 - third, 59 files of the commonest kinds, read after the mends of both: right, and right and told, 89.8 %; with "left as
   text, and said" 98.3 %; all clean ones right, and the one that is wrong is said.
+
+Three more are of the kinds that refuse or mislead a reader (encodings, dialects, quotes, ragged rows, headers, shapes,
+types, targets, binary files, text that something might run), by somebody who had not read the reader. Here are those
+files of which every cell is stated:
+
+- fourth, of 161 files: the table right 98.8 %, right and told 87.0 %; right, said or refused 100 %.
+- fifth, 120 files of one to three of these at once, in 14 languages, read after no mend: the table right 95.8 %, right
+  and told 79.2 %; right, said or refused 99.2 %.
+- sixth, 60 files, read after the mends of both: the table right 100 %, right and told 93.3 %.
+
+"Told" is here whether a sentence holds one of a few words, of the reader or of the Data page; what only the page says
+is left out of the truth.
 
 What is asserted (`tests/unit/test_held_out.py`) is what comes of the same files after mending. `fixtures/held_out.zip`
 holds the files, and in `truth.json` for each: names and cells of the table, patterns of what must be said, columns that
@@ -47,9 +59,9 @@ class HeldOut(NamedTuple):
 
 
 def held_out() -> Iterator[HeldOut]:
-    """Every file of the three corpora."""
+    """Every file of the six corpora."""
     with zipfile.ZipFile(FILES) as archive:
-        for corpus in ("first", "second", "third"):
+        for corpus in ("first", "second", "third", "fourth", "fifth", "sixth"):
             for truth in json.loads(archive.read(f"{corpus}/truth.json")):
                 name = f"{corpus}/{truth['file']}"
                 yield HeldOut(name, archive.read(name), truth)
@@ -118,7 +130,7 @@ def _same(cell: Any, read: Any) -> bool:
         return abs(gap.total_seconds()) < 1
     if isinstance(cell, (int, float)):
         try:
-            return abs(float(read) - cell) <= 1e-9 * max(1.0, abs(cell))
+            return float(read) == cell or abs(float(read) - cell) <= 1e-9 * max(1.0, abs(cell))
         except (TypeError, ValueError):
             return False
     if isinstance(read, bool):

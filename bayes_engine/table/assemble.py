@@ -105,7 +105,7 @@ def lay_out(
     names += [""] * (width - len(names))
     blank = [] if place.header is None else data.empty([j for j in range(width) if not names[j].strip()])
     if blank:
-        notes.append(note("columns without name and content that are left out: {n}", n=len(blank)))
+        notes.append(note("empty columns without a name that are left out: {n}", n=len(blank)))
         if trim and isinstance(data, Grid):
             blank = sorted({*blank, *_beside(data, names, blank, notes)})
         names = [name for j, name in enumerate(names) if j not in set(blank)]

@@ -57,7 +57,10 @@ def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, positi
     written, value = numbers.example, f"{numbers.reads:.15g}"
     if numbers.mark == "," or decimal == ",":
         if "," in written or "." in written:
-            notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
+            grouped = re.search(r"\.\d{3},", written) is not None
+            notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value}), and "
+                              "points separate thousands" if grouped else
+                              "column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
                               column=name, example=written, value=value)
                          .offering(offer("The decimal mark is a point", "decimal", "."),
                                    as_text(position)))  # fmt: skip
@@ -87,7 +90,9 @@ def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, positi
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=numbers.behind[0],
                           value=f"{numbers.behind[1]:.15g}").offering(as_text(position)))  # fmt: skip
     if not notes and not PLAIN_CHARACTERS.issuperset(written):
-        notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
+        grouped = re.search(r"\d[ \u00a0\u202f\u2009'’]\d{3}(?!\d)", written) is not None
+        notes.append(note("column '{column}': '{example}' is read as {value}; its thousands are separated" if grouped
+                          else "column '{column}': '{example}' is read as {value}", column=name, example=written,
                           value=value).offering(as_text(position)))  # fmt: skip
     return notes
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.held_out import held_out, outcome
 
-EVERY = 25
-RIGHT, TOLD, STATED = 0.91, 0.91, 0.98
+EVERY = 44
+RIGHT, TOLD, STATED = 0.955, 0.935, 0.97
 """Shares that are read right; right and told; and either so, or left as text and said, or refused in words."""
 
 
@@ -24,7 +24,7 @@ def test_held_out_files_come_out_as_stated() -> None:
     outcomes = {file.name: outcome(file) for file in files}
     n = Counter(kind for kind, _ in outcomes.values())
     failed = {name: own for name, own in outcomes.items() if own[0] in ("wrong", "untold")}
-    assert len(files) == 414
+    assert len(files) == 717
     assert n["right"] + n["untold"] >= RIGHT * len(files), failed
     assert n["right"] >= TOLD * len(files), failed
     assert n["right"] + n["left"] + n["refused"] >= STATED * len(files), failed

@@ -968,3 +968,8 @@ def test_a_repeated_header_below_cells_of_several_lines_begins_no_second_table()
 def test_a_class_of_one_value_is_said() -> None:
     reading = read_table(b"x,y\n" + b"1.5,good\n2.5,good\n" * 6)
     assert "column 'y', which would be the class, has one value in every row; choose another target" in said(reading)
+
+
+@pytest.mark.parametrize("cell", ["1.234,50", "8 034.14", "8'034.14"])
+def test_separated_thousands_are_said(cell: str) -> None:
+    assert "thousands" in said(read_table(f"x;y\n{cell};u\n{cell};v\n9.5;u\n".replace("9.5", cell).encode()))
