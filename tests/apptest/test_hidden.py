@@ -9,7 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
+from bayes_engine.models.labelled_curve import accuracy_by_labels
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.models.naive_bayes import NaiveBayes
 from pages.active.files import TABLE
 from pages.runtime import cache
 from pages.runtime.state import State, encode
@@ -267,3 +269,18 @@ def test_who_comes_back_with_an_own_table_waits_for_nothing(monkeypatch: pytest.
     monkeypatch.setattr(cache, "_put", lambda place, *_entry: computed.append(place))
     app.switch_page("pages/hidden.py").run()
     assert not app.exception and not computed
+
+
+@pytest.mark.slow
+def test_texts_show_the_words_of_each_class_and_the_curve_over_the_labels() -> None:
+    state = State(table="sms-spam-zh", language="en")
+    app = opened("hidden", showing(state, em_part="some", em_share=80, em_curve=True, em_weight=0.5))
+    said = "\n".join(e.value for e in [*app.markdown, *app.caption])
+    assert "that tell most**, by expected counts" in said and "Weight of the unlabelled rows 0.5" in said
+    frame = load_dataset("sms-spam-zh").frame
+    text, target = next(v.name for v in load_dataset("sms-spam-zh").schema if v.kind == "text"), frame.columns[-1]
+    curve = accuracy_by_labels(frame[[text]], frame[target], NaiveBayes(likelihoods={text: "multinomial"}), splits=1)
+    assert f"{curve.held_out} rows are held out each time" in said
+    unnamed = opened("hidden", showing(state, em_part="some", em_share=100))
+    said = "\n".join(e.value for e in [*unnamed.markdown, *unnamed.caption])
+    assert "this is the mixture of unigrams: components are found by which words go together" in said
