@@ -1,4 +1,5 @@
-"""The chapter in a real browser: a section is given by keys alone."""
+"""The chapter in a real browser: the whole of section 7.3 is given by keys alone, every step with its question, its
+thing to try and what that changes."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from bayes_engine.workbench.lessons.built_in import of_section
 from pages.runtime.state import State, encode
 from tests.browser.looking import settled, soon, state_of, view_of
 from tests.conftest import App
@@ -26,6 +28,52 @@ def tab_to(page: Page, wanted: Callable[[], bool]) -> None:
     raise AssertionError(f"the focus never came there; last: {page.evaluate(FOCUSED)!r}")
 
 
+def on(page: Page, key: str) -> Callable[[], bool]:
+    """Whether the focus is on what has this key."""
+    return lambda: bool(page.evaluate(f"() => !!document.activeElement.closest('.st-key-{key}')"))
+
+
+def present(page: Page, bar: Locator) -> None:
+    """One figure and one sentence, and back."""
+    page.keyboard.press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(bar.get_by_text("Right:")).to_be_visible()
+    settled(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    settled(page)
+
+
+def tries(page: Page, bar: Locator, answer: str) -> None:
+    """The lesson's words are read, the thing to try is done, its answer is another one, and the step begins again."""
+    tab_to(page, lambda: page.evaluate(FOCUSED).startswith(("Read and try", "menu_book")))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Do it for me")).to_be_visible()
+    expect(page.get_by_test_id("stPopoverBody").get_by_text("Try", exact=True)).to_be_visible()
+    tab_to(page, on(page, "lesson_try"))
+    begun = page.url
+    page.keyboard.press("Enter")
+    soon(page, lambda: page.url, lambda url: url != begun)
+    expect(bar.get_by_role("textbox")).to_have_value("")  # the state is another one
+    settled(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Do it for me")).to_be_hidden()
+    page.wait_for_timeout(1500)  # a person looks at what has changed
+    settled(page)
+    page.keyboard.press("q")
+    expect(bar.get_by_role("textbox")).to_be_focused()
+    page.keyboard.type(answer)
+    page.keyboard.press("Enter")
+    expect(bar.get_by_text("Not in this state")).to_be_visible()
+    page.keyboard.press("Escape")
+    tab_to(page, on(page, "lesson_again"))
+    page.keyboard.press("Enter")
+    expect(bar.get_by_text("Not in this state")).to_be_hidden()
+    soon(page, lambda: page.locator(".st-key-lesson_again button[disabled]").count(), bool)
+    settled(page)
+    page.evaluate("document.activeElement.blur()")
+
+
 @pytest.mark.slow
 def test_a_section_is_given_by_keys_alone(app: App, new_page: Callable[..., Page]) -> None:
     page = new_page(viewport={"width": 1024, "height": 768})
@@ -42,6 +90,7 @@ def test_a_section_is_given_by_keys_alone(app: App, new_page: Callable[..., Page
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/case\?"))
     bar = page.locator(".st-key-lesson_bar")
+    assert len(ANSWERS) == len(of_section("7.3"))
     for i, answer in enumerate(ANSWERS, 1):
         expect(bar.get_by_text(f"step {i} of {len(ANSWERS)}")).to_be_visible()
         settled(page)
@@ -54,6 +103,9 @@ def test_a_section_is_given_by_keys_alone(app: App, new_page: Callable[..., Page
         expect(bar.get_by_text("Right:")).to_be_visible()
         page.keyboard.press("Escape")
         expect(field).not_to_be_focused()
+        if i == 1:
+            present(page, bar)
+        tries(page, bar, answer)
         page.keyboard.press("ArrowRight")
     page.wait_for_url(re.compile(r"/chapter\?"))
     expect(bar).to_be_hidden()

@@ -86,7 +86,7 @@ def test_the_button_stands_in_one_line(app: App, new_page: Callable[..., Page]) 
         page = new_page(viewport={"width": width, "height": 768})
         state = lesson_in_use.begun("laplace-correction", State(language=language))
         page.goto(f"{app.url}/case?s={encode(state)}")
-        button = page.locator(".st-key-lesson_predict p").first
+        button = page.locator(".st-key-lesson_predict p >> visible=true").first
         expect(button).to_be_visible()
         settled(page)
         soon(page, partial(button.evaluate, LINES), lambda n: n == 1)
