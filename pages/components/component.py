@@ -99,6 +99,10 @@ def on_screen() -> DrawnRun | None:
     return last
 
 
+PRINTED = "@media print { button, input[type=range], [role=status], [role=alert] { display: none !important } }"
+"""Of every drawing: on paper nothing can be clicked."""
+
+
 def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (), draws: str = "") -> Any:
     """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself. It
     `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets. A script
@@ -106,7 +110,7 @@ def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (
     script = "\n".join(bare(text) for text in _texts(("component", *uses), module, ".js"))
     if draws:
         script += f"\nexport default drawnBy({draws})\n"
-    style = "\n".join(_texts(uses, module, ".css")) if html else ""
+    style = "\n".join([*_texts(uses, module, ".css"), PRINTED]) if html else ""
     return _registered(name, Source(html or "<span></span>", style, script))
 
 
@@ -159,7 +163,7 @@ def follower(
     `draws` that the heavy part's script brings, as soon as the event `event` says so, or at every such event. Of the
     scripts that the heavy part uses it needs the style sheets."""
     script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
-    return _registered(name, Source(html, "\n".join(_texts(uses, module, ".css")), script))
+    return _registered(name, Source(html, "\n".join([*_texts(uses, module, ".css"), PRINTED]), script))
 
 
 def packed(head: Mapping[str, Any], body: bytes, size: int = 4) -> tuple[str, bytes]:

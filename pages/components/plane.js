@@ -188,7 +188,7 @@ function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ra
 // ---- the component ---------------------------------------------------------------------------------------------------
 
 function createPlane(host) {
-  const { on, redraw, theme: themeNow, fit, hear, send: sendEdit, waits, end } = stage(host, draw)
+  const { on, redraw, theme: themeNow, fit, ratio: ratioNow, hear, send: sendEdit, waits, end } = stage(host, draw)
   const field = make("div", "stage", host)
   const regions = make("canvas", "regions", field), marks = make("canvas", "marks", field)
   const up = make("div", "guide up", field), across = make("div", "guide across", field), spot = make("div", "spot", field)
@@ -283,7 +283,7 @@ function createPlane(host) {
   const pen = size => `${size} ${theme.font}`
 
   function layout() {
-    const ratio = window.devicePixelRatio || 1, width = field.clientWidth, height = data.height
+    const ratio = ratioNow(), width = field.clientWidth, height = data.height
     field.style.height = marks.style.height = height + "px"
     const ctx = fit(marks, width, height)
     ctx.font = pen("13px")
@@ -377,8 +377,8 @@ function createPlane(host) {
     ctx.beginPath(); ctx.rect(box.left - rim, box.top - rim, box.w + 2 * rim, box.h + 2 * rim); ctx.clip()
     ctx.lineJoin = "round"
     dots = [...truth.keys()].filter(drawn).map(i => pixelOf(pointAt(i)))
-    const shapes = data.classes.map((_, k) => new Path2D(glyphOf(k)))
-    const nameless = new Path2D(GLYPHS[0])
+    const shapes = data.classes.map((_, k) => pathOf(glyphOf(k)))
+    const nameless = pathOf(GLYPHS[0])
     for (const late of [false, true]) for (let i = 0; i < truth.length; i++) {
       if (ringed.has(i) !== late || !drawn(i)) continue
       const [px, py] = pixelOf(pointAt(i)), known = truth[i] >= 0

@@ -40,16 +40,18 @@ SENT_AT_ONCE = 64
 """As many messages are put into a browser's queue, of 500 places, before it is asked to take them."""
 
 HOOKS = (
-    "InputInstructions", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButton", "stButtonGroup",
-    "stDialog", "stElementContainer", "stExpander", "stFullScreenFrame", "stPlotlyChart", "stPopoverBody",
-    "stCaptionContainer", "stCheckbox", "stColumn", "stConnectionStatus", "stExpandSidebarButton",
-    "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock",
-    "stIconMaterial", "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print",
+    "InputInstructions", "stAlert", "stApp", "stBaseButton-secondary", "stBaseButton-tertiary", "stButton",
+    "stButtonGroup", "stCaptionContainer", "stCheckbox", "stColumn", "stConnectionStatus", "stDataFrame",
+    "stDialog",
+    "stDownloadButton", "stElementContainer", "stExpandSidebarButton", "stExpander", "stFileUploader",
+    "stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "stFullScreenFrame", "stHeader",
+    "stHorizontalBlock", "stIconMaterial", "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print",
     "stMainMenuItem-recordScreencast", "stMainMenuItem-theme-Dark", "stMainMenuItem-theme-Light",
     "stMainMenuItem-theme-System", "stMainMenuItemLabel", "stMainMenuPopover", "stMarkdownBadge",
-    "stMarkdownContainer", "stMetricValue", "stNumberInputContainer", "stNumberInputStepDown",
-    "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader",
-    "stSkipToContent", "stStatusWidget", "stTextInput", "stToolbar", "stVerticalBlock",
+    "stMarkdownContainer", "stMetricValue", "stMultiSelect", "stNumberInput", "stNumberInputContainer",
+    "stNumberInputStepDown", "stNumberInputStepUp", "stPageLink", "stPlotlyChart", "stPopover", "stPopoverBody",
+    "stRadio", "stSelectbox", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader", "stSkipToContent",
+    "stSlider", "stStatusWidget", "stTextInput", "stToolbar", "stVerticalBlock",
 )  # fmt: skip
 """The names by which Streamlit's own tests know its elements; `style` takes no other."""
 _HOOK = re.compile(r"\[st=([\w-]+)\]")

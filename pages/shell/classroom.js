@@ -11,7 +11,16 @@ export default function ({ data }) {
   }
   mark()
   new MutationObserver(mark).observe(document.body, { childList: true, subtree: true })
+  // a sheet is as wide as the page on screen, so that no figure is drawn anew for it
+  const wide = new ResizeObserver(([{ target }]) => {
+    if (!matchMedia("print").matches) document.documentElement.style.setProperty("--print-width", target.getBoundingClientRect().width.toFixed(0))
+  })
+  const page = () => { const main = document.querySelector(data.main); if (main && main !== watched) { wide.disconnect(); wide.observe(watched = main) } }
+  let watched
+  page()
+  new MutationObserver(page).observe(document.body, { childList: true, subtree: true })
   document.addEventListener("click", event => {
+    if (event.target.closest?.(".st-key-print button")) setTimeout(() => print())
     if (event.target.closest?.(data.links) && matchMedia("(max-width: 768px)").matches)
       document.querySelector(data.close)?.click()
   })

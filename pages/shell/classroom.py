@@ -31,6 +31,7 @@ PIXELS = 1200
 _component = component(__file__, "bayes_sidebar")
 _LINKS = private.selectors("[st=Sidebar] [st=PageLink] a")
 _HERE = private.selectors("[st=Sidebar] .st-key-menu_here")
+_MAIN = private.selectors("[st=MainBlockContainer]")
 _CLOSE = private.selectors("[st=SidebarCollapseButton] button")
 
 
@@ -52,7 +53,8 @@ def share() -> None:
                         "offline.")):  # fmt: skip
         st.dialog(_("Share what is on screen"), width="large", icon=":material/qr_code_2:")(_inside)()
     _component(
-        key="sidebar_away", data={"language": current_language(), "links": _LINKS, "here": _HERE, "close": _CLOSE}
+        key="sidebar_away",
+        data={"language": current_language(), "links": _LINKS, "here": _HERE, "close": _CLOSE, "main": _MAIN},
     )
 
 

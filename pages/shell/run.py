@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -13,7 +14,7 @@ from pages.active import own_lessons
 from pages.components import component
 from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
 from pages.runtime.state import PageEnded, current, query_params, write_url
-from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, presenter, workspace
+from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, presenter, printed, workspace
 
 
 @st.cache_resource(show_spinner=False)
@@ -53,6 +54,7 @@ def run(begun: frame.Run) -> None:
                 chips.language()
                 with st.container(horizontal=True, gap="small", key="sidebar_foot"):
                     classroom.share()
+                    printed.button()
                     add_view.button(begun.here)
                     presenter.button()
                 class_question.menu()
@@ -64,10 +66,12 @@ def run(begun: frame.Run) -> None:
             lesson_bar.lesson_bar(begun.here)
             presenter.bar(begun.here)
             if not lesson_bar.held_back(begun.here):
-                begun.page.run()
+                with suppress(PageEnded):
+                    begun.page.run()
             component.end_drawing()
+            printed.sheet(begun.here)
     except PageEnded:
-        component.end_drawing()
+        pass
     finally:
         write_url()
         workspace.save_if_changed()

@@ -85,4 +85,4 @@ def test_a_drawing_is_sent_the_scripts_it_names_and_no_others(monkeypatch: pytes
     ]
     assert all(js.endswith("export default 1") and "const make =" in js for js in (plain, some, both))
     assert not any("\n//" in js or "\n " in js for js in (plain, some, both))
-    assert all(parts["css"] == ".own {}" for parts in made)
+    assert all(parts["css"].splitlines() == [".own {}", under_test.PRINTED] for parts in made)

@@ -44,6 +44,7 @@ def test_one_clicks_through_goes_on_by_keys_and_prints(app: App, new_page: Calla
     expect(bar).to_be_hidden()
     expect(page.get_by_test_id("projection")).to_be_hidden()
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.locator(".print_corner img")).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ function createPlayer(host) {
   }
 
   function drawRows(ctx, t0, t1, f) {
-    const r = radius(), paths = GLYPHS.map(g => new Path2D(g))
+    const r = radius(), paths = GLYPHS.map(g => pathOf(g))
     for (let i = 0; i < film.n; i++) {
       const [x, y] = placeOfRow(i)
       if (!Number.isFinite(x + y)) continue

@@ -215,7 +215,7 @@ function create(host) {
     if (data.drawing) marks(g, k, data.parts.map(p => [p[2], p[3], p[0]]), 5.4, 1)
   }
   function marks(g, k, list, r, opacity) {
-    const path = new Path2D(GLYPHS[k])
+    const path = pathOf(GLYPHS[k])
     g.fillStyle = theme.colour(data.classes[k]); g.strokeStyle = theme.groundCss
     for (const [x, y, c] of list) {
       if (c !== k) continue

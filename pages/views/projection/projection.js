@@ -129,7 +129,7 @@ function create(host) {
     g.save(); g.beginPath(); g.rect(box.left, box.top, box.w, box.h); g.clip()
     const size = data.points.length > 600 ? 2.4 : data.points.length > 150 ? 3.2 : 4.6
     g.globalAlpha = data.points.length > 600 ? 0.45 : 0.72
-    const shapes = data.classes.map((c, k) => new Path2D(glyphOf(c.glyph)))
+    const shapes = data.classes.map((c, k) => pathOf(glyphOf(c.glyph)))
     for (const [x, y, k] of data.points) {
       g.save(); g.translate(view.x(x), view.y(y)); g.scale(size, size)
       g.fillStyle = theme.colour(data.classes[k]); g.fill(shapes[k]); g.restore()

@@ -1,0 +1,71 @@
+"""Every page on paper: no sidebar, nothing to click on, the QR code of its state in the corner, figures as vectors."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.runtime.state import State, encode
+from tests.browser.looking import settled, soon
+from tests.browser.test_widths import VIEWS
+from tests.conftest import App
+
+pytestmark = pytest.mark.slow
+SHOWN = dict(VIEWS) | {"chapter": ("chapter", State())}
+CONTROLS = """() => {
+  const found = [], roots = [document.body]
+  for (let i = 0; i < roots.length; i++)
+    for (const e of roots[i].querySelectorAll("*")) {
+      if (e.shadowRoot) roots.push(e.shadowRoot)
+      const control = e.matches("button, [role=button]:not(g), select, input[type=range], input[type=file], [role=tab]")
+      if (!control || e.closest(".st-key-factors, .st-key-super_parents")) continue   // numbers, as numbers
+      if (e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && e.getClientRects().length)
+        found.push(`${e.tagName} ${e.className} ${e.textContent.slice(0, 40)}`)
+    }
+  return found
+}"""
+"""What could be clicked."""
+
+
+def on_paper(page: Page, app: App, path: str, state: State) -> None:
+    page.goto(f"{app.url}/{path}?s={encode(state)}")
+    settled(page)
+    page.emulate_media(media="print")
+
+
+@pytest.mark.parametrize("view", SHOWN)
+def test_a_view_is_printed(app: App, new_page: Callable[..., Page], view: str) -> None:
+    path, state = SHOWN[view]
+    page = new_page()
+    on_paper(page, app, path, replace(state, language="en"))
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    soon(page, lambda: page.evaluate(CONTROLS), lambda found: not found)
+    corner = page.locator(".print_corner img")
+    expect(corner).to_be_visible()
+    box = corner.bounding_box()
+    assert box is not None and box["y"] < 60, json.dumps(box)
+    across = page.locator('[data-testid="stMainBlockContainer"]').bounding_box()
+    assert across is not None and abs(box["x"] + box["width"] - across["x"] - across["width"]) < 60
+
+
+@pytest.mark.parametrize("view", ["decisions", "projection", "no label", "densities", "gibbs"])
+def test_canvases_are_vectors_on_paper(app: App, new_page: Callable[..., Page], view: str) -> None:
+    path, state = SHOWN[view]
+    page = new_page(color_scheme="dark")
+    page.goto(f"{app.url}/{path}?s={encode(replace(state, language='zh'))}")
+    settled(page)
+    expect(page.locator("canvas").first).to_be_visible()
+    assert page.locator("svg.on-paper").count() == 0
+    page.emulate_media(media="print")
+    soon(page, lambda: page.locator("svg.on-paper path").count(), lambda n: n > 2)
+    soon(page, lambda: page.locator("svg.on-paper text").count(), lambda n: n > 2)
+    inks = page.locator("svg.on-paper text").evaluate_all("all => all.map(e => getComputedStyle(e).fill)")
+    assert all(sum(map(int, re.findall(r"\d+", ink)[:3])) < 3 * 200 for ink in inks)  # ink, though the page is dark
+    page.emulate_media(media="screen")
+    soon(page, lambda: page.locator("svg.on-paper").count(), lambda n: n == 0)
