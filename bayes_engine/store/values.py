@@ -54,6 +54,7 @@ from bayes_engine.table.text import TextRule
 if TYPE_CHECKING:
     from sklearn.isotonic import IsotonicRegression
 
+
 RECORDS: Mapping[str, type] = {
     "Bill": DecomposedScore,
     "CPT": CPT,
@@ -105,6 +106,8 @@ RECORDS: Mapping[str, type] = {
 }
 """Everything with named fields that a file may hold, besides estimators, by its tag in files: nothing else can be
 rebuilt. A tag stays as it is when its class is renamed."""
+NOT_AT_DEFAULT: Mapping[tuple[str, str], object] = {("ColumnValues", "dropped"): 0, ("ColumnValues", "bound"): 0}
+"""Fields that came later: at these values they are not written, so that a file without them is saved as it was."""
 _TAGS: Mapping[type, str] = {cls: tag for tag, cls in RECORDS.items()}
 STORED: Mapping[str, Mapping[str, str]] = {"Search": {"decomposed_score": "bill"}}
 """By tag: what an attribute that was renamed is called in files. Version 1 of the format began with none."""
@@ -168,6 +171,8 @@ class ValueWriter:
         kind: Any = type(value)
         for name, hint in field_hints(kind).items():
             held = getattr(value, name)
+            if (tag, name) in NOT_AT_DEFAULT and held == NOT_AT_DEFAULT[tag, name]:
+                continue
             if isinstance(value, Variable) and name == "levels":
                 _refuse_levels(value)
             if not fits(held, hint):
