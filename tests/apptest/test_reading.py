@@ -57,7 +57,7 @@ def test_the_text_is_shown_beside_its_encoding(at: AppTest) -> None:
 
 
 def test_one_click_takes_the_few_words_among_numbers_as_missing() -> None:
-    few = {3: ("unknown", "***", "OVRFLW"), 7: ("unknown", "x", "OVRFLW"), 9: ("11", "-", "3.5")}
+    few = {3: ("often", "***", "OVRFLW"), 7: ("often", "x", "OVRFLW"), 9: ("11", "-", "3.5")}
     rows = (f"{i},{','.join(few.get(i, (str(i + 900), f'{i}.5', f'0.{i + 11}')))},{'ab'[i % 2]}" for i in range(60))
     at = uploaded(("row,visits,rate,A450,label\n" + "\n".join(rows) + "\n").encode(), page="data")
     for name in ("visits", "rate", "A450"):

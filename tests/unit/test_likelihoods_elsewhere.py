@@ -232,7 +232,7 @@ def test_a_mixture_of_poissons_is_found() -> None:
     np.testing.assert_allclose(rates, [2.0, 15.0], rtol=0.05)
 
 
-@pytest.mark.parametrize("likelihoods", [{"hour": "kernel"}, {"text": "multinomial"}, {"hour": "mdlp"}, "mdlp"])
+@pytest.mark.parametrize("likelihoods", [{"hour": "kernel"}, {"hour": "mdlp"}, "mdlp"])
 def test_what_has_no_steps_is_refused(table: Any, likelihoods: Any) -> None:
     X, y = table
     with pytest.raises(ParameterError, match="hidden labels"):

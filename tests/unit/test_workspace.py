@@ -109,7 +109,7 @@ def test_an_endless_number_is_refused():
 
 
 @pytest.mark.parametrize(("data", "reason"), [
-    (b"", "does not begin"), (b"PK\x03\x04", "does not begin"), (write(FULL)[:-1], "damaged"),
+    (b"", "not recognized"), (b"PK\x03\x04", "not recognized"), (write(FULL)[:-1], "damaged"),
     (write(FULL)[:40], "cut off"), (write(FULL)[:8] + b"\x09" + write(FULL)[9:], "version 9"),
 ])  # fmt: skip
 def test_damaged_files_are_refused(data: bytes, reason: str):
