@@ -100,6 +100,7 @@ def _style(shown: Presented) -> str:
       [st=MainBlockContainer] [st=FullScreenFrame] {{ width: {100 / ZOOM:.3f}% !important; }}
       [st=MainBlockContainer] [st=FullScreenFrame]:has(.js-plotly-plot) {{ height: {100 / ZOOM:.3f}% !important; }}
       .js-plotly-plot {{ overflow: visible !important; }}
+      .katex :is(.reset-size6.size3, .reset-size3.size1) {{ font-size: max(.7em, {20.1 / ZOOM:.2f}px); }}
       [st=PopoverBody] {{ max-width: 96vw !important; max-height: 85vh !important; overflow: auto; }}
     }}
     """)

@@ -105,7 +105,8 @@ def _bars(
         figure.add_annotation(x=end, y=i, text=signed(value), showarrow=False, xanchor="right" if left else "left",
                               xshift=-4 if left else 4, font={"size": 13}, opacity=0.8, **where)  # fmt: skip
     widest = max(map(abs, drawn), default=1.0)  # room for the words on the other side, and for the numbers
-    low = min(1.25 * min([*drawn, 0.0]), -0.6 * widest)
-    high = max(1.25 * max([*drawn, 0.0]), 0.6 * widest if two_sided else 0.0)
+    room = 1.25 if panel is None else 1.5
+    low = min(room * min([*drawn, 0.0]), -0.6 * widest)
+    high = max(room * max([*drawn, 0.0]), 0.6 * widest if two_sided else 0.0)
     figure.update_xaxes(range=[low, high], nticks=7, zeroline=True, **where)
     figure.update_yaxes(range=[len(bars) - 0.4, -0.6], **where)

@@ -51,7 +51,9 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
     information = [None if name not in nats else units.evidence(nats[name]) for name in image.names]
     most = max([v for v in information if v is not None], default=0.0) or 1.0
     title = "I(x; c)"
-    sheets.append({"title": title, "spoken": title, "kind": "ink", "reach": most, "values": information})
+    informative = any(v is not None for v in information)  # counts multinomial together have it as a whole alone
+    if informative:
+        sheets.append({"title": title, "spoken": title, "kind": "ink", "reach": most, "values": information})
     key = "class_pixels"
 
     def picked() -> None:
@@ -71,19 +73,20 @@ def class_pictures(table: active.FittableTable, fitted: active.Fitted, image: Im
         },
         on_picked_change=picked,
     )
-    st.caption(_picturing(kind, chosen, image, table))
+    st.caption(_picturing(kind, chosen, image, table, informative=informative))
 
 
-def _picturing(kind: str, chosen: str, image: Image, table: active.FittableTable) -> str:
+def _picturing(kind: str, chosen: str, image: Image, table: active.FittableTable, *, informative: bool) -> str:
     """What the pictures show, and which pixel is framed."""
     sentence = {
         "mean": _("The stronger the colour, the more ink the class has there on average, up to {top}."),
         "sd": _("The stronger the colour, the more the ink varies within the class."),
         "inked": _("The stronger the colour, the likelier a pixel of the class has ink above its lowest step."),
     }[kind].format(top=image.top)
-    sentence += " " + _(
-        "I(x; c): how much the pixel tells about the class, in {unit}. Click a pixel to see its curve or bars."
-    ).format(unit=units.evidence_unit())
+    if informative:
+        sentence += " " + _(
+            "I(x; c): how much the pixel tells about the class, in {unit}. Click a pixel to see its curve or bars."
+        ).format(unit=units.evidence_unit())
     if chosen in image.names:
         sentence += " " + _("Framed: {column}.").format(column=md(table.column(chosen), 40))
     return sentence
