@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -57,6 +58,14 @@ CUT = """() => [...document.querySelectorAll(".js-plotly-plot .main-svg")].flatM
 """Charts that are higher than a box that holds them."""
 
 
+def in_turn(names: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Each of the four pairs of theme and language with one name in four; with `BAYES_EVERY_LOOK=1` with each."""
+    looks = list(product(THEMES, LANGUAGES))
+    if os.environ.get("BAYES_EVERY_LOOK") == "1":
+        return [(name, *look) for name in names for look in looks]
+    return [(name, *looks[i % len(looks)]) for i, name in enumerate(names)]
+
+
 def presented(page: Page, app: App, path: str, state: State) -> None:
     page.goto(f"{app.url}/{path}?s={encode(showing(state, presenting=True))}")
     page.wait_for_selector(".st-key-presenter_bar")
@@ -90,19 +99,18 @@ def legible_and_whole(page: Page, app: App, path: str, state: State) -> None:
         soon(page, partial(page.evaluate, CUT), lambda found: not found)
 
 
-@pytest.mark.parametrize("mode", THEMES)
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("view", SHOWN)
-def test_a_view_is_presented(app: App, new_page: Callable[..., Page], view: str, language: str, mode: str) -> None:
+@pytest.mark.parametrize(("view", "mode", "language"), in_turn(SHOWN))
+def test_a_view_is_presented(app: App, new_page: Callable[..., Page], view: str, mode: str, language: str) -> None:
     path, state = SHOWN[view]
     legible_and_whole(new_page(color_scheme=mode), app, path, replace(state, language=language))
 
 
-@pytest.mark.parametrize("name", lessons())
-def test_the_figure_of_a_lesson_is_presented(app: App, new_page: Callable[..., Page], name: str) -> None:
-    for mode, language in product(THEMES, LANGUAGES):
-        state = lesson_in_use.begun(name, State(language=language))
-        legible_and_whole(new_page(color_scheme=mode), app, lessons()[name].page, state)
+@pytest.mark.parametrize(("name", "mode", "language"), in_turn(lessons()))
+def test_the_figure_of_a_lesson_is_presented(
+    app: App, new_page: Callable[..., Page], name: str, mode: str, language: str
+) -> None:
+    state = lesson_in_use.begun(name, State(language=language))
+    legible_and_whole(new_page(color_scheme=mode), app, lessons()[name].page, state)
 
 
 def test_a_telephone_keeps_its_type_and_is_told_so(app: App, new_page: Callable[..., Page]) -> None:
