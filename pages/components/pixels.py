@@ -11,7 +11,9 @@ from pages.active.units import evidence, evidence_unit
 from pages.components.component import component
 from pages.runtime.escape import clean
 
-drawing = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>', uses=("stage",))
+drawing = component(
+    __file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>', uses=("stage", "paper")
+)
 
 
 def picture(table: active.FittableTable) -> Image | None:

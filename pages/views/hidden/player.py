@@ -30,7 +30,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean
 from pages.runtime.state import change, current
 
-_film = component(__file__, "bayes_player_film", uses=("stage", "film"))
+_film = component(__file__, "bayes_player_film", uses=("stage", "paper", "film"))
 _live = follower(
     __file__,
     "bayes_player",

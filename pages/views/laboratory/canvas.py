@@ -21,7 +21,10 @@ from pages.runtime.state import change, current
 from pages.views.laboratory.study import Sample, model_name
 
 _component = component(
-    __file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>', uses=("decide", "stage")
+    __file__,
+    "bayes_laboratory",
+    '<div class="laboratory" data-testid="laboratory"></div>',
+    uses=("decide", "stage", "paper"),
 )
 MOST_DRAWN = 600
 

@@ -26,7 +26,10 @@ from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, change, control, current
 
 _component = component(
-    __file__, "bayes_fitted", '<div class="drawing fitted" data-testid="fitted"></div>', uses=("drawing", "stage")
+    __file__,
+    "bayes_fitted",
+    '<div class="drawing fitted" data-testid="fitted"></div>',
+    uses=("drawing", "stage", "paper"),
 )
 STEMS = 400
 """So many rows have a stem, or are listed to be predicted from."""

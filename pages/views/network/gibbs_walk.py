@@ -23,7 +23,7 @@ from pages.views.network.draw import layout_of
 from pages.views.network.gibbs_question import Question
 
 _PLACE = '<div class="walk" data-testid="walk"></div>'
-_walk = component(__file__, "bayes_gibbs_walk", _PLACE, uses=("stage", "film", "graph"))
+_walk = component(__file__, "bayes_gibbs_walk", _PLACE, uses=("stage", "paper", "film", "graph"))
 
 
 def player(asked: Question, film: Walk, exact: float | None) -> None:

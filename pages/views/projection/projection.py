@@ -30,7 +30,7 @@ ALIKE = 0.3
 """Degrees within which two directions are one line with both names."""
 
 _component = component(
-    __file__, "bayes_projection", '<div class="projection" data-testid="projection"></div>', uses=("stage",)
+    __file__, "bayes_projection", '<div class="projection" data-testid="projection"></div>', uses=("stage", "paper")
 )
 
 

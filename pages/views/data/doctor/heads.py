@@ -27,7 +27,7 @@ from pages.runtime.escape import clean
 from pages.runtime.state import State, change, current, select
 from pages.views.data.doctor import wording
 
-_heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>', uses=("stage",))
+_heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>', uses=("stage", "paper"))
 
 ROWS = 1000
 """How many rows are in the table on screen."""
