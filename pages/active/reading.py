@@ -154,8 +154,8 @@ def _types(reading: Reading, places: Sequence[Any], override: Callable[[str], Ca
         placeholder=_("by rule"),
         help=_(
             "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, -, and words such as "
-            "unknown or pending, only in a column that holds numbers otherwise. A dash or a point that is missing among "
-            "a file's numbers is missing among its words too. What was read so is said."
+            "unknown or pending, only in a column that holds numbers otherwise. A dash or a point that is missing "
+            "among a file's numbers is missing among its words too. What was read so is said."
         ),
         **control("read_missing", tokens, lambda s, v: missing(s, tuple(v)), new_words=True),
     )
