@@ -51,15 +51,15 @@ def _model(state: State) -> Presented:
 
 
 def _case(state: State) -> Presented:
-    figure = "case_waterfall"
-    if state.seen(keys.FILL):
-        figure = "factors"
+    figure, sentence = "case_waterfall", "case_sentence"
+    if state.seen(keys.FILL):  # the verdict would give the blanks away
+        figure, sentence = "factors", TITLE
     elif state.seen(keys.FACTOR) >= 0:
         figure = "opened"
     elif state.seen(keys.MARGINS):
         figure = "margins"
     return {
-        "decision": Presented((figure,), "case_sentence"),
+        "decision": Presented((figure,), sentence),
         "nomogram": Presented(("nomogram_drawn",), "case_sentence"),
         "ask": Presented(("ask_values",), "ask_sentence"),
     }[state.seen(keys.CASE_VIEW)]

@@ -72,11 +72,11 @@ def presented(page: Page, app: App, path: str, state: State) -> None:
     settled(page)
 
 
-def faults(page: Page) -> list[str]:
-    """What is written too small or too pale, or beyond the window."""
+def faults(page: Page, zoom: float) -> list[str]:
+    """What is written too small or too pale, or beyond the window, seen at this zoom of the browser."""
     found = []
     for one in page.evaluate(MEASURED):
-        if one["size"] < LEAST_TYPE:
+        if one["size"] * zoom < LEAST_TYPE:
             found.append(f"{one['size']} px: {one['text']}")
         if one["ratio"] < LEAST_CONTRAST:
             found.append(f"{one['ratio']} : 1: {one['text']}")
@@ -94,7 +94,7 @@ def legible_and_whole(page: Page, app: App, path: str, state: State) -> None:
         shown = PRESENTED[path or "start"](state)
         for keys in ((shown.sentence,), shown.figure):
             expect(page.locator(", ".join(f".st-key-{key}" for key in keys)).first).to_be_visible()
-        soon(page, lambda: faults(page), lambda found: not found)
+        soon(page, partial(faults, page, SIZES[0][0] / width), lambda found: not found)
         soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
         soon(page, partial(page.evaluate, CUT), lambda found: not found)
 

@@ -366,32 +366,32 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
     """The same columns raw, turned by PCA, and projected by LDA, for Gaussian naive Bayes."""
     steps, scheme = _before(table, names)
     named = {"raw": _("as they are"), "pca": _("turned onto PCA's axes"), "lda": _("projected onto LDA's directions")}
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "step": [named[step] for step in steps],
-                "columns": [one.columns for one in steps.values()],
-                "correlation": [one.correlation for one in steps.values()],
-                "accuracy": [100.0 * one.accuracy for one in steps.values()],
-                "log_loss": [units.loss_shown(one.log_loss) for one in steps.values()],
-            }
-        ),
-        key="before_naive",
-        hide_index=True,
-        column_config={
-            "step": _("the columns"),
-            "columns": _("how many"),
-            "correlation": st.column_config.NumberColumn(
-                _("mean |r| within a class"),
-                format="%.3f",
-                help=_("The mean absolute correlation of two columns within a class; naive Bayes assumes 0."),
+    with st.container(key="before_naive"):  # a table that nobody can choose from has no class of its own
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "step": [named[step] for step in steps],
+                    "columns": [one.columns for one in steps.values()],
+                    "correlation": [one.correlation for one in steps.values()],
+                    "accuracy": [100.0 * one.accuracy for one in steps.values()],
+                    "log_loss": [units.loss_shown(one.log_loss) for one in steps.values()],
+                }
             ),
-            "accuracy": st.column_config.NumberColumn(_("accuracy"), format="%.1f%%"),
-            "log_loss": st.column_config.NumberColumn(
-                units.loss_measure(), format="percent" if units.as_probability() else "%.4f"
-            ),
-        },
-    )
+            hide_index=True,
+            column_config={
+                "step": _("the columns"),
+                "columns": _("how many"),
+                "correlation": st.column_config.NumberColumn(
+                    _("mean |r| within a class"),
+                    format="%.3f",
+                    help=_("The mean absolute correlation of two columns within a class; naive Bayes assumes 0."),
+                ),
+                "accuracy": st.column_config.NumberColumn(_("accuracy"), format="%.1f%%"),
+                "log_loss": st.column_config.NumberColumn(
+                    units.loss_measure(), format="percent" if units.as_probability() else "%.4f"
+                ),
+            },
+        )
     with st.container(key="before_sentence"):
         st.markdown(_before_sentence(steps, named))
     units.choose_loss_unit()
