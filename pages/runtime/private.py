@@ -73,7 +73,7 @@ def _selector(hook: re.Match[str]) -> str:
 
 def style(sheet: str) -> str:
     """A style sheet for `st.html`, its hooks resolved by `selectors`."""
-    return f"<style>{selectors(sheet)}</style>"
+    return f"<style>{' '.join(selectors(sheet).split())}</style>"
 
 
 def connected(session_id: str) -> bool:

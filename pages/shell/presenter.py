@@ -100,6 +100,7 @@ def _style(shown: Presented) -> str:
       [st=MainBlockContainer] [st=FullScreenFrame] {{ width: {100 / ZOOM:.3f}% !important; }}
       [st=MainBlockContainer] [st=FullScreenFrame]:has(.js-plotly-plot) {{ height: {100 / ZOOM:.3f}% !important; }}
       .js-plotly-plot {{ overflow: visible !important; }}
+      .katex-display > .katex {{ font-size: 1.1em !important; }}
       .st-key-opened [st=HorizontalBlock]:has(.katex-display) {{ flex-wrap: wrap; }}
       .st-key-opened [st=Column]:has(.katex-display) {{ flex: 1 1 100% !important; min-width: 100% !important; }}
       [st=PopoverBody] {{ max-width: 96vw !important; max-height: 85vh !important; overflow: auto; }}

@@ -3,7 +3,7 @@ with the QR code of its state in the corner. The browser's own command prints so
 
 from __future__ import annotations
 
-import base64
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -102,9 +102,9 @@ def sheet(here: str) -> None:
     st.html(_STYLE + (_FROM_DARK if dark() else "") + (_WIDE if _lies(here, current()) else ""))
     _address, code, _says = code_of_state()
     named = code.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    picture = base64.b64encode(named.encode()).decode()
+    picture = quote(named, safe=" =:/(),;'")
     text = _("This state in Bayes Workbench")
-    st.html(f'<div class="print_corner"><img alt="QR" src="data:image/svg+xml;base64,{picture}">{text}</div>')
+    st.html(f'<div class="print_corner"><img alt="QR" src="data:image/svg+xml,{picture}">{text}</div>')
 
 
 def _lies(here: str, state: State) -> bool:
