@@ -1,17 +1,16 @@
 """A long CSV file in which there is nothing to find out, read by pandas' typed C reader: as fast as that, and equal to
 what the rules of the other modules make of the file (tested so).
 
-It is proved in one pass over the bytes: strict UTF-8 with no other characters beyond ASCII than letters, quotes as
-RFC 4180 has them, no blank line, and nothing in the first and the last rows that had to be told. Where a cell begins
-with a blank, or a number is written as a code or with more than a float64 keeps, its column is read as it is written
-and left to the rules of cells. Any other doubt is left to all the rules.
+It is proved in one pass over the bytes (quotes as RFC 4180 has them, no blank line, and nothing in the first and the
+last rows that had to be told) and by what was read: strict UTF-8 with no other characters beyond ASCII than letters.
+Where a cell begins with a blank, or a number is written as a code or with more than a float64 keeps, its column is read
+as it is written and left to the rules of cells. Any other doubt is left to all the rules.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 from unicodedata import is_normalized
@@ -27,7 +26,7 @@ from bayes_engine.table.column_notes import holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.decode import decode
 from bayes_engine.table.dialect import SAMPLE, cut
-from bayes_engine.table.encodings import mixes_scripts, share_of_chinese
+from bayes_engine.table.encodings import mixes_scripts, share_of_chinese, telling_lines
 from bayes_engine.table.grid import check_size
 from bayes_engine.table.header import is_typed
 from bayes_engine.table.notes import Note
@@ -45,6 +44,8 @@ _BLOCK, _AHEAD = 1 << 18, 64
 and how many of the next to see what they begin."""
 _MOST = 1e15
 """Whole numbers from here on have 16 digits, and may be no quantities."""
+_ROWS = 1 << 14
+"""Rows whose cells are looked at together."""
 _PLUS = re.compile(rb"(?<![0-9.][eE])\+|\+(?![0-9]{1,2}(?:[,;\t|\r\n\"]|\Z))")
 """A plus sign other than that of an exponent: a telephone number, a formula, another encoding."""
 _EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
@@ -126,7 +127,7 @@ def _form(data: bytes) -> _Form | None:
         return None
     if dialect not in map(Dialect, ",;\t|") or layout.left_out or layout.joined is not None or layout.width < 2:
         return None
-    if grid.widths[0] != layout.width:
+    if grid.widths[0] != layout.width or _unlike_letters(text):
         return None
     cells = rows.cells.head(_TOP)
     distinct = (cells[j].unique().tolist() for j in cells)
@@ -154,7 +155,7 @@ def _counted(data: bytes, form: _Form) -> _Counts | None:
     """What is counted of a file; None where a byte speaks of what is not clean, or where the lines together have not
     the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
-    letters, look = _Letters(), _Look()
+    look = _Look()
     last = len(form.names) - 1
     ends = marks = returns = controls = empty = 0
     within = quoted = False  # a quoted cell, where a block begins; and any
@@ -169,8 +170,6 @@ def _counted(data: bytes, form: _Form) -> _Counts | None:
             return None
         look.at(array[start : start + _BLOCK + _AHEAD])
         own = slice(-(-here // 64))  # the words of these bytes, without those that the next block begins with
-        if not letters.are_all(look, array[start : start + here], last=start + here == len(array)):
-            return None
         end, mark, nothing = look.is_(ord("\n")), look.is_(ord(form.delimiter)), np.zeros(look.words, dtype=np.uint64)
         stop, inside = end, nothing
         if ord("\r") in there:
@@ -199,8 +198,6 @@ def _counted(data: bytes, form: _Form) -> _Counts | None:
     if within or data.endswith(form.delimiter.encode()) or marks != last * lines or returns not in (0, ends):
         return None
     if controls != ends + returns + (marks if form.delimiter == "\t" else 0):
-        return None
-    if letters.in_doubt(data):
         return None
     if not doubtful <= set(range(len(form.names))):
         return None  # lines above have not the cells of the columns
@@ -249,16 +246,6 @@ class _Look:
 
     def e(self) -> Bits:
         np.equal(np.bitwise_or(self._block, np.uint8(32), out=self._less), np.uint8(ord("e")), out=self._found)
-        return self._packed()
-
-    def high(self) -> Bits:
-        """Beyond ASCII."""
-        np.less(self._block.view(np.int8), np.int8(0), out=self._found)
-        return self._packed()
-
-    def further(self) -> Bits:
-        """The bytes of a character of UTF-8 but the first."""
-        np.equal(np.bitwise_and(self._block, np.uint8(0xC0), out=self._less), np.uint8(0x80), out=self._found)
         return self._packed()
 
 
@@ -325,42 +312,31 @@ def _regular(quote: Bits, inside: Bits, apart: Bits, over: Bits | None) -> bool:
     return not (both.any() and (_last(free) & both & _next(_next(after & ~quote))).any())
 
 
-class _Letters:
-    """Whether the parts of a text, one after the other, are UTF-8 that holds no characters beyond ASCII but letters, of
-    which none is written in another way too, and none is what an encoding used twice makes of another."""
+def _unlike_letters(characters: Iterable[str]) -> bool:
+    """Whether any is beyond ASCII and no letter, or one that is written in another way too, or what an encoding used
+    twice makes of another."""
+    return any(
+        not c.isascii() and not (c.isalpha() and is_normalized("NFKC", c) and not _TWICE.match(c))
+        for c in set(characters)
+    )
 
-    def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        self._met, self._n = np.zeros(0x110000, dtype=bool), 0
-        self._high = False  # whether the last byte was beyond ASCII
 
-    def are_all(self, look: _Look, part: NDArray[np.uint8], *, last: bool) -> bool:
-        """The same of one more part, which `look` looks at."""
-        if part.max() < 128 and not self._high:
-            return not last or self._are_letters()
-        high = look.high()
-        beyond = part[np.unpackbits(high.view(np.uint8), count=len(part), bitorder="little").view(np.bool_)]
-        if (look.further() & ~_last(high, before=self._high)).any():
-            return False  # the rest of a character without its beginning; so those beyond ASCII can be decoded alone
-        self._high = bool(part[-1] > 127)
-        try:
-            letters = self._decode(beyond.tobytes(), last)
-        except UnicodeDecodeError:
-            return False
-        first, self._n = not self._n, self._n + len(letters)
-        self._met[np.frombuffer(letters.encode("utf-32-le"), dtype="<u4")] = True
-        return not (last or first) or self._are_letters()
+def _characters(column: pd.Series) -> set[str]:
+    """What is beyond ASCII in the cells of a column of words."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return {c for c in "".join(column.cat.categories) if not c.isascii()}
+    met = set[str]()
+    for start in range(0, len(column), _ROWS):
+        cells = "".join(column.iloc[start : start + _ROWS])
+        if not cells.isascii():
+            met.update(cells)
+    return {c for c in met if not c.isascii()}
 
-    def _are_letters(self) -> bool:
-        """Whether all that were met are letters; asked when the first come and at the end."""
-        return all(
-            c.isalpha() and is_normalized("NFKC", c) and not _TWICE.match(c)
-            for c in map(chr, np.flatnonzero(self._met))
-        )
 
-    def in_doubt(self, data: bytes) -> bool:
-        """Whether the text, all of which was seen, may be GB 18030 that is UTF-8 by chance."""
-        return self._n > 0 and (self._n <= 2 or mixes_scripts(data)) and bool(share_of_chinese(data))
+def _chinese(data: bytes) -> bool:
+    """Whether a text that has characters beyond ASCII may be GB 18030 that is UTF-8 by chance."""
+    few = sum(not c.isascii() for c in telling_lines(data).decode("utf-8", "ignore")) <= 2
+    return (few or mixes_scripts(data)) and bool(share_of_chinese(data))
 
 
 def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.intp]:
@@ -419,7 +395,7 @@ def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.S
                 na_filter=empty > 0, keep_default_na=False, na_values=missing,
                 skip_blank_lines=False, engine="c", float_precision=None if _EXACT else "round_trip",
             )  # fmt: skip
-        except (pd.errors.ParserError, TypeError):  # the second of categories that are truth values in places
+        except (pd.errors.ParserError, UnicodeDecodeError, TypeError):  # the last of categories that are truth values
             return None
         others = {
             name for name in missing if frame[name].dtype.kind not in "if" or (empty and frame[name].isna().all())
@@ -442,6 +418,8 @@ def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.S
         return None
     pointed = not form.pointed <= words.keys()
     if form.delimiter == ";" and not pointed and fractions:
+        return None
+    if not data.isascii() and (any(_unlike_letters(_characters(frame[name])) for name in words) or _chinese(data)):
         return None
     if names[0] in words and (_repeated(data) or _remarked(data)):
         return None  # where the first column holds numbers, its name is none of them

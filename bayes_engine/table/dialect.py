@@ -298,7 +298,8 @@ def _score(rows: Sequence[Sequence[str]], dialect: Dialect, whole: bool) -> floa
         habit = 0.85 if any(map(is_number, cells)) else 0.6
     if width == 1 and dialect.delimiter:
         return 0.0
-    return shape * habit * sum(map(_plausible, cells)) / len(cells) * (1.0 if whole else 0.9)
+    plausible = {cell: _plausible(cell) for cell in set(cells)}
+    return shape * habit * sum(map(plausible.__getitem__, cells)) / len(cells) * (1.0 if whole else 0.9)
 
 
 def _all_regular(parsed: Sequence[tuple[int, list[str], bool]]) -> bool:

@@ -151,13 +151,21 @@ def other_encodings(data: bytes, read: Mapping[str, tuple[bytes, str]]) -> list[
 
 def telling_lines(data: bytes) -> bytes:
     """The first lines that are not plain ASCII, as many as fill 200,000 bytes."""
-    lines = (match[0] for match in re.finditer(rb"[^\r\n]++", data))
-    kept, size = list[bytes](), 0
-    for line in islice((line for line in lines if not line.isascii()), 100_000):
-        kept.append(line)
-        if (size := size + len(line) + 1) > 200_000:
-            break
-    return b"\n".join(kept)[:200_000]
+    kept, size, start = list[bytes](), 0, 0
+    while start < len(data) and size <= _TELLING and len(kept) < 100_000:
+        end = max(data.rfind(b"\n", start, start + _TELLING) + 1, data.rfind(b"\r", start, start + _TELLING) + 1)
+        if not end and start + _TELLING < len(data):  # one line that is longer than all that is looked at
+            end = next((match.end() for match in _LINE_ENDS.finditer(data, start + _TELLING)), len(data))
+        end = end or len(data)
+        lines = [line for line in data[start:end].splitlines() if not line.isascii()]
+        size += sum(map(len, lines)) + len(lines)
+        kept += lines
+        start = end
+    return b"\n".join(kept[:100_000])[:_TELLING]
+
+
+_TELLING = 200_000
+_LINE_ENDS = re.compile(rb"[\r\n]")
 
 
 def share_of_chinese(data: bytes) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.grid import Records, at_once, row_at, rows_at
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number, means_missing, pointed
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, are_plain, is_number, means_missing, pointed
 
 COMMENT = ("#", "%", "//", "!")
 
@@ -341,8 +341,11 @@ def _names(row: Sequence[str]) -> bool:
 
 def is_typed(column: Sequence[str]) -> bool:
     """Whether nearly all cells of a column that are not missing are values."""
-    known = [cell for cell in column if not means_missing(cell.strip())]
-    return bool(known) and sum(map(is_value, known)) >= 0.8 * len(known)
+    if are_plain(column):
+        return True
+    times = Counter(column)
+    known = {cell: n for cell, n in times.items() if not means_missing(cell.strip())}
+    return bool(known) and sum(n for cell, n in known.items() if is_value(cell)) >= 0.8 * sum(known.values())
 
 
 def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:

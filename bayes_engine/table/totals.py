@@ -95,6 +95,7 @@ def _plain(text: str) -> str:
 
 
 _MEANINGS = {_plain(word): meaning for words in WORDS.values() for meaning, some in words.items() for word in some}
+_LETTER = re.compile("[A-Za-z]")
 _OTHER_SENSES = frozenset(
     ("all", "ensemble", "media", "计", "計", "계", "som", "mittel", "ergebnis", "max", "min", "spolu")
 )
@@ -121,7 +122,7 @@ def label_of(cell: str) -> Label | None:
     >>> label_of("Insgesamt:"), label_of("Sous-total Bretagne"), label_of("Totalgaz")
     (Label(meaning='sum', alone=True, sure=True), Label(meaning='part', alone=False, sure=True), None)
     """
-    if len(cell) > _BESIDE or not (plain := _plain(cell)):
+    if len(cell) > _BESIDE or (cell.isascii() and not _LETTER.search(cell)) or not (plain := _plain(cell)):
         return None
     plain = re.sub(r" ?\([^()]*\)\Z", "", plain)
     if plain in _MEANINGS:

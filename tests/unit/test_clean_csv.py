@@ -3,6 +3,7 @@ in doubt, anywhere, is too."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from hypothesis import strategies as st
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table import clean_csv, read
 from bayes_engine.table.clean_csv import read_clean
+from bayes_engine.table.encodings import telling_lines
+from bayes_engine.table.header import is_typed, is_value
+from bayes_engine.table.numbers import are_plain, is_number, means_missing
 from bayes_engine.table.read import read_table
 from tests import messy, pollock
 from tests.conftest import crossed, every_other, examples, slowly
@@ -214,3 +218,33 @@ def test_reading_a_clean_file_tells_how_far_it_is_and_can_be_stopped() -> None:
     assert any(0.4 < part < 0.9 for part in far)
     with pytest.raises(Cancelled), watching(lambda: len(far) > 0, None, pace=0.0):
         read_clean(data)
+
+
+# ---- of many cells at once -------------------------------------------------------------------------------------------
+
+
+def test_a_column_is_judged_as_its_cells_are() -> None:
+    columns = [
+        ["5", "-0.25", "1e5"],
+        ["5", "6\n7"],
+        ["5", " 6"],
+        ["NA", "1", "2", "x"],
+        ["", ""],
+        [],
+        ["1" * 1300, "5"],
+    ]
+    for cells in [*columns, list(CELLS), [c for c in CELLS if is_number(c)]]:
+        known = [cell for cell in cells if not means_missing(cell.strip())]
+        assert is_typed(cells) == (bool(known) and sum(map(is_value, known)) >= 0.8 * len(known))
+        assert are_plain(cells) <= all(map(is_number, cells))
+
+
+@pytest.mark.slow
+def test_the_telling_lines_are_the_first_beyond_ascii() -> None:
+    rng = np.random.default_rng(0)
+    for size in (3, 80, 30_000, 300_000):
+        words = [b"plain", "Zürich".encode(), "京".encode() * size, b"x" * size, b""]
+        ends = rng.choice([b"\n", b"\r", b"\r\n", b"\n\n"], 3000 if size < 100 else 30)
+        data = b"".join(words[k] + end for k, end in zip(rng.integers(0, 5, len(ends)), ends, strict=True))
+        lines = [line for line in re.split(rb"[\r\n]+", data) if not line.isascii()]
+        assert telling_lines(data) == b"\n".join(lines)[:200_000]
