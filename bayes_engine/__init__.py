@@ -40,7 +40,8 @@ How sure. `CalibratedClassifier` (temperature, Platt, isotonic); `credible` inte
 bands on P(c|x).
 
 Larger than memory. `collect_parquet`, `collect_csv` and `collect_batches` count block by block what a fit on all rows
-would count (`bayes_engine.scale`), `cut_schema` finds cut points in a pass before; `fit_stats` makes it a model.
+would count (`bayes_engine.scale`), `cut_schema` finds cut points in a pass before; `fit_stats` makes it a model, and
+`fit_files` goes through all passes. `held_out_risk` judges it in folds of the files, `evaluate_files` on other files.
 
 Files. `save_model` writes an estimator to one file without pickle, `load_model` gives back the same model to the last
 bit; any other file is refused with a `StoreError`.
@@ -93,7 +94,15 @@ if TYPE_CHECKING:
     from bayes_engine.models.tan import TAN
     from bayes_engine.models.weighted import WeightedNaiveBayes
     from bayes_engine.priors import Dirichlet
-    from bayes_engine.scale import collect_batches, collect_csv, collect_parquet, cut_schema
+    from bayes_engine.scale import (
+        collect_batches,
+        collect_csv,
+        collect_parquet,
+        cut_schema,
+        evaluate_files,
+        fit_files,
+        held_out_risk,
+    )
     from bayes_engine.store import load_model, save_model
     from bayes_engine.structure.graph import DAG
     from bayes_engine.table.read import Reading, read_table
@@ -158,7 +167,10 @@ __all__ = [
     "cut_schema",
     "dataset_names",
     "estimated_risk",
+    "evaluate_files",
+    "fit_files",
     "held_out",
+    "held_out_risk",
     "interview",
     "load_dataset",
     "load_model",
@@ -208,7 +220,7 @@ _HOMES = {
     "models.tan": "TAN",
     "models.weighted": "WeightedNaiveBayes",
     "priors": "Dirichlet",
-    "scale": "collect_batches collect_csv collect_parquet cut_schema",
+    "scale": "collect_batches collect_csv collect_parquet cut_schema evaluate_files fit_files held_out_risk",
     "store": "load_model save_model",
     "structure.graph": "DAG",
     "table.read": "Reading read_table",

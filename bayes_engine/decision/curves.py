@@ -382,7 +382,7 @@ def calibration(
     n = int(bin_of.max()) + 1
     total = np.bincount(bin_of, weight, minlength=n)
     share = np.bincount(bin_of, weight * true, minlength=n) / total
-    low, high = _wilson(share, total**2 / np.bincount(bin_of, weight**2, minlength=n))
+    low, high = wilson(share, total**2 / np.bincount(bin_of, weight**2, minlength=n))
     order = np.argsort(bin_of, kind="stable")
     starts = np.searchsorted(bin_of[order], np.arange(n))
     return pd.DataFrame({
@@ -408,7 +408,7 @@ def _of_equal_weight(p: Array, weight: Array, bins: int) -> NDArray[np.intp]:
 Z95 = 1.959963984540054
 
 
-def _wilson(share: Array, n: Array) -> tuple[Array, Array]:
+def wilson(share: Array, n: Array) -> tuple[Array, Array]:
     """Wilson's score interval (JASA 1927) at 95 %."""
     middle = (share + Z95**2 / (2.0 * n)) / (1.0 + Z95**2 / n)
     reach = Z95 / (1.0 + Z95**2 / n) * np.sqrt(share * (1.0 - share) / n + Z95**2 / (4.0 * n**2))

@@ -129,7 +129,7 @@ def held_out(
     X: Any,
     y: Any,
     *,
-    folds: int = 5,
+    folds: Any = 5,
     groups: Any = None,
     sample_weight: Any = None,
     seed: int = 0,
@@ -138,6 +138,7 @@ def held_out(
 ) -> HeldOut:
     """Held-out posteriors of a fitted classifier on its own rows: leave-one-out up to 60 rows, stratified folds beyond,
     or `in_folds` of however few; rows of one group stay together. Models of the same rows and seed share their splits.
+    `folds` is how many, or (n,) which fold each row is in.
 
     X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. Each row's
     model is learnt from the others alone: its structure, its cut points and the vocabulary of its texts too; the levels
@@ -155,7 +156,7 @@ def held_out(
     ('leave-one-out, exact', [1, 1, 1, 0, 0, 0])
     """
     rows = _rows(model, X, y, groups, sample_weight)
-    alone = groups is None and len(rows.truth) <= TINY and not in_folds
+    alone = groups is None and len(rows.truth) <= TINY and not in_folds and np.ndim(folds) == 0
     chosen = getattr(model, "_chosen_from_rows", ("structure",))
     if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
         left = np.repeat(model.stats_.class_weight[None, :], len(rows.truth), axis=0)
@@ -283,7 +284,7 @@ class Folds:
         X: Any,
         y: Any,
         *,
-        folds: int = 5,
+        folds: Any = 5,
         groups: Any = None,
         sample_weight: Any = None,
         seed: int = 0,
@@ -362,12 +363,24 @@ def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDAr
     return fold, np.asarray(fold.classes_)
 
 
-def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: int, seed: int) -> tuple[Any, Message]:
+def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: Any, seed: int) -> tuple[Any, Message]:
     """(train, test) positions of the folds of rows with these classes (n,), stratified; rows that stand `together` (n,)
-    stay so. And what was done, in words.
+    stay so. And what was done, in words. `folds` is how many, or (n,) which one each row is in.
 
-    Raises TableError where a class or the groups are too few for two folds.
+    Raises TableError where a class or the groups are too few for two folds; ParameterError where not every row has a
+    fold.
     """
+    if np.ndim(folds):
+        which, of = np.unique(np.asarray(folds), return_inverse=True)
+        if len(of) != len(truth) or len(which) < 2:
+            raise ParameterError(
+                "folds= holds {n} numbers of {k} folds for {rows} rows; give each row one, of two folds or more",
+                n=len(of),
+                k=len(which),
+                rows=len(truth),
+            )
+        given = [(np.flatnonzero(of != i), np.flatnonzero(of == i)) for i in range(len(which))]
+        return given, Message("{k} folds, as given", {"k": len(which)})
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # with scipy.stats, half a second
 
     sizes = np.bincount(truth)

@@ -6,6 +6,9 @@ AODE and k-DB with k = 1 need, with `want="scatter"` what LDA, QDA and Fisher's 
 
 Cut points take a pass of their own: `cut_schema` of what `want="values"` counted is the schema to count under.
 
+`fit_files` goes through the passes of a model's fit, and `held_out_risk` finds its risk on rows that it has not seen,
+in folds, each with its own structure and cut points; `evaluate_files` that of a fitted model on other rows.
+
 What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out, k-DB
 with k ≥ 2, Ledoit-Wolf's shrinkage, vocabularies of texts.
 
@@ -14,6 +17,19 @@ pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the li
 
 from bayes_engine.scale.collect import collect_batches, collect_csv, collect_parquet
 from bayes_engine.scale.cuts import cut_schema
+from bayes_engine.scale.fit import fit_files
+from bayes_engine.scale.held_out import evaluate_files, held_out_risk
 from bayes_engine.scale.scan import Progress
+from bayes_engine.scale.score import RiskInFiles
 
-__all__ = ["Progress", "collect_batches", "collect_csv", "collect_parquet", "cut_schema"]
+__all__ = [
+    "Progress",
+    "RiskInFiles",
+    "collect_batches",
+    "collect_csv",
+    "collect_parquet",
+    "cut_schema",
+    "evaluate_files",
+    "fit_files",
+    "held_out_risk",
+]

@@ -83,18 +83,20 @@ def variable_of(name: str, sort: Sort) -> Variable:
 @dataclass(frozen=True)
 class CountPlan:
     """What is counted: the columns as variables, by name and kind (`schema`), the names of target and weight, which
-    statistics (`want`), and which columns' kinds were `given`."""
+    statistics (`want`), which columns' kinds were `given`, and which columns are read `also`."""
 
     schema: Schema
     target: str
     weight: str | None
     want: str
     given: frozenset[str] = frozenset()
+    also: tuple[str, ...] = ()
 
     @property
     def read(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return (*self.schema.names, self.target, *([] if self.weight is None else [self.weight]))
+        own = (*self.schema.names, *([self.target] if self.target else []), *([self.weight] if self.weight else []))
+        return tuple(dict.fromkeys((*own, *self.also)))
 
 
 def encoded(
@@ -138,6 +140,47 @@ def encoded(
     weight = None if plan.weight is None else _weights(batch.column(plan.weight), plan.weight, before)
     table = Table(Schema(tuple(variables)), tuple(columns), batch.num_rows)
     return table, Labels(len(levels), classes, weight), replace(target, levels=levels)
+
+
+def frame_of(batch: Any, schema: Schema, before: int) -> pd.DataFrame:
+    """The columns of `schema` of an Arrow batch as a model takes them: dictionaries as categories, numbers as floats.
+    `before` rows of the file came earlier. Raises TableError on a cell that is none of its column's kind.
+
+    >>> pa = arrow()
+    >>> batch = pa.record_batch({"sound": pa.array(["dull", None]).dictionary_encode(), "sugar": pa.array([1, 2])})
+    >>> schema = Schema((Variable("sound", "categorical", ("dull",)), Variable("sugar", "continuous")))
+    >>> frame_of(batch, schema, 0).values.tolist()
+    [['dull', 1.0], [nan, 2.0]]
+    """
+    columns: dict[str, Any] = {}
+    for v in schema:
+        array = batch.column(v.name)
+        if v.discrete and v.cuts is None:
+            columns[v.name] = _of_levels(array)
+            continue
+        try:
+            columns[v.name] = _numbers(array, v)
+        except TableError as error:
+            if isinstance(row := error.message.params.get("row"), int):
+                error.message = replace(error.message, params={**error.message.params, "row": before + row})
+                error.args = (str(error.message),)
+            raise
+    return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows))
+
+
+def _of_levels(array: Any) -> pd.Series:
+    """A column of levels as pandas has it."""
+    pa = arrow()
+    if pa.types.is_decimal(array.type):
+        array = array.cast(pa.float64())
+    if pa.types.is_dictionary(array.type):
+        held = array.dictionary
+        if held.null_count or len(held.unique()) < len(held):  # pandas takes each category once, and no missing one
+            array = array.dictionary_decode()
+    elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        array = array.dictionary_encode()
+    column: pd.Series = array.to_pandas(integer_object_nulls=True)
+    return column
 
 
 def _row(cells: NDArray[np.bool_], before: int) -> int:

@@ -65,7 +65,7 @@ WANTS: dict[str, Callable[[Table, Labels, Variable], SufficientStatistics]] = {
 class Progress(NamedTuple):
     """How far a pass is: `rows` counted of `total` (None where it is not known before the end), those of before a
     resumption included; the `share` of all that is read (None likewise); `seconds` since this call began, in which
-    `rows_now` were counted."""
+    `rows_now` were counted. It is the pass `step` of `steps` over the rows."""
 
     rows: int
     total: int | None
@@ -73,6 +73,8 @@ class Progress(NamedTuple):
     seconds: float
     rows_now: int
     share_now: float
+    step: int = 1
+    steps: int = 1
 
     @property
     def rate(self) -> float:

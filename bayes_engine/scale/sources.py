@@ -35,6 +35,9 @@ NOTHING = (
 )  # fmt: skip
 """What stands for a missing cell in CSV: pandas' list."""
 
+MAGIC = b"PAR1"
+"""What a Parquet file begins with."""
+
 Found = Mapping[str, Any]
 """The Arrow types of a file's columns."""
 
@@ -68,7 +71,7 @@ class Parquet:
             self.indices |= {name for name in described if isinstance(name, str)}
         self.names = names_of(paths)
         self.rows: int | None = sum(m.num_rows for m in self.metadata)
-        self.sources = tuple(map(_source, paths))
+        self.sources = tuple(map(source_of, paths))
 
     def share(self, rows: int) -> float | None:
         """The share of all rows."""
@@ -110,19 +113,29 @@ class Csv:
 
     sampled = True
 
-    def __init__(self, paths: Sequence[Path], delimiter: str, encoding: str, whole: Collection[str]) -> None:
-        """`whole` names the columns whose whole numbers stay such: levels and classes."""
-        self.paths, self.delimiter, self.encoding = paths, delimiter, encoding
+    def __init__(
+        self, paths: Sequence[Path], delimiter: str, encoding: str, whole: Collection[str], *, cells: bool = False
+    ) -> None:
+        """`whole` names the columns whose whole numbers stay such: levels and classes. With `cells` all are strings, as
+        they are written, and none is missing."""
+        self.paths, self.delimiter, self.encoding, self.cells = paths, delimiter, encoding, cells
         self.names = names_of(paths)
         self.rows: int | None = None
-        self.sources = tuple(map(_source, paths))
+        self.sources = tuple(map(source_of, paths))
         self.indices: set[str] = set()
         self._bytes, self._read = sum(s.size for s in self.sources) or 1, 0
         pa = arrow()
         self.found = []
         for path in paths:
             with self._opened(path, {})[0] as reader:
-                self.found.append({f.name: _csv_type(pa, f.type, f.name in whole) for f in reader.schema})
+                read = reader.schema
+                types = {
+                    f.name: pa.string() if cells else _csv_type(pa, f.type, f.name in whole) for f in reader.schema
+                }
+                if len(types) < len(read.names):
+                    twice = next(n for n in types if read.names.count(n) > 1)
+                    raise ReadError("'{file}' has two columns '{column}'", file=path.name, column=twice)
+                self.found.append(types)
 
     def share(self, rows: int) -> float | None:
         """The share of all bytes that is read."""
@@ -159,7 +172,7 @@ class Csv:
                 csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                 csv.ConvertOptions(
                     column_types=dict(types), include_columns=list(types), null_values=list(NOTHING),
-                    strings_can_be_null=True, true_values=["True", "TRUE", "true"],
+                    strings_can_be_null=not self.cells, true_values=["True", "TRUE", "true"],
                     false_values=["False", "FALSE", "false"],
                 ),
             )  # fmt: skip
@@ -285,6 +298,29 @@ def _is_data(path: Path, suffix: str) -> bool:
     return path.name.endswith(ends) and not path.name.startswith((".", "_")) and path.is_file()
 
 
+def opened(
+    path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    whole: Collection[str] = (),
+    cells: bool = False,
+) -> Parquet | Csv:
+    """The files as Parquet, or as CSV where the first does not begin as Parquet does; of a folder those of one kind,
+    Parquet before CSV. `whole` as in `Csv`; with `cells` those of CSV are strings, as they are written.
+
+    Raises ReadError where there is none, or pyarrow is not there.
+    """
+    given = [path_or_paths] if isinstance(path_or_paths, str | os.PathLike) else list(path_or_paths)
+    folders = [path for path in map(Path, given) if path.is_dir()]
+    parquet = not folders or any(_is_data(p, ".parquet") for folder in folders for p in folder.rglob("*"))
+    paths = paths_of(given, ".parquet" if parquet else ".csv")
+    with paths[0].open("rb") as file:
+        if file.read(len(MAGIC)) == MAGIC or paths[0].suffix == ".parquet":
+            return Parquet(paths)
+    return Csv(paths, delimiter, encoding, whole, cells=cells)
+
+
 def names_of(paths: Sequence[Path]) -> list[str]:
     """What files are called in a sentence: by their names, or, where two have one, by their paths."""
     names = [path.name for path in paths]
@@ -352,11 +388,13 @@ class CountRequest(NamedTuple):
     columns: Sequence[str] | None
     weight: str | None
     want: str
+    also: tuple[str, ...] = ()
+    """Columns that are read and not counted."""
 
 
 def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan:
     """What is to be counted, compared with what the files have."""
-    target, schema, columns, weight, want = request
+    target, schema, columns, weight, want, also = request
     names, found = source.names, source.found
     if target is None and schema is not None and schema.target is not None:
         target = schema.target.name
@@ -368,13 +406,13 @@ def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan
         wanted = list(schema.features.names)
     else:
         wanted = list(dict.fromkeys(c for types in found for c in types if c not in source.indices))
-    wanted = [c for c in wanted if c not in (target, weight)]
+    wanted = [c for c in wanted if c not in (target, weight, *also)]
     if not wanted:
         raise ParameterError("there is no column to count besides the target")
     if len(set(wanted)) < len(wanted):
         raise ParameterError("columns= names a column twice")
     described = {} if schema is None else {v.name: v for v in schema.features if v.name in wanted}
-    sorts = compared([*wanted, target, *([] if weight is None else [weight])], names, found, described)
+    sorts = compared([*wanted, target, *([] if weight is None else [weight]), *also], names, found, described)
     variables = []
     for name in wanted:
         if sorts[name] == "nothing" and source.sampled and name not in described:
@@ -396,9 +434,10 @@ def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan
         raise TableError(
             "the weight '{column}' holds {sort}; weights are numbers", column=weight, sort=SORTS[sorts[weight]]
         )
-    return CountPlan(Schema(tuple(variables)), target, weight, want, frozenset(described))
+    return CountPlan(Schema(tuple(variables)), target, weight, want, frozenset(described), also)
 
 
-def _source(path: Path) -> PartialSource:
+def source_of(path: Path) -> PartialSource:
+    """A file as it is now."""
     status = path.stat()
     return PartialSource(path.name, status.st_size, status.st_mtime_ns)

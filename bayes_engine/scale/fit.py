@@ -1,0 +1,177 @@
+"""A model from files: the passes that its fit takes, cut points first where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.models.aode import AODE
+from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.fisher import FisherDiscriminant
+from bayes_engine.models.k_dependence import KDependence
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.spode import SPODE
+from bayes_engine.models.tan import TAN
+from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.cuts import cut_schema
+from bayes_engine.scale.scan import Pass, Progress, threads_of
+from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.table.schema import Schema, Variable
+
+M = TypeVar("M")
+
+WANTED: Mapping[type, str] = {
+    NaiveBayes: "columns",
+    SPODE: "pairs",
+    TAN: "pairs",
+    AODE: "pairs",
+    KDependence: "pairs",
+    LinearDiscriminantAnalysis: "scatter",
+    QuadraticDiscriminantAnalysis: "scatter",
+    FisherDiscriminant: "scatter",
+}
+"""The models that are learnt from files, and the statistics that each is estimated from."""
+
+
+def wanted(model: Any) -> str:
+    """Which statistics a model is estimated from. Raises ParameterError where it needs the rows themselves."""
+    want = next((w for kind, w in WANTED.items() if type(model) is kind), None)
+    if want is None:
+        raise ParameterError(
+            "{model} is not learnt from files in blocks: it needs all rows at once. These are: {known}",
+            model=type(model).__name__,
+            known=", ".join(kind.__name__ for kind in WANTED),
+        )
+    if isinstance(model, KDependence) and model.k > 1:
+        raise ParameterError("KDependence with k={k} needs the rows: of files it is learnt with k=1", k=model.k)
+    if isinstance(model, SPODE) and model.super_parent == "loo":
+        raise ParameterError(
+            "SPODE chooses its super-parent from the rows; name a column for files (super_parent=), or take AODE"
+        )
+    return want
+
+
+def cut_columns(model: Any, schema: Schema) -> dict[str, list[str]]:
+    """The columns of numbers that a model cuts into intervals, by the method."""
+    found: dict[str, list[str]] = {}
+    for v in schema:
+        method = _cutting_method(model, v)
+        if method is not None:
+            found.setdefault(method, []).append(v.name)
+    return found
+
+
+def _cutting_method(model: Any, variable: Variable) -> str | None:
+    if not variable.numeric or variable.likelihood is not None or not hasattr(model, "_cutting_method"):
+        return None
+    return model._cutting_method(variable)  # type: ignore[no-any-return]
+
+
+def cut(model: Any, methods: Mapping[str, list[str]], values: SufficientStatistics, schema: Schema) -> Schema:
+    """The schema to count under: these columns cut by what `values` says of their distinct values."""
+    found = {v.name: v for v in schema}
+    for method, columns in methods.items():
+        made = cut_schema(values, method=method, bins=model.bins, columns=columns)
+        found.update({name: made[name] for name in columns})
+    return Schema(tuple(found.values()))
+
+
+def whole_columns(schema: Schema | None, target: str | None) -> set[str]:
+    """The columns of CSV whose whole numbers stay such."""
+    levels = {v.name for v in schema or () if v.discrete and v.cuts is None}
+    return levels | ({target} if target else set())
+
+
+def target_of(schema: Schema | None, target: str | None) -> str | None:
+    """The column of the classes, where it is said."""
+    return target if target is not None or schema is None or schema.target is None else schema.target.name
+
+
+def fit_files(
+    model: M,
+    path_or_paths: PathLike | Iterable[PathLike],
+    *,
+    target: str | None = None,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
+    threads: int | None = None,
+) -> M:
+    """A new model with the parameters of `model`, fitted to all rows of Parquet or CSV files, block by block: one pass,
+    and one before it for cut points where the model cuts columns of numbers into intervals. The other arguments are
+    those of `collect_parquet` and `collect_csv`; `resume` keeps each pass in a file of its own, the first with the
+    ending `.cuts`.
+
+    Raises ParameterError, before a row is read, where the model needs all rows at once; what `collect_parquet` raises.
+
+    >>> import pandas as pd, pathlib, tempfile
+    >>> from bayes_engine import TAN, fit_files
+    >>> frame = pd.DataFrame({"sugar": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], "good": ["no"] * 3 + ["yes"] * 3})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame.to_parquet(pathlib.Path(folder, "melons.parquet"))
+    ...     model = fit_files(TAN(), folder, target="good")
+    >>> model.schema_["sugar"].cuts, model.predict(frame[["sugar"]]).tolist()
+    ((0.5,), ['no', 'no', 'no', 'yes', 'yes', 'yes'])
+    """
+    want = wanted(model)
+    schema = schema if schema is not None else getattr(model, "schema", None)
+    target = target_of(schema, target)
+    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
+    plan = planned(source, CountRequest(target, schema, columns, weight, want))
+    methods = cut_columns(model, plan.schema)
+    steps = 2 if methods else 1
+
+    def counted(step: int, want: str, given: Schema | None, place: Path | None) -> SufficientStatistics:
+        asked = CountRequest(target, given, columns if given is None else plan.schema.names, weight, want)
+        told = None if progress is None else lambda far: progress(far._replace(step=step, steps=steps))
+        return Pass(source, planned(source, asked), given, place, told, threads_of(threads)).run()
+
+    place = None if resume is None else Path(resume)
+    if methods:
+        first = None if place is None else place.with_name(f"{place.name}.cuts")
+        schema = cut(model, methods, counted(1, "values", schema, first), plan.schema)
+    stats = counted(steps, want, schema, place)
+    return clone(model).fit_stats(stats)  # type: ignore[no-any-return]
+
+
+def coarsened(stats: SufficientStatistics, schema: Schema) -> SufficientStatistics:
+    """Statistics counted under more cut points as those under the fewer of `schema`: neighbouring intervals add up.
+
+    >>> import numpy as np, pandas as pd
+    >>> from bayes_engine import NaiveBayes
+    >>> fine = Schema((Variable("x", "continuous", ("low", "middle", "high"), declared=True, cuts=(1.0, 2.0)),))
+    >>> stats = NaiveBayes(schema=fine).fit(pd.DataFrame({"x": [0.5, 1.5, 2.5, 3.5]}), list("abab")).stats_
+    >>> coarse = Schema((Variable("x", "continuous", ("low", "high"), declared=True, cuts=(2.0,)),))
+    >>> coarsened(stats, coarse).counts.tables["x"].tolist()  # missing, low, high
+    [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    starts: dict[str, Any] = {}
+    for v in schema:
+        fine = stats.schema[v.name].cuts
+        if v.cuts is not None and fine is not None and v.cuts != fine:
+            starts[v.name] = np.concatenate([[0, 1], np.searchsorted(fine, v.cuts) + 2])
+    if not starts:
+        return replace(stats, schema=schema)
+
+    def added(names: tuple[str, ...], table: Any) -> Any:
+        for axis, name in enumerate(names, start=1):
+            if name in starts:
+                table = np.add.reduceat(table, starts[name], axis=axis)
+        return table
+
+    counts = replace(stats.counts, tables={n: added((n,), t) for n, t in stats.counts.tables.items()})
+    tables = {names: added(names, t) for names, t in stats.families.tables.items()}
+    if any(starts.keys() & set(names) for names in stats.families.moments):
+        raise ParameterError("columns of numbers within intervals are not learnt from files; cut all of them, or none")
+    return replace(stats, schema=schema, counts=counts, families=replace(stats.families, tables=tables))

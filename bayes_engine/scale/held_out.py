@@ -1,0 +1,347 @@
+"""Risk on rows held out, of more rows than memory holds: what `bayes_engine.decision.held_out` and `estimated_risk` say
+of a table, of files.
+
+Each row has a fold by a hash. The counting pass adds up statistics fold by fold; those that a fold's model learns from
+are the other folds' merged, its structure and its cut points found in them alone. A further pass scores each row by the
+model that has not seen it, and keeps sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from bayes_engine.decision.compare import bins_for
+from bayes_engine.decision.decision_boundaries import log_proba
+from bayes_engine.decision.held_out import HeldOut
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array
+from bayes_engine.models.gaussian_discriminant import one_thread
+from bayes_engine.priors import given_prior
+from bayes_engine.scale.arrow import CountPlan, encoded, frame_of
+from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
+from bayes_engine.scale.folds import Hashes, checked_folds, folds_of, group_hashes, place_hashes
+from bayes_engine.scale.scan import WANTS, Progress, threads_of
+from bayes_engine.scale.score import RiskInFiles, ScoreRule, ScoreSums, summed
+from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
+from bayes_engine.scale.stream import Piece, folded, in_turn
+from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.partial import in_order, merged
+from bayes_engine.table.discretize import interval_names
+from bayes_engine.table.encode import positions
+from bayes_engine.table.schema import Schema, Variable
+
+Stats = SufficientStatistics
+
+
+class Division(NamedTuple):
+    """How rows are divided: into how many `folds`, by the column of their `groups` or by where they stand, and the
+    `seed` of the hash."""
+
+    folds: int
+    groups: str | None
+    seed: int
+
+    def hashes(self, piece: Piece) -> Hashes:
+        """(n,) of the rows of a batch."""
+        if self.groups is None:
+            return place_hashes(piece, self.seed)
+        return group_hashes(piece.batch.column(self.groups), self.seed)
+
+    @property
+    def scheme(self) -> Message:
+        """What is done, in words."""
+        if self.groups is None:
+            return Message("{k} folds by a hash of file, row group and place", {"k": self.folds})
+        return Message("{k} folds by a hash of '{column}'", {"k": self.folds, "column": self.groups})
+
+
+def held_out_risk(
+    model: Any,
+    path_or_paths: PathLike | Iterable[PathLike],
+    *,
+    target: str | None = None,
+    loss: Any = None,
+    prior_of_use: Mapping[Any, float] | None = None,
+    folds: int = 5,
+    groups: str | None = None,
+    seed: int = 0,
+    schema: Schema | None = None,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    bins: int | None = None,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    progress: Callable[[Progress], object] | None = None,
+    threads: int | None = None,
+) -> RiskInFiles:
+    """The risk of a model's decisions on rows of Parquet or CSV files that it has not seen, as `held_out` and
+    `estimated_risk` find it for a table: equal to theirs on the same folds.
+
+    A row's fold is a hash of its file's name, its row group and its place there (of CSV, its row), or of its cell in
+    the column `groups`, so that rows of one group stay together; never of its content. Each fold's model is learnt from
+    the other folds: its structure and its cut points too; levels of a column are its domain and stay. The files are
+    read twice, and once more before where columns are cut into intervals; memory does not grow with the rows.
+
+    Parameters
+    ----------
+    model : an estimator of those that `fit_files` learns, fitted or not; its parameters are what is judged.
+    loss : losses by decision and truth, as `LossMatrix.from_any` takes them; None is 0-1.
+    prior_of_use : class frequencies where the model will be used, as in `estimated_risk`.
+    folds, groups, seed : how rows are divided; see above.
+    bins : of the calibration; None for ten, five below 200 rows.
+
+    target, schema, columns, weight, delimiter, encoding, progress and threads are those of `fit_files`; `progress` is
+    told which pass it is. The column `groups` is no feature.
+
+    Raises ParameterError, before a row is read, where the model needs all rows at once; TableError where a fold has no
+    row; what `collect_parquet` raises.
+
+    >>> import pandas as pd, pathlib, tempfile
+    >>> from bayes_engine import NaiveBayes, held_out_risk
+    >>> frame = pd.DataFrame({"sound": ["dull", "crisp"] * 50, "good": ["yes", "no"] * 50})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame.to_parquet(pathlib.Path(folder, "melons.parquet"))
+    ...     found = held_out_risk(NaiveBayes(), folder, target="good")
+    >>> found.risk, str(found.scheme), found.passes
+    (0.0, '5 folds by a hash of file, row group and place', 2)
+    """
+    want = wanted(model)
+    division = Division(checked_folds(folds), groups, seed)
+    schema = schema if schema is not None else getattr(model, "schema", None)
+    target = target_of(schema, target)
+    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
+    also = () if groups is None else (groups,)
+
+    def plan_for(want: str, given: Schema | None, columns: Sequence[str] | None) -> CountPlan:
+        return planned(source, CountRequest(target, given, columns, weight, want, also))
+
+    plan = plan_for(want, schema, columns)
+    given, names = plan.schema, plan.schema.names
+    methods = cut_columns(model, plan.schema)
+    passes, workers = 2 + bool(methods), threads_of(threads)
+    schemas: list[Schema] = []
+    if methods:
+        values = _counted(source, plan_for("values", schema, columns), division, workers, progress, (1, passes))
+        schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
+        plan = plan_for(want, _finest(plan.schema, schemas), names)
+    counts = _counted(source, plan, division, workers, progress, (passes - 1, passes))
+    whole, learnt_from = _others(counts, plan.schema)
+    if schemas:
+        learnt_from = [
+            coarsened(part, Schema(tuple(own[v.name] if own[v.name].cuts else v for v in part.schema)))
+            for part, own in zip(learnt_from, schemas, strict=True)
+        ]
+    models = [clone(model).fit_stats(part) for part in learnt_from]
+    rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, int(sum(counts.rows)))
+    sums = _scored(source, plan, models, rule, division, workers, progress, (passes, passes))
+    return RiskInFiles.of(sums, rule, division.scheme, tuple(counts.rows), passes)
+
+
+def evaluate_files(
+    model: Any,
+    path_or_paths: PathLike | Iterable[PathLike],
+    *,
+    target: str | None = None,
+    loss: Any = None,
+    prior_of_use: Mapping[Any, float] | None = None,
+    groups: str | None = None,
+    weight: str | None = None,
+    bins: int | None = None,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    progress: Callable[[Progress], object] | None = None,
+    threads: int | None = None,
+) -> RiskInFiles:
+    """The risk of a fitted model's decisions on rows that it was not fitted to, of Parquet or CSV files, in two passes:
+    one counts the classes, one scores. The arguments are those of `held_out_risk`; rows of one of the `groups` are
+    drawn together for the interval.
+
+    That the model has not seen the rows cannot be checked here. Raises TableError where they hold a class that it has
+    not met.
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "schema_") or not hasattr(model, "prior_by_class"):
+        raise ParameterError(
+            "{model} does not say which columns it reads and what its prior is, so files are not scored by it",
+            model=type(model).__name__,
+        )
+    known = _as_read(model.schema_)
+    target = target if target is not None else model.target_.name
+    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
+    also = known.names if groups is None else (*known.names, groups)
+    plan = planned(source, CountRequest(target, known, known.names, weight, "columns", () if groups is None else also))
+    division = Division(1, groups, 0)
+    workers = threads_of(threads)
+    classes = tuple(model.classes_.tolist())
+    alone = replace(plan, schema=Schema(()), also=())
+    totals = np.zeros(len(classes))
+
+    def by_class(piece: Piece) -> tuple[Array, int]:
+        held = _truth(piece, alone, classes)
+        return np.bincount(held[0], held[1], minlength=len(classes)).astype(float), len(held[0])
+
+    counted_rows = 0
+
+    def add(part: tuple[Array, int]) -> None:
+        nonlocal totals, counted_rows
+        totals, counted_rows = totals + part[0], counted_rows + part[1]
+
+    in_turn(source, alone, by_class, add, threads=workers, progress=progress, step=(1, 2))
+    if not counted_rows:
+        raise TableError("there are no rows to count: the files are empty")
+    rule = _rule(classes, totals, loss, prior_of_use, bins, counted_rows)
+    sums = _scored(source, plan, [model], rule, division, workers, progress, (2, 2))
+    return RiskInFiles.of(sums, rule, Message("rows that the model was not fitted to"), (counted_rows,), 2)
+
+
+def _as_read(schema: Schema) -> Schema:
+    """What files are to hold for a model's columns: levels and numbers, intervals not yet cut."""
+    return Schema(tuple(v if v.cuts is None else Variable(v.name, "continuous") for v in schema))
+
+
+class _FoldCounts(NamedTuple):
+    stats: list[Stats | None]
+    rows: list[int]
+
+
+def _counted(
+    source: Parquet | Csv,
+    plan: CountPlan,
+    division: Division,
+    threads: int,
+    progress: Callable[[Progress], object] | None,
+    step: tuple[int, int],
+) -> _FoldCounts:
+    """The statistics of each fold. Raises TableError where one has no row."""
+    count, k = WANTS[plan.want], division.folds
+    total = _FoldCounts([None] * k, [0] * k)
+
+    def work(piece: Piece) -> list[tuple[Stats, int] | None]:
+        table, labels, target = encoded(piece.batch, plan, piece.block.declared, {}, piece.row)
+        fold = folds_of(division.hashes(piece), k)
+        parts: list[tuple[Stats, int] | None] = []
+        for i in range(k):
+            rows = np.flatnonzero(fold == i)
+            parts.append((count(table.take(rows), labels.take(rows), target), len(rows)) if len(rows) else None)
+        return parts
+
+    def add(parts: list[tuple[Stats, int] | None]) -> None:
+        for i, part in enumerate(parts):
+            if part is not None:
+                total.stats[i] = folded((total.stats[i], part[0]), merged)
+                total.rows[i] += part[1]
+
+    with one_thread() if plan.want == "scatter" else nullcontext():
+        in_turn(source, plan, work, add, threads=threads, progress=progress, step=step)
+    if not sum(total.rows):
+        raise TableError("there are no rows to count: the files are empty")
+    if 0 in total.rows:
+        raise TableError(
+            "of {k} folds {n} have no row: there are too few rows, or groups, to divide; take fewer folds",
+            k=k,
+            n=total.rows.count(0),
+        )
+    return total
+
+
+def _others(counts: _FoldCounts, given: Schema) -> tuple[Stats, list[Stats]]:
+    """The statistics of all rows, and of each fold those of the others, under the domains of all."""
+    everything = folded(counts.stats, merged)
+    assert everything is not None
+    whole = in_order(everything, given)
+    parts = []
+    for i in range(len(counts.stats)):
+        rest = folded([s for j, s in enumerate(counts.stats) if j != i], merged)
+        assert rest is not None
+        parts.append(rest.under(whole.schema, whole.target))
+    return whole, parts
+
+
+def _finest(schema: Schema, own: Sequence[Schema]) -> Schema:
+    """The schema with the cut points of all folds: what each counts is a sum of what is counted under it."""
+    variables = []
+    for v in schema:
+        if own[0][v.name].cuts is not None and v.cuts is None:
+            every = tuple(sorted({c for s in own for c in s[v.name].cuts or ()}))
+            v = replace(own[0][v.name], cuts=every, levels=interval_names(every), declared=True)
+        variables.append(v)
+    return Schema(tuple(variables))
+
+
+def _rule(
+    classes: tuple[Any, ...],
+    weight: Array,
+    loss: Any,
+    prior_of_use: Mapping[Any, float] | None,
+    bins: int | None,
+    rows: int,
+) -> ScoreRule:
+    matrix = LossMatrix.from_any(loss, classes)
+    matrix.units(None)  # says what is amiss where losses are per unit of an amount
+    shift = np.ones(len(classes))
+    if prior_of_use is not None:
+        share = weight / weight.sum()
+        shift = given_prior(prior_of_use, classes) / np.where(share > 0, share, 1.0)
+    return ScoreRule(classes, matrix, prior_of_use, shift, bins_for(rows) if bins is None else bins)
+
+
+def _truth(piece: Piece, plan: CountPlan, classes: tuple[Any, ...]) -> tuple[NDArray[np.intp], Array]:
+    """(n,) the class of each row, by its place, and its weight."""
+    alone = plan if not len(plan.schema) else replace(plan, schema=Schema(()))
+    _table, labels, target = encoded(piece.batch, alone, piece.block.declared, {}, piece.row)
+    place = positions(np.array(target.levels, dtype=object), classes)
+    assert labels.codes is not None
+    truth = place[labels.codes]
+    if (strange := truth < 0).any():
+        raise TableError(
+            "the model was fitted without the class '{label}' of row {row}; fit it to these rows first",
+            label=str(target.levels[int(labels.codes[strange][0])]),
+            row=piece.row + int(strange.argmax()) + 1,
+        )
+    return truth, labels.by_row
+
+
+def _scored(
+    source: Parquet | Csv,
+    plan: CountPlan,
+    models: Sequence[Any],
+    rule: ScoreRule,
+    division: Division,
+    threads: int,
+    progress: Callable[[Progress], object] | None,
+    step: tuple[int, int],
+) -> ScoreSums:
+    """What each row's model says of it, added up."""
+    prior = np.array([[m.prior_by_class.get(c, 0.0) for c in rule.classes] for m in models])
+    read = models[0].schema_
+    total: list[ScoreSums] = []
+
+    def work(piece: Piece) -> ScoreSums:
+        truth, weight = _truth(piece, plan, rule.classes)
+        frame = frame_of(piece.batch, _as_read(read), piece.row)
+        hashes = division.hashes(piece)
+        fold = folds_of(hashes, division.folds)
+        log_p = np.full((len(truth), len(rule.classes)), -np.inf)
+        for i, model in enumerate(models):
+            rows = np.flatnonzero(fold == i)
+            if len(rows):
+                log_p[rows] = log_proba(model, frame if len(rows) == len(frame) else frame.iloc[rows])
+        held = HeldOut(rule.classes, log_p, prior, truth, weight, division.scheme, fold=fold)
+        return summed(held, rule, None if division.groups is None else hashes)
+
+    def add(part: ScoreSums) -> None:
+        total[:] = [part if not total else total[0] + part]
+
+    in_turn(source, plan, work, add, threads=threads, progress=progress, step=step)
+    return total[0]

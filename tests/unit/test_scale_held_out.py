@@ -1,0 +1,301 @@
+"""Risk on rows of files held out is that of a table in memory on the same folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import (
+    AODE,
+    SPODE,
+    TAN,
+    KDependence,
+    LinearDiscriminantAnalysis,
+    LossMatrix,
+    NaiveBayes,
+    QuadraticDiscriminantAnalysis,
+    Schema,
+    Variable,
+    evaluate_files,
+    fit_files,
+    held_out_risk,
+    save_model,
+)
+from bayes_engine.decision.compare import score
+from bayes_engine.decision.curves import calibration
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import HeldOut, held_out
+from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError, listen
+from bayes_engine.progress import Cancelled, watching
+from bayes_engine.scale import Progress, RiskInFiles
+from bayes_engine.scale import score as score_sums
+from bayes_engine.scale.folds import folds_of
+from bayes_engine.scale.held_out import Division
+from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.scale.stream import pieces
+
+CLASSES = ("no", "perhaps", "yes")
+LOSS = LossMatrix((*CLASSES, "ask"), CLASSES, [[0, 2, 9], [1, 0, 4], [5, 1, 0], [1.5, 1.5, 1.5]])
+
+
+def rows(n: int, seed: int = 0) -> pd.DataFrame:
+    """Levels, numbers, truth values and missing cells that say something of the class; groups and weights."""
+    rng = np.random.default_rng(seed)
+    good = rng.choice(CLASSES, n, p=[0.5, 0.2, 0.3])
+    at = np.array([CLASSES.index(c) for c in good])
+    frame = pd.DataFrame({
+        "sound": np.where(rng.random(n) < 0.6, np.array(["dull", "crisp", "浊响"])[at], "dull"),
+        "ripe": rng.random(n) < 0.2 + 0.3 * at,
+        "mass": rng.normal(at, 1.0).round(2) + 100,
+        "size": rng.normal(at * 0.7, 1.0).round(2),
+        "good": good,
+        "times": rng.integers(0, 4, n),
+        "farm": rng.integers(0, max(n // 8, 3), n),
+    })  # fmt: skip
+    frame.loc[rng.random(n) < 0.1, "sound"] = None
+    frame.loc[rng.random(n) < 0.1, "mass"] = np.nan
+    return frame
+
+
+def written(frame: pd.DataFrame, folder: Path, group: int = 90) -> list[Path]:
+    made = []
+    for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        made.append(folder / f"part{i}.parquet")
+        frame.iloc[part].to_parquet(made[-1], row_group_size=group)
+    return made
+
+
+def fold_by_row(made: Any, groups: str | None = None, folds: int = 5, seed: int = 0) -> np.ndarray:
+    source = opened(made)
+    plan = planned(source, CountRequest("good", None, ["ripe"], None, "columns", () if groups is None else (groups,)))
+    division = Division(folds, groups, seed)
+    return np.concatenate([folds_of(division.hashes(piece), folds) for piece in pieces(source, plan)])
+
+
+def in_memory(model: Any, frame: pd.DataFrame, names: list[str], fold: Any, weight: Any, groups: Any) -> HeldOut:
+    fitted = model.fit(frame[names], frame["good"], **({} if weight is None else {"sample_weight": weight}))
+    return held_out(fitted, frame[names], frame["good"], folds=fold, groups=groups, sample_weight=weight)
+
+
+def assert_alike(found: RiskInFiles, held: HeldOut, loss: Any = LOSS, use: Any = None) -> None:
+    """Every number of the sums is that of the rows."""
+    report = estimated_risk(held, loss, prior_of_use=use)
+    for name in ("risk", "cost", "confusion", "accuracy", "undecided_cost"):
+        np.testing.assert_allclose(getattr(found, name), getattr(report, name), rtol=1e-10, atol=1e-12, err_msg=name)
+    assert found.undecided == report.undecided
+    drawn_alike = held.groups is None or use is None  # else sums of a group differ in their last bit, and so do draws
+    np.testing.assert_allclose(found.interval, report.interval, rtol=1e-9 if drawn_alike else 0.02)
+    scores = score(held, use)
+    assert found.log_loss == pytest.approx(scores["log_loss"], rel=1e-10)
+    assert found.brier == pytest.approx(scores["brier"], rel=1e-10)
+    assert found.ece == pytest.approx(scores["ece"], rel=1e-9)
+    for label in (None, *held.classes):
+        theirs = calibration(held, label, equal="width", bins=10, prior_of_use=use)
+        np.testing.assert_allclose(found.calibration(label), theirs, rtol=1e-9, atol=1e-12)
+
+
+def test_risk_by_folds_of_a_file_is_that_of_the_table_on_the_same_folds(tmp_path: Path) -> None:
+    frame = rows(240)
+    made = written(frame, tmp_path)
+    names = ["sound", "ripe", "mass"]
+    found = held_out_risk(NaiveBayes(), made, target="good", loss=LOSS, columns=names, weight="times", folds=3)
+    fold = fold_by_row(made, folds=3)
+    assert found.fold_rows == tuple(np.bincount(fold)) and found.passes == 2
+    assert_alike(found, in_memory(NaiveBayes(), frame, names, fold, frame["times"].to_numpy(float), None))
+
+
+ALL = ["sound", "ripe", "mass", "size"]
+USE = {"no": 0.7, "perhaps": 0.1, "yes": 0.2}
+KINDS: list[tuple[Any, list[str], Any, str | None]] = [
+    (NaiveBayes(alpha=0.5, missing="category"), ALL, USE, None),
+    (NaiveBayes(discretize="mdlp"), ALL, None, "farm"),
+    (TAN(), ALL, USE, None),
+    (TAN(discretize=None), ALL, None, "farm"),
+    (TAN(discretize="quantile", bins=4), ALL, None, None),
+    (AODE(), ALL, None, None),
+    (SPODE("sound"), ALL, None, None),
+    (KDependence(1), ALL, None, "farm"),
+    (LinearDiscriminantAnalysis(), ["size", "ripe2"], None, None),
+    (QuadraticDiscriminantAnalysis(), ["size", "ripe2"], USE, "farm"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("model", "names", "use", "groups"), KINDS, ids=lambda v: type(v).__name__)
+def test_every_model_is_judged_as_in_memory(
+    model: Any, names: list[str], use: Any, groups: str | None, weighted: bool, tmp_path: Path
+) -> None:
+    """Structure and cut points anew in each fold; groups together; a prior of use; weights of 0 too."""
+    frame = rows(1500, seed=3)
+    frame["ripe2"] = frame["ripe"] * 1.0 + frame["size"].abs()
+    made = written(frame, tmp_path)
+    weighted = weighted and not isinstance(model, LinearDiscriminantAnalysis)
+    weight = frame["times"].to_numpy(dtype=float) if weighted else None
+    seen: list[Progress] = []
+    found = held_out_risk(
+        model, made, target="good", loss=LOSS, columns=names, weight="times" if weighted else None, groups=groups,
+        prior_of_use=use, progress=seen.append, threads=2,
+    )  # fmt: skip
+    held = in_memory(
+        type(model)(**model.get_params()), frame, names, fold_by_row(made, groups), weight,
+        None if groups is None else frame[groups],
+    )  # fmt: skip
+    assert_alike(found, held, use=use)
+    cuts = getattr(model, "discretize", None) is not None
+    assert found.passes == 2 + cuts == seen[-1].steps == seen[-1].step and seen[-1].share == 1.0
+    again = held_out_risk(
+        model, made, target="good", loss=LOSS, columns=names, weight="times" if weighted else None, groups=groups,
+        prior_of_use=use, threads=1,
+    )  # fmt: skip
+    assert (again.risk, again.log_loss, again.interval) == (found.risk, found.log_loss, found.interval)
+
+
+@pytest.mark.slow
+def test_copies_of_a_row_do_not_share_a_fold_and_rows_of_a_group_do(tmp_path: Path) -> None:
+    frame = pd.concat([rows(40)] * 30, ignore_index=True)
+    made = written(frame, tmp_path)
+    fold = fold_by_row(made)
+    assert all(len(np.unique(fold[i::40])) > 1 for i in range(40))
+    for groups in ("farm", "sound"):
+        fold = fold_by_row(made, groups)
+        assert (frame.assign(fold=fold).groupby(groups, dropna=False)["fold"].nunique() == 1).all()
+    assert np.bincount(fold_by_row(made, folds=4)).min() > 200
+    assert (fold_by_row(made) != fold_by_row(made, seed=1)).any()
+    parts = [fold_by_row(path) for path in made]
+    np.testing.assert_array_equal(np.concatenate(parts), fold_by_row(made))  # whatever files stand beside it
+    (tmp_path / "one").mkdir()
+    for i, cells in enumerate(([3, 1], [1.0, 3.0], [1, None])):
+        pd.DataFrame({"farm": cells, "ripe": True, "good": "no"}).to_parquet(tmp_path / "one" / f"{i}.parquet")
+    a, b, c, d, e, none = fold_by_row(tmp_path / "one", "farm", folds=997)
+    assert (a, b) == (d, c) and e == b and none not in (a, b)
+
+
+@pytest.mark.slow
+def test_csv_has_the_folds_of_its_rows_whatever_the_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayes_engine.scale import sources
+
+    frame = rows(3000)
+    path = tmp_path / "melons.csv"
+    frame.to_csv(path, index=False)
+    found = held_out_risk(TAN(), path, target="good", columns=ALL, loss=LOSS)
+    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    again = held_out_risk(TAN(), path, target="good", columns=ALL, loss=LOSS)
+    assert found.fold_rows == again.fold_rows
+    assert again.risk == pytest.approx(found.risk, rel=1e-12)
+    held = in_memory(TAN(), pd.read_csv(path), ALL, fold_by_row(path), None, None)
+    assert_alike(found, held)
+
+
+@pytest.mark.slow
+def test_an_interval_of_too_many_weights_is_by_variance(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    frame = rows(4000)
+    frame["times"] = np.random.default_rng(2).random(len(frame))
+    made = written(frame, tmp_path, group=500)
+    found = held_out_risk(NaiveBayes(), made, target="good", loss=LOSS, columns=ALL, weight="times")
+    held = in_memory(NaiveBayes(), frame, ALL, fold_by_row(made), frame["times"].to_numpy(), None)
+    report = estimated_risk(held, LOSS)
+    assert found.risk == pytest.approx(report.risk, rel=1e-9)
+    np.testing.assert_allclose(found.interval, report.interval, rtol=0.01)
+    monkeypatch.setattr(score_sums, "MOST_GROUPS", 20)
+    with pytest.raises(ReadError, match="more than 20 groups"):
+        held_out_risk(NaiveBayes(), made, target="good", columns=ALL, groups="farm")
+
+
+@pytest.mark.slow
+def test_a_level_of_one_fold_alone_is_in_every_models_domain(tmp_path: Path) -> None:
+    frame = rows(400)
+    frame.loc[7, "sound"] = "never again"
+    frame.loc[9, "good"] = "once"
+    made = written(frame, tmp_path)
+    with listen() as notes:  # a fold's model has no row of a class
+        found = held_out_risk(NaiveBayes(priors="laplace"), made, target="good", columns=["sound", "ripe"])
+    assert any("once have no row" in str(note) for note in notes) or any("once has no row" in str(n) for n in notes)
+    fitted = NaiveBayes(priors="laplace").fit(frame[["sound", "ripe"]], frame["good"])
+    with listen():
+        held = held_out(fitted, frame[["sound", "ripe"]], frame["good"], folds=fold_by_row(made))
+    assert found.classes == ("no", "once", "perhaps", "yes")
+    assert_alike(found, held, LossMatrix.zero_one(found.classes))
+
+
+@pytest.mark.slow
+def test_a_fitted_model_is_judged_on_other_rows(tmp_path: Path) -> None:
+    old, new = rows(1000), rows(900, seed=9)
+    (tmp_path / "new").mkdir()
+    made = written(new, tmp_path / "new")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    for model in (NaiveBayes(), TAN(), SPODE("sound")):
+        model.fit(old[ALL], old["good"])
+        log_p = model.predict_log_proba(new[ALL])
+        truth = np.array([CLASSES.index(c) for c in new["good"]])
+        prior = np.array([[model.prior_by_class[c] for c in CLASSES]])
+        held = HeldOut(CLASSES, log_p, prior, truth, new["times"].to_numpy(float), None, None, np.zeros(900, dtype=int))
+        for path in (made, tmp_path / "new.csv"):
+            found = evaluate_files(model, path, loss=LOSS, prior_of_use=USE, weight="times", target="good")
+            assert_alike(found, held, use=USE)
+    strange = new.assign(good=new["good"].replace("yes", "indeed"))
+    with pytest.raises(ReadError, match=r"'part0.parquet', row group 1 of 4: .*without the class 'indeed' of row"):
+        evaluate_files(model, written(strange, tmp_path), target="good")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [NaiveBayes(), TAN(), AODE(discretize="equal-width"), SPODE("sound")])
+def test_fit_files_is_the_fit_of_the_rows(model: Any, tmp_path: Path) -> None:
+    frame = rows(1200)
+    made = written(frame, tmp_path)
+    schema = Schema((Variable("farm", "categorical"),))
+    seen: list[Progress] = []
+    ours = fit_files(model, made, target="good", columns=[*ALL], weight="times", progress=seen.append,
+                     resume=tmp_path / "part")  # fmt: skip
+    theirs = type(model)(**model.get_params()).fit(frame[ALL], frame["good"], frame["times"])
+    np.testing.assert_allclose(ours.predict_joint_log_proba(frame[ALL]), theirs.predict_joint_log_proba(frame[ALL]),
+                               rtol=1e-11, atol=1e-11)  # fmt: skip
+    assert not hasattr(model, "stats_") and {p.steps for p in seen} == {1 + (model.discretize is not None)}
+    again = fit_files(model, made, target="good", columns=[*ALL], weight="times", resume=tmp_path / "part")
+    assert save_model(again) == save_model(ours)
+    assert fit_files(NaiveBayes(), made, target="good", schema=schema).schema_.names == ("farm",)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    read = pd.read_csv(tmp_path / "a.csv")
+    of_csv = fit_files(model, tmp_path / "a.csv", target="good", columns=ALL)
+    in_memory_too = type(model)(**model.get_params()).fit(read[ALL], read["good"])
+    assert (of_csv.predict(read[ALL]) == in_memory_too.predict(read[ALL])).all()
+
+
+@pytest.mark.slow
+def test_what_cannot_be_judged_is_refused_in_words(tmp_path: Path) -> None:
+    frame = rows(300)
+    made = written(frame, tmp_path)
+    for model, said in ((SPODE(), "name a column"), (KDependence(2), "k=2 needs the rows"), ({}, "dict is not")):
+        with pytest.raises(ParameterError, match=said):
+            held_out_risk(model, made, target="good")
+    for ask in ({"folds": 1}, {"folds": True}, {"folds": 2.5}):
+        with pytest.raises(ParameterError, match="a whole number of 2 or more"):
+            held_out_risk(NaiveBayes(), made, target="good", **ask)  # type: ignore[arg-type]
+    with pytest.raises(TableError, match="of 50 folds"):
+        held_out_risk(NaiveBayes(), made, target="good", groups="farm", folds=50)
+    with pytest.raises(TableError, match="no column 'orchard'"):
+        held_out_risk(NaiveBayes(), made, target="good", groups="orchard")
+    frame.assign(farm=frame["farm"].astype(str)).to_parquet(made[1])
+    with pytest.raises(SchemaMismatch, match=r"'farm' holds numbers in 'part0.parquet' and strings in 'part1.parquet'"):
+        held_out_risk(NaiveBayes(), made, target="good", columns=["ripe"], groups="farm")
+    with pytest.raises(ParameterError, match="folds= holds 3 numbers of 3 folds for 300 rows"):
+        held_out(NaiveBayes().fit(frame[ALL], frame["good"]), frame[ALL], frame["good"], folds=[0, 1, 2])
+
+
+@pytest.mark.slow
+def test_it_is_called_off_and_a_file_that_changes_between_passes_is_named(tmp_path: Path) -> None:
+    made = written(rows(900), tmp_path)
+    asked = iter([False, False, True])
+    with pytest.raises(Cancelled), watching(lambda: next(asked, True), pace=0.0):
+        held_out_risk(NaiveBayes(), made, target="good", threads=1)
+
+    def change(far: Progress) -> None:
+        if far.step == 1 and far.share == 1.0:
+            rows(50).to_parquet(made[2])
+
+    with pytest.raises(ReadError, match=r"'part2.parquet' has changed since it was opened"):
+        held_out_risk(NaiveBayes(), made, target="good", progress=change)
