@@ -49,8 +49,11 @@ LIGHT = pool.STARTED.replace("import main; main()", "import child; child.NEEDED 
 
 @pytest.fixture(autouse=True, scope="module")
 def light() -> Iterator[None]:
+    """No call is long by itself: what it imports counts as its work, and on a slow machine is more than `LONG`; then a
+    second process would be started, and either may be closed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "STARTED", LIGHT)
+        patch.setattr(pool, "LONG", math.inf)
         yield
 
 
