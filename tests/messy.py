@@ -366,7 +366,8 @@ _said("a word among numbers", "numbers and text", "nf", lambda i, c: "unknown" i
 _number("units", "the unit 'kg' is left out", "nf", lambda c: (f"{c} kg", float(c)))
 _said("units that few know", "unit 'loads'", "nf", lambda _i, c: f"{c} loads")
 _said("units and a word", "unit 'kg'", "nf", lambda i, c: "heavy" if i == 5 else f"{c} kg")
-_said("suffixes", "suffixes", "nf", lambda i, c: f"{c}{'kM'[i % 2]}")
+_number("suffixes", "suffixes", "f", lambda c: (f"{c}k", float(f"{c}e3")))
+_said("suffixes that may be names", "suffixes", "n", lambda i, c: f"{c}{'kM'[i % 2]}")
 _said("leading zeros", "lose digits", "n", lambda _i, c: f"0{c}")
 _said("two cases", "different values", "w", lambda i, c: c.swapcase() if i % 5 == 2 else c)
 _said("look-alikes", "different scripts", "w", lambda i, c: c.replace("o", "о") if i % 5 == 2 else c)
@@ -645,7 +646,7 @@ _said("months", "holds months", "w", lambda i, _c: f"{['Jan', 'Feb', 'Mar', 'Apr
 _said("months as numbers", "holds months", "w", lambda i, _c: f"{2020 + i % 5}-{1 + i % 12:02}")
 _said("times of day", "several numbers a cell", "w", lambda i, _c: f"{i % 24}:{i:02}")
 _said("ranges", "several numbers a cell", "n", lambda i, c: f"{c}-{int(c) + 9}")
-_said("stars behind", "several numbers a cell", "f", lambda i, c: c + "*" * (i % 3 + 1))
+_number("stars behind", "marks behind", "f", lambda c: (f"{c}*", float(c)))
 
 
 @mess

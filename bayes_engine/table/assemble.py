@@ -17,7 +17,8 @@ from bayes_engine.errors import ReadError
 from bayes_engine.table.column_names import unique_names
 from bayes_engine.table.dataframes import as_strings
 from bayes_engine.table.grid import Grid, R, Records, row_at, rows_at, rows_between
-from bayes_engine.table.header import COMMENT, TableLocation, is_typed, is_value, locate, second_table
+from bayes_engine.table.header import COMMENT, TableLocation, is_typed, is_value, locate
+from bayes_engine.table.next_table import second_table
 from bayes_engine.table.notes import KEEP, Note, lines_of, note, offer
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 from bayes_engine.table.tokenize import ALIGNED
@@ -259,7 +260,7 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     end = _above_footer(grid, first, last, usual)
     if end < last:
         end = _filled_end(grid, first, end)
-    first, end = without_totals(grid, first, end, usual, notes)
+    first, end, subtotals = without_totals(grid, first, end, usual, notes)
     if end < last:
         line = int(grid.lines[end])
         notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
@@ -268,6 +269,8 @@ def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
         if last < end:
             notes.append(note("empty rows at the end that are left out: {n}", n=end - last).offering(KEEP))
     data = grid.part(first, last)
+    if len(subtotals):
+        data = data.kept(~np.isin(np.arange(first, last), subtotals))
     if place.header is None:
         return data
     names = row_at(grid, place.header)

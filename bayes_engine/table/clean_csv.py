@@ -403,6 +403,11 @@ def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.S
         ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name in missing
                 if name not in others and len(x := frame[name].to_numpy())}  # fmt: skip
         others |= {name for name, (low, high) in ends.items() if low <= -_MOST or high >= _MOST}  # may be no quantity
+        others |= {
+            name
+            for name in ends
+            if name not in form.pointed and frame[name].dtype.kind == "f" and (frame[name].to_numpy() % 1 > 0).any()
+        }  # whose points may separate thousands
         few = [name for name, kind in words.items() if kind == "category"]
         others |= {name for name in few if not all(isinstance(c, str) for c in frame[name].cat.categories)}
         if not others:

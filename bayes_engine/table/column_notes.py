@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.language import Listing, Message
+from bayes_engine.table.annotations import Annotated
 from bayes_engine.table.dates import (
     DATE,
     DAY_NAME,
@@ -32,15 +33,13 @@ from bayes_engine.table.numbers import (
     Mark,
     ParsedNumbers,
     is_number,
-    known_unit,
     pointed,
     precision_loss,
-    scaled,
     version_among,
-    word_behind,
 )
 from bayes_engine.table.sentinels import among_others, sentinels, surely_unknown
 from bayes_engine.table.spellings import INVISIBLE
+from bayes_engine.table.units import known_unit, scaled, word_behind
 
 _NAMED = 5
 """How many columns a note about the whole table names."""
@@ -56,7 +55,14 @@ def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, positi
     notes = []
     written, value = numbers.example, f"{numbers.reads:.15g}"
     if numbers.mark == "," or decimal == ",":
-        if "," in written or "." in written:
+        pointed_alone = "," not in written and decimal is None
+        if pointed_alone and "." in written:
+            notes.append(note("column '{column}': points separate thousands ('{example}' is read as {value})",
+                              "info" if written.count(".") > 1 else "warning", column=name, example=written,
+                              value=value)
+                         .offering(offer("The decimal mark is a point", "decimal", "."),
+                                   as_text(position)))  # fmt: skip
+        elif "," in written or "." in written:
             grouped = re.search(r"\.\d{3},", written) is not None
             notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value}), and "
                               "points separate thousands" if grouped else
@@ -122,6 +128,32 @@ def suffix_notes(name: str, cells: Sequence[str], values: NDArray[np.float64]) -
     of_suffix = ((cell, value) for cell, value in zip(cells, values.tolist(), strict=True) if scaled(cell)[1] != 1.0)
     return [note("column '{column}': numbers are multiplied by their suffixes ('{example}' is read as {value})",
                  column=name, example=cell, value=f"{value:.15g}") for cell, value in islice(of_suffix, 1)]  # fmt: skip
+
+
+def annotation_notes(name: str, read: Annotated, position: int) -> list[Note]:
+    """What stood beside a column's numbers and is no part of them now; of words among them `missing_notes` tells.
+
+    >>> from bayes_engine.table.annotations import annotated_numbers
+    >>> [str(n.message) for n in annotation_notes("x", annotated_numbers({"5*": 1, "6": 1}), 0)]
+    ["column 'x': marks behind its numbers, as footnotes and flags have them, are left out ('*'): '5*' is read as 5"]
+    """
+    params = {"column": name, "example": read.example[:40], "value": f"{read.reads:.15g}"}
+    if read.beside == "words":
+        return []
+    if read.beside == "multiplier":
+        remark = note("column '{column}': numbers are multiplied by their suffixes ('{example}' is read as {value})",
+                      "warning", **params)  # fmt: skip
+    elif read.beside == "error":
+        remark = note("column '{column}': the errors behind ± are left out ('{example}' is read as {value})", "warning",
+                      **params)  # fmt: skip
+    elif read.beside == "shared":
+        remark = note("column '{column}': '{left}' stands behind every number, and is left out ('{example}' is read as "
+                      "{value})", "warning", left=read.left[0], **params)  # fmt: skip
+    else:
+        remark = note("column '{column}': marks behind its numbers, as footnotes and flags have them, are left out "
+                      "({marks}): '{example}' is read as {value}", "warning", marks=listed(read.left),
+                      **params)  # fmt: skip
+    return [remark.offering(as_text(position))]
 
 
 def infinite_note(name: str, position: int) -> Note:

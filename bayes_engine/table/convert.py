@@ -11,16 +11,18 @@ import importlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.progress import steps
+from bayes_engine.table.annotations import annotated_numbers, numbers_among
 from bayes_engine.table.column_notes import (
     also_missing,
     altered,
+    annotation_notes,
     code_notes,
     date_notes,
     day_notes,
@@ -51,19 +53,29 @@ from bayes_engine.table.numbers import (
     identifier_among,
     is_number,
     means_missing,
-    numbers_among,
-    numbers_with_unit,
     plain_numbers,
     pointed,
+    points_part_thousands,
     telephone_among,
+)
+from bayes_engine.table.spelled_cells import (
+    Spellings,
+    absent_among,
+    counts_of,
+    per_row,
+    spellings_of,
+    spread,
+    without_spaces,
 )
 from bayes_engine.table.spellings import INVISIBLE
 from bayes_engine.table.text_notes import spelling_notes
+from bayes_engine.table.units import numbers_with_unit
 
 ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
 """What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""
 
 _DOUBTFUL = ("NA", "N/A", "n/a", "None", "null", *sorted(SIGNS))
+_OF_PYTHON = frozenset(("nan", "NaT", "<NA>"))
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _LONG = 5000
 """Rows from which on a column is first looked at as a whole, by Arrow."""
@@ -89,15 +101,6 @@ class ConvertedTable(NamedTuple):
     notes: list[Note]
     mark: Mark
     distinct: dict[str, list[str]]
-
-
-class Spellings(NamedTuple):
-    """A column of text, (n,) the codes of its cells, and what they spell, as it stands and without spaces around."""
-
-    column: pd.Series
-    codes: NDArray[np.integer]
-    spelled: list[str]
-    bare: list[str]
 
 
 def convert(
@@ -171,7 +174,7 @@ def convert_column(
         and (fast := _fast_numbers(column)) is not None
     ):
         return fast._replace(notes=tuple(day_notes(name, fast.values.to_numpy(), position)))
-    codes, spelled = _spellings(column)
+    codes, spelled = spellings_of(column)
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
             np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
@@ -190,7 +193,7 @@ def convert_column(
     if missing is None and read_as != "number" and any(map(no_day, bare)):
         known = [k and not no_day(b) for b, k in zip(bare, known, strict=True)]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
-    absent = _absent(bare, known, codes)
+    absent = absent_among(bare, known, codes)
     words = {b for b in bare if b not in ALWAYS_MISSING} if missing is None and not rest else set()
     if len(words) > 1 or any(re.search(r"[^\W_]", word) for word in words - MISSING_AMONG_NUMBERS):
         return _text(texts, missing, position)  # None and NA side by side are names of something
@@ -199,7 +202,7 @@ def convert_column(
     if read_as == "number":
         return _chosen_numbers(column, codes, bare, known, decimal, absent, position)
     identifier = identifier_among(rest)
-    phone = None if identifier else telephone_among(rest, _counts(codes, len(bare))[known])
+    phone = None if identifier else telephone_among(rest, counts_of(codes, len(bare))[known])
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
@@ -208,24 +211,40 @@ def convert_column(
             or dressed_numbers(rest, decimal, both=both)
             or numbers_with_unit(rest, decimal, both=both, alone=not both)
         )
+    if numbers is not None and decimal is None and numbers.mark is None and points_part_thousands(rest):
+        numbers = dressed_numbers(rest, ",")
     codes_alone = numbers is not None and len(rest) > 1 and all(map(CODE.fullmatch, rest))
     if codes_alone:  # no program writes all numbers of a column as 1E5
         numbers = None
     if numbers is None:
-        rows = _spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
+        rows = spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", rows)
         if isinstance(when, Dates):
-            times = pd.Series(_per_row(when.values, known, codes), index=column.index)
+            times = pd.Series(per_row(when.values, known, codes), index=column.index)
             return ConvertedColumn(times, tuple(date_notes(name, when, position)), absent)
         if read_as != "auto":
             text = _text(texts, missing, position, plainly=True)
             return text._replace(notes=(no_dates_note(name, rest, when, by_rule(position)),))
+        free = identifier is None and phone is None and not codes_alone and when is None
+        rows_of_each = dict(zip(rest, counts_of(codes, len(bare))[known].tolist(), strict=True)) if free else {}
+        beside = annotated_numbers(rows_of_each, decimal, words=both and missing is None) if free else None
+        if beside is not None and (missing is None or not any(map(is_number, missing))):
+            known = [k and b not in beside.gone for b, k in zip(bare, known, strict=True)]
+            absent = absent_among(bare, known, codes)
+            values = per_row(beside.numbers.values, known, codes) + 0.0
+            notes = (*annotation_notes(name, beside, position), *number_notes(name, beside.numbers, decimal, position),
+                     *day_notes(name, values, position))  # fmt: skip
+            whole = beside.numbers.whole and not absent
+            return ConvertedColumn(
+                pd.Series(values.astype(np.int64) if whole else values, index=column.index), notes, absent,
+                beside.numbers.mark, beside.doubtful,
+            )  # fmt: skip
         text = _text(
             texts, missing, position, identifier=identifier, phone=phone, code=rest[0] if codes_alone else None
         )
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
-    values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
+    values = per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
     for token, n in _absent_by_value(values, missing or ()).items():
         absent[token] = absent.get(token, 0) + n
     if numbers.whole and not absent:
@@ -236,7 +255,7 @@ def convert_column(
     if numbers.commas:
         with_comma = np.zeros(len(rest), dtype=bool)
         with_comma[list(numbers.commas)] = True
-        n = int(with_comma[_spread(codes, known)].sum())
+        n = int(with_comma[spread(codes, known)].sum())
         own_notes = [mixed_note(name, rest, numbers.commas, n, position)]
     else:
         own_notes = number_notes(name, numbers, decimal, position)
@@ -300,74 +319,6 @@ def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
                   {"": int(missing.sum())} if missing.any() else {}, "." if dotted else None)  # fmt: skip
 
 
-_AT_ONCE = 1 << 15
-"""So many cells are looked at together, where an array for all of them would be eight times as large as their codes."""
-
-
-def _spellings(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
-    """(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
-    own = column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else None
-    if own is None or not len(own) or own.min() < 0:
-        codes, levels = pd.factorize(column)
-        return codes, np.asarray(levels, dtype=object).tolist()
-    categories = column.cat.categories
-    first, n = np.full(len(categories), len(own)), len(own)
-    for start in range(0, n, _AT_ONCE):
-        block = own[start : start + _AT_ONCE]
-        met = np.full(len(categories), n)
-        met[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)  # the last that is assigned stays
-        np.minimum(first, met, out=first)
-        if first.max() < n:
-            break
-    order = np.argsort(first, kind="stable")[: int((first < n).sum())]
-    place = np.zeros(len(categories), dtype=own.dtype)
-    place[order] = np.arange(len(order))
-    return _mapped(place, own), categories[order].astype(object).tolist()
-
-
-def _mapped(table: NDArray[np.integer], codes: NDArray[np.integer]) -> NDArray[np.integer]:
-    """(n,) table[codes]."""
-    if codes.dtype == np.int8 == table.dtype:
-        by_byte = bytes(table.tolist()).ljust(256, b"\0")
-        return np.frombuffer(codes.tobytes().translate(by_byte), dtype=np.int8)
-    out = np.empty(len(codes), dtype=table.dtype)
-    for start in range(0, len(codes), _AT_ONCE):
-        out[start : start + _AT_ONCE] = table[codes[start : start + _AT_ONCE]]
-    return out
-
-
-def _counts(codes: NDArray[np.integer], n: int) -> NDArray[np.intp]:
-    """(n,) how many cells have each code."""
-    counts = np.zeros(n, dtype=np.intp)
-    for start in range(0, len(codes), max(_AT_ONCE, n)):
-        counts += np.bincount(codes[start : start + max(_AT_ONCE, n)], minlength=n)
-    return counts
-
-
-def _per_row(values: NDArray[Any], known: list[bool], codes: NDArray[np.integer]) -> NDArray[Any]:
-    """Values of the known spellings → one for every cell, NaN (or NaT) where it is missing."""
-    per_level = np.full(len(known), "NaT" if values.dtype.kind == "M" else np.nan, dtype=values.dtype)
-    per_level[np.array(known)] = values
-    per_row: NDArray[Any] = per_level[codes]
-    return per_row
-
-
-def _spread(codes: NDArray[np.integer], known: list[bool]) -> NDArray[np.intp]:
-    """For every cell that is not missing, the position of its spelling among the known ones."""
-    place: NDArray[np.intp] = np.cumsum(known) - 1
-    return np.asarray(place[codes[np.array(known)[codes]]])
-
-
-def _absent(bare: list[str], known: list[bool], codes: NDArray[np.integer]) -> dict[str, int]:
-    """How many cells hold each of the spellings that are not known, but mean missing."""
-    matches = [(i, b) for i, (b, there) in enumerate(zip(bare, known, strict=True)) if not there]
-    counts = _counts(codes, len(bare)) if matches else ()
-    absent: dict[str, int] = {}
-    for i, token in matches:
-        absent[token] = absent.get(token, 0) + int(counts[i])
-    return absent
-
-
 def _absent_by_value(values: NDArray[np.float64], tokens: Sequence[str]) -> dict[str, int]:
     """How many numbers are equal to one of the tokens, however they are written; they are made missing."""
     absent: dict[str, int] = {}
@@ -386,7 +337,7 @@ def _chosen_numbers(
     name = str(column.name)
     rest = [b for b, k in zip(bare, known, strict=True) if k]
     read, mark, left = numbers_among(rest, decimal)
-    values = _per_row(read, known, codes) + 0.0
+    values = per_row(read, known, codes) + 0.0
     lost = [cell for cell, value in zip(rest, read, strict=True) if np.isnan(value)]
     if lost:
         n = int(np.isnan(values).sum()) - sum(absent.values())
@@ -414,9 +365,9 @@ def _text(
     anywhere are taken out."""
     name, notes = str(texts.column.name), list[Note]()
     written = not isinstance(texts.column.dtype, pd.CategoricalDtype)  # whether the column holds what is spelled
-    if not plainly and (stripped := _without_spaces(texts)) is not None:
+    if not plainly and (stripped := without_spaces(texts)) is not None:
         padded = np.array([s != b for s, b in zip(texts.spelled, texts.bare, strict=True)])
-        n, one = int(_counts(texts.codes, len(padded))[padded].sum()), texts.spelled[int(padded.argmax())]
+        n, one = int(counts_of(texts.codes, len(padded))[padded].sum()), texts.spelled[int(padded.argmax())]
         notes.append(note("column '{column}': the spaces around {n} cells are left out: '{example}' is '{value}'",
                           "warning", column=name, n=n, example=one[:40], value=one.strip()[:40])
                      .offering(as_text(position)))  # fmt: skip
@@ -424,7 +375,7 @@ def _text(
     column, codes, spelled, bare = texts
     by_rule = MISSING_AS_TEXT if plainly else ALWAYS_MISSING
     tokens = by_rule if missing is None else frozenset(("", *missing))
-    absent = _absent(bare, [b not in tokens for b in bare], codes)
+    absent = absent_among(bare, [b not in tokens for b in bare], codes)
     kept = sorted({b for b in bare if b not in tokens})
     if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):
         spelled, written = bare, False  # the cells are padded, as between the bars of a drawn table
@@ -464,7 +415,7 @@ def _text(
                      .offering(as_numbers(position)))  # fmt: skip
     else:
         times = dict.fromkeys(kept, 0)
-        for b, n in zip(bare, _counts(codes, len(bare)).tolist(), strict=True):
+        for b, n in zip(bare, counts_of(codes, len(bare)).tolist(), strict=True):
             if b in times:
                 times[b] += n
         notes += spelling_notes(name, spelled, bare, times, position)
@@ -472,22 +423,13 @@ def _text(
     return ConvertedColumn(values, tuple(notes), absent, distinct=distinct)
 
 
-def _without_spaces(texts: Spellings) -> Spellings | None:
-    """The same without the spaces around cells, where levels differ in nothing else; None where none do, or where
-    hardly a cell comes twice, as in texts."""
-    different = len(set(texts.bare))
-    if different == len(texts.spelled) or 2 * different > len(texts.codes):
-        return None
-    place = {b: i for i, b in enumerate(dict.fromkeys(texts.bare))}
-    codes = _mapped(np.array([place[b] for b in texts.bare], dtype=texts.codes.dtype), texts.codes)
-    return Spellings(texts.column, codes, list(place), list(place))
-
-
 def _words_without_signs(columns: Mapping[str, ConvertedColumn], types: Mapping[int, ReadAs]
                          ) -> dict[str, ConvertedColumn]:  # fmt: skip
     """The columns of words in which a sign stands for nothing that means missing among the numbers or dates of the same
-    table: it means so there too, beside two words and more, none of which is a sign (+ and − are a pair)."""
-    signs = SIGNS & {token for column in columns.values() if column.distinct is None for token in column.absent}
+    table: it means so there too, beside two words and more, none of which is a sign (+ and − are a pair). So does None
+    where Python has written nan or NaT among the others."""
+    taken = {token for column in columns.values() if column.distinct is None for token in column.absent}
+    signs = (SIGNS & taken) | ({"None"} if taken & _OF_PYTHON else set())
     found = dict[str, ConvertedColumn]()
     for position, (name, column) in enumerate(columns.items()):
         marks = [cell for cell in column.distinct or () if cell.strip() in signs]
@@ -496,9 +438,9 @@ def _words_without_signs(columns: Mapping[str, ConvertedColumn], types: Mapping[
         if not (marks and worded and types.get(position, "auto") == "auto"):
             continue
         texts = pd.Series(column.values.to_numpy(dtype=object, na_value=""), column.values.index, name=name)
-        taken = Counter(texts[texts.isin(marks)].str.strip())
+        gone = Counter(texts[texts.isin(marks)].str.strip())
         again = convert_column(texts.mask(texts.isin(marks), ""), position=position)
-        found[name] = again._replace(absent={**column.absent, **taken})
+        found[name] = again._replace(absent={**column.absent, **gone})
     return found
 
 

@@ -73,9 +73,13 @@ _CTIME = re.compile(
 )
 """A time as C and Unix write it, the year last: Fri Mar  1 10:20:30 2024."""
 _FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED, _BASIC)
-DATE = re.compile("|".join(
-    re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in (*_FORMS, _CTIME)
-))  # fmt: skip
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "民國": 1911, "民国": 1911, "中華民國": 1911}
+"""The year before the first of each era in which Japan and Taiwan count."""
+_ERA = re.compile(rf"({'|'.join(_ERAS)})(元|\d{{1,3}})(?=年\d{{1,2}}月\d{{1,2}}日)")
+DATE = re.compile("|".join((
+    *(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in (*_FORMS, _CTIME)),
+    rf"(?:{'|'.join(_ERAS)})(?:元|\d{{1,3}})年\d{{1,2}}月\d{{1,2}}日",
+)))  # fmt: skip
 """What looks like a date."""
 _COMPACT = re.compile(r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})" + _TIME)
 """A date only where a person says so: 20240105 may be a number."""
@@ -136,6 +140,10 @@ def dates(
         usual = [f"{m['d']} {m['name']} {m['y']} {m['time']}" for m in ordered if m]
         read = dates(usual, month_first, rows)
         return read._replace(example=cells[usual.index(read.example)]) if isinstance(read, Dates) else read
+    if plain and _ERA.match(plain[0]):
+        western = [_ERA.sub(_year_of_era, cell) for cell in plain]
+        read = dates(western, month_first, rows)
+        return read._replace(example=cells[western.index(read.example)]) if isinstance(read, Dates) else read
     if plain and _BUDDHIST.search(plain[0]) and (western := _western(plain)):
         read = dates(western, month_first, rows)
         return read._replace(example=cells[western.index(read.example)], era=True) if isinstance(read, Dates) else read
@@ -166,6 +174,10 @@ def dates(
         return read
     values = read.values + np.timedelta64(_offset(zone), "m")  # one zone throughout: what the clock there showed
     return read._replace(values=values, reads=_shown(values[cells.index(read.example)]), zone=False, kept=zone)
+
+
+def _year_of_era(match: re.Match[str]) -> str:
+    return str(_ERAS[match[1]] + (1 if match[2] == "元" else int(match[2])))
 
 
 _BUDDHIST = re.compile(r"(?<![0-9])2(?:4[5-9]|5[0-9]|6[0-2])[0-9](?![0-9])")

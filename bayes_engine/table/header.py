@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayes_engine.table.dates import DATE
-from bayes_engine.table.grid import Records, at_once, row_at, rows_at
+from bayes_engine.table.grid import Records, at_once, row_at
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, are_plain, is_number, means_missing, pointed
 
 COMMENT = ("#", "%", "//", "!")
@@ -83,22 +83,26 @@ def locate(grid: Records) -> TableLocation:
         first = _below_units(head, k + lines, usual)
         place = TableLocation(k + lines - 1, first, tuple(range(k + lines, first)), over=tuple(range(k, k + lines - 1)))
         return _with_names_above(place, grid, head, usual)
-    votes = _votes(head[k], below, usual)
-    above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
+    votes = votes_for(head[k], below, usual)
+    above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and are_names(head[i])), None)
     if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
         apart = head[above][0].strip() == "#"  # a sign of a comment that is a cell of its own
         header: int | None = above if not _comment(head[above]) or widths[above] in (usual, usual + apart) else None
     elif above is None and votes < 0 and _lone_name(grid, head[:k], usual):
         return TableLocation(k - 1, k, lone=True)
     else:
-        header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
+        header = k if votes > 0 or (votes == 0 and are_names(head[k])) else None
     if header is None:
         return TableLocation(None, k)
     names = [cell.strip() for cell in head[header][:usual]]
     over: tuple[int, ...] = ()
     if (not all(names) or len(set(names)) < len(names)) and header + 2 < len(head):
         nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
-        if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
+        if (
+            all(cell.strip() for cell in nearer[:usual])
+            and are_names(nearer)
+            and votes_for(nearer, below[1:], usual) > 0
+        ):
             over = (header,)
             header += 1
     first = _below_units(head, header + 1, usual)
@@ -116,7 +120,7 @@ def _told_above(grid: Records, top: Sequence[Sequence[str]], usual: int) -> int 
     """The position of the comment above the rows that says which names the columns have; None where none does."""
     for i in range(len(top) - 1, -1, -1):
         names = _told(top[i][: grid.widths[i]])
-        if len(names) == usual and all(map(str.strip, names)) and _names(names):
+        if len(names) == usual and all(map(str.strip, names)) and are_names(names):
             return i
     return None
 
@@ -174,7 +178,7 @@ def _below_labels(head: Sequence[Sequence[str]], first: int, usual: int) -> int:
 
 def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequence[str]], usual: int) -> TableLocation:
     """The same with the rows right above the names whose names stand over several columns each, where the names are
-    not all there or not all different without them; with none where they are."""
+    not all there or not all different without them, or one of them stands in both; else with none."""
     assert place.header is not None
     over = list(place.over if len(place.over) > 1 else ())
     begin = place.header - len(over)
@@ -184,7 +188,8 @@ def _with_names_above(place: TableLocation, grid: Records, head: Sequence[Sequen
         filled = sum(map(bool, upper))
         unlike = len(set(map(str.strip, names))) == len(names) and all(map(str.strip, names))
         apart = grid.lines[i + 1] - grid.lines[i] > 1 or _comment(head[i])
-        if unlike or apart or filled < 2 or len(head[i]) < usual or not any(
+        again = any(a and a == name.strip() for a, name in zip(upper, names, strict=False))  # one cell over two rows
+        if (unlike and not again) or apart or filled < 2 or len(head[i]) < usual or not any(
             a and not b for a, b in pairwise([*upper, ""])
         ):  # fmt: skip
             break
@@ -268,60 +273,8 @@ def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:
         return False
     cell = max(top[-1], key=len).strip()
     others = [row for row, width in zip(top[:-1], grid.widths, strict=False) if width == usual and not _comment(row)]
-    return (grid.widths[len(top) - 1] == usual > 1 and not others and _names(top[-1]) and not _comment(top[-1])
+    return (grid.widths[len(top) - 1] == usual > 1 and not others and are_names(top[-1]) and not _comment(top[-1])
             and len(cell.split()) <= 3)  # fmt: skip
-
-
-def second_table(grid: Records) -> int | None:
-    """The position of the record with which another table begins: one that repeats most of the first one's names in a
-    row of another width, or names that follow an empty line, or a title behind one below a longer table, above columns
-    of values that agree with them in width.
-
-    >>> from bayes_engine.table.tokenize import Dialect, tokenize
-    >>> second_table(tokenize("a,b\\n1,2\\n3,4\\n\\nsize,city,n\\n1,Oslo,2\\n3,Rome,4\\n5,Bonn,6\\n", Dialect()))
-    3
-    """
-    n = len(grid.widths)
-    wide = ((i, row_at(grid, i)) for i in range(min(n, 20)) if grid.widths[i] > 1)
-    start, names = next(((i, row) for i, row in wide if _names(row)), (n, []))
-    if start == n:
-        return None
-    width = int(grid.widths[start])
-    again = np.flatnonzero(grid.first.eq(names[0]).to_numpy(dtype=bool) & (grid.widths != width))
-    after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
-    titles = [i for i, row in rows_at(grid, after_gap[:100]) if sum(map(bool, map(str.strip, row))) == 1]
-    under_title = [i + 1 for i in titles if n < 4 * i and i + 1 < n and grid.lines[i + 1] - grid.lines[i] == 1]
-    candidates = np.union1d(again, [*after_gap[:100], *under_title]).astype(np.intp)
-    for i, row in rows_at(
-        grid, candidates[(candidates >= start + 2) & (candidates <= n - 2) & (grid.widths[candidates] > 1)]
-    ):
-        pairs = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
-        if (
-            grid.widths[i] != width
-            and len(pairs) > 1
-            and 2 * sum(a == b for a, b in pairs) > max(len(pairs), width - 1)
-        ):
-            return i
-        padded = len(row) == width and not row[-1].strip()  # all rows of a spreadsheet are as wide as the widest
-        if padded:
-            row = row[: max((j for j, cell in enumerate(row, 1) if cell.strip()), default=0)]
-        repeated = row == (names[: len(row)] if padded and not any(map(str.strip, names[len(row) :])) else names)
-        if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or repeated:
-            continue
-        below_it = grid.part(i + 1, i + 200)
-        fits = below_it.reach() <= len(row) if padded else below_it.widths == len(row)
-        if (_after_empty_line(grid, i) or i in under_title) and fits.all():
-            below = [r[: len(row)] for r in grid.rows(i + 1, i + 200)]
-            votes = _votes(row, below, len(row))
-            if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
-                return i
-    return None
-
-
-def _after_empty_line(grid: Records, i: int) -> bool:
-    """Whether an empty line stands above a record, rather than one whose cells hold ends of lines."""
-    above = row_at(grid, i - 1)
-    return bool(grid.lines[i] - grid.lines[i - 1] > 1 + sum(len(cell.splitlines()) - 1 for cell in above if cell))
 
 
 def _comment(row: Sequence[str]) -> bool:
@@ -333,7 +286,7 @@ def is_value(cell: str) -> bool:
     return is_number(cell) or DATE.fullmatch(cell.strip()) is not None
 
 
-def _names(row: Sequence[str]) -> bool:
+def are_names(row: Sequence[str]) -> bool:
     """True where a row could be names: some text, no value, nothing twice."""
     cells = [cell.strip() for cell in row if cell.strip()]
     return bool(cells) and not any(map(is_value, cells)) and len(set(cells)) == len(cells)
@@ -348,7 +301,7 @@ def is_typed(column: Sequence[str]) -> bool:
     return bool(known) and sum(n for cell, n in known.items() if is_value(cell)) >= 0.8 * sum(known.values())
 
 
-def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:
+def votes_for(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:
     """> 0 where `row` differs in kind from the columns below it, < 0 where it is like them."""
     if not below:
         return 0.0

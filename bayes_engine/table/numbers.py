@@ -2,21 +2,20 @@
 one decimal mark that it is told; it guesses none and says nothing of lost digits.
 
 Decimal marks, thousands separators, signs, per cent and currencies are read by rules that do not depend on the
-machine's locale. Where a cell may be read in two ways (1,234) the other cells of its column decide; what nothing
-decides, what looks like an identifier and what a float64 loses is found out here, and said by others.
+machine's locale; what else stands beside a number is read in `units` and `annotations`. Where a cell may be read in two
+ways (1,234) the other cells of its column decide; what nothing decides, what looks like an identifier and what a
+float64 loses is found out here, and said by others.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.table.dates import is_month_name
 from bayes_engine.table.spellings import ascii_digits
 
 Mark = Literal[".", ","]
@@ -83,15 +82,16 @@ _STYLE: dict[Mark, re.Pattern[str]] = {
         rf"[1-9]\d{{0,2}}(?:(?:\.\d{{3}})++|(?:{_GROUP}\d{{3}})++)(?:,\d*+)?|(?:\d++(?:,\d*+)?|,\d++){_EXPONENT}"
     ),
 }
-_MONEY = (
+MONEY = (
     r"(?:R|US|A|C|HK|NT|S)?\$|[€£¥￥₹₽₩₺₫฿₴₪₦₱₲₡₸₾]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|BRL|CAD|AUD|PLN|CZK|"
     r"TRY|KRW|HKD|TWD|SGD|NZD|MXN|ZAR|RUB|HUF|RON|BGN|RSD|UAH|ILS|AED|SAR|EGP|THB|IDR|MYR|PHP|VND|COP|CLP|ARS|"
     r"[kK]r\.?|zł|Kč|Ft|lei|S?Fr\.|R[sp]\.?|руб\.?|грн|лв\.?|円|원"
 )
+"""Currencies, as they stand before or behind a number."""
 _DRESSED = re.compile(
-    rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{_MONEY})?\s*+(?P<sign2>[+-])?\s*+(?P<open2>\()?\s*+"
+    rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{MONEY})?\s*+(?P<sign2>[+-])?\s*+(?P<open2>\()?\s*+"
     rf"(?P<body>[\d.,]++(?:[eE+'’ \u00a0\u202f\u2009-]++[\d.,]++)*+)\s*+(?P<sign3>-)?\s*+"
-    rf"(?P<after>[%％元]|{_MONEY})?\s*+(?P<close>\))?"
+    rf"(?P<after>[%％元]|{MONEY})?\s*+(?P<close>\))?"
 )
 _UNIFORM = str.maketrans("−﹣－–‐‑．，٫٬٪", "------.,.,%")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -105,41 +105,6 @@ MONTH_NUMBER = re.compile(r"(?:0?[1-9]|1[0-2])\.(?:19|20)[0-9]{2}")
 """A number as the months of a year are written: 03.2024."""
 PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")
 """A telephone number with its country (E.164: at most 15 digits), or a large number that shows its sign."""
-_TAIL = re.compile(r"[^\W\d_]{1,8}\.?\Z")
-_SUFFIXES = {
-    **dict.fromkeys(("k", "K", "Tsd", "tsd", "тыс", "千", "thousand"), 1e3), **dict.fromkeys(("万", "萬"), 1e4),
-    **dict.fromkeys(("M", "mn", "mln", "Mio", "mio", "млн", "million"), 1e6), **dict.fromkeys(("亿", "億"), 1e8),
-    **dict.fromkeys(("B", "bn", "Mrd", "mrd", "млрд", "billion"), 1e9), "lakh": 1e5, "crore": 1e7,
-}  # fmt: skip
-"""What people write behind a number that it is to be multiplied by."""
-_LIMITS = frozenset("<>≤≥＜＞")
-_INEXACT = re.compile(r"(?:[~≈∼±]|\+/-|ca\.?|approx\.?|about) ?([^±~]++)|([^±+]++)(?:±|\+/-)[^±]++", re.IGNORECASE)
-"""A number that is about so much, or that an error follows; or the error alone."""
-UNITS = frozenset((
-    "nm", "µm", "μm", "um", "mm", "cm", "dm", "km", "in", "ft", "yd", "mi", "mm²", "cm²", "m²", "km²", "mm2", "cm2",
-    "m2", "km2", "㎡", "ha", "sqm", "sqft", "ft²", "ft2", "mm³", "cm³", "dm³", "m³", "mm3", "cm3", "dm3", "m3", "cc",
-    "µl", "μl", "µL", "μL", "ml", "mL", "cl", "cL", "dl", "dL", "hl", "gal", "ng", "µg", "μg", "ug", "mg", "kg", "lb",
-    "lbs", "oz", "ns", "µs", "μs", "ms", "sec", "min", "hr", "hrs", "°", "°C", "°F", "℃", "℉", "º", "ºC", "km/h",
-    "kmh", "kph", "mph", "m/s", "kn", "kt", "kN", "Nm", "Pa", "hPa", "kPa", "MPa", "bar", "mbar", "psi", "mmHg", "kJ",
-    "MJ", "kcal", "cal", "Wh", "kWh", "MWh", "GWh", "mW", "kW", "MW", "GW", "hp", "PS", "mV", "kV", "mA", "mAh", "Ah",
-    "Ω", "kΩ", "MΩ", "Hz", "kHz", "MHz", "GHz", "rpm", "bpm", "dB", "dBA", "dBm", "lx", "lux", "lm", "cd", "kB", "KB",
-    "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "Mbps", "Gbps", "Mbit/s", "Gbit/s", "dpi", "px", "g/l", "g/L",
-    "g/dl", "g/dL", "mg/l", "mg/L", "mg/dl", "mg/dL", "µg/l", "µg/L", "μg/l", "μg/L", "ug/L", "ng/ml", "ng/mL",
-    "pg/ml", "pg/mL", "mg/kg", "µg/kg", "mol", "mmol", "mol/l", "mol/L", "mmol/l", "mmol/L", "µmol/l", "µmol/L",
-    "μmol/L", "mEq/L", "U/l", "U/L", "IU/l", "IU/L", "mIU/L", "ppm", "ppb", "‰", "µg/m³", "μg/m³", "µg/m3", "ug/m3",
-    "mg/m³", "mg/m3", "kg/m²", "kg/m2", "kg/m³", "kg/m3", "g/cm³", "g/cm3", "g/km", "kWh/m²", "mpg", "l/100km",
-    "L/100km", "公斤", "千克", "克", "斤", "吨", "毫米", "厘米", "米", "公里", "千米", "平方米", "平米", "毫升", "升",
-    "岁", "分钟", "小时", "摄氏度",
-))  # fmt: skip
-"""The units that are known, as they are written behind a number."""
-_APART = frozenset(["m", "g", "t", "l", "L", "s", "h", "d", "V", "J"])
-"""Units that are known behind a blank alone: 12m, 5s and 320d may be names."""
-_FLAG = re.compile(
-    r"[ \u00a0]?+(?:[*†‡§¶#^]{1,3}|\((?:[A-Za-z]{1,3}|[0-9]{1,2}|\*)\)|\[(?:[A-Za-z]{1,3}|[0-9]{1,2})\]"
-    r"|[¹²³⁴⁵⁶⁷⁸⁹]{1,2})\Z|(?:[ \u00a0]|(?<=[.,][0-9])|(?<=[.,][0-9]{2}))[A-Za-z]{1,2}\Z"
-)
-"""A mark behind a number: of a footnote, or a letter that flags it (7.7 L, 12.1 p)."""
-_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*+[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
 
 
 def means_missing(cell: str) -> bool:
@@ -202,6 +167,15 @@ def are_plain(cells: Sequence[str]) -> bool:
         and text.count("\n") == len(cells) - 1
         and max(map(len, cells)) <= LONGEST
     )
+
+
+def is_dressed(cell: str) -> bool:
+    """Whether a cell is digits with at most signs and a currency beside them, whatever its marks say.
+
+    >>> is_dressed("$1.234,5.6"), is_dressed("5 kg")
+    (True, False)
+    """
+    return _undressed(cell) is not None
 
 
 def _undressed(cell: str) -> re.Match[str] | None:
@@ -287,80 +261,36 @@ def dressed_numbers(cells: list[str], decimal: Mark | None, *, both: bool = Fals
                          () if fitting else tuple(i for i, own in enumerate(marks) if own == ","))  # fmt: skip
 
 
-def known_unit(cell: str) -> str:
-    """The known unit behind the last digit of a cell; "" where there is none.
-
-    >>> [known_unit(cell) for cell in ("1,5 kg", "163cm", "5 m", "12m", "12A", "kg", "3 m²", "17 m2", "5 km/h")]
-    ['kg', 'cm', 'm', '', '', '', 'm²', 'm2', 'km/h']
-    """
-    tail = _BEHIND.search(cell[-16:])
-    if tail is None:
-        return ""
-    unit = tail[2]
-    return unit if unit in UNITS or (unit in _APART and tail[1]) else ""
-
-
-def word_behind(cell: str) -> str:
-    """The word that stands apart behind a number, as one that counts or a unit does; "" where there is none, or one
-    that multiplies it, or names a month or half a day.
-
-    >>> [word_behind(cell) for cell in ("3 rooms", "31,9 psu", "5 Mio.", "3 May", "9 am", "3rd", "12 B", "of 3 rooms")]
-    ['rooms', 'psu', '', '', '', '', '', '']
-    """
-    tail = _WORD_BEHIND.search(cell[-24:])
-    if tail is None or is_number(cell) or scaled(cell)[1] != 1.0 or is_month_name(tail[1].rstrip(".")):
-        return ""
-    bare = cell[: -len(tail[0])]
-    return tail[1] if is_number(bare) and not tail[1].casefold().startswith(("am", "pm")) else ""
-
-
-_WORD_BEHIND = re.compile(r"(?<=[0-9.,])[ \u00a0\u2009\u202f]([^\W\d_]{2,14}\.?(?:/[^\W\d_]{1,8})?)\Z")
-_BEHIND = re.compile(r"(?<=[0-9])[.,]?+([ \u00a0\u2009\u202f]?+)([^\s0-9.,][^\s0-9]{0,7}(?:[23]|(?:/(?:100)?km))?)\Z")
-
-
-def numbers_with_unit(
-    cells: list[str], decimal: Mark | None, *, both: bool = False, alone: bool = False
-) -> ParsedNumbers | None:
-    """Numbers that all have the same known unit behind them, or the same word apart. None where not every cell is one.
-    One number throughout with a word behind it is a level, but where the column is known to hold numbers (`alone`).
-
-    >>> read = numbers_with_unit(["1,5 kg", "12 kg"], None)
-    >>> read.values.tolist(), read.mark, read.unit, numbers_with_unit(["5 kg", "3 lb"], None)
-    ([1.5, 12.0], ',', 'kg', None)
-    >>> numbers_with_unit(["3 rooms", "12 rooms"], None).values.tolist(), numbers_with_unit(["3 May", "12 May"], None)
-    ([3.0, 12.0], None)
-    """
-    unit = known_unit(cells[0])
-    if not unit or not all(known_unit(cell) == unit for cell in cells):
-        unit = word_behind(cells[0]) if alone or len(cells) > 1 else ""
-        if not unit or not all(word_behind(cell) == unit for cell in cells):
-            return None
-    bare = [cell.removesuffix(unit).rstrip() for cell in cells]
-    if identifier_among(bare) is not None:
-        return None
-    read = plain_numbers(bare) if decimal != "," else None
-    read = read or dressed_numbers(bare, decimal, both=both)
-    return None if read is None or read.unit else read._replace(unit=unit, example=cells[bare.index(read.example)])
-
-
-def unflagged(cell: str) -> tuple[str, str]:
-    """A cell without the mark of a footnote or the flag behind it, and that; nothing where it is no such mark.
-
-    >>> [unflagged(cell) for cell in ("27.9*", "47.5 (a)", "12.1 p", ": c", "12A", "5 kg")]
-    [('27.9', '*'), ('47.5', '(a)'), ('12.1', 'p'), (':', 'c'), ('12A', ''), ('5 kg', '')]
-    """
-    mark = _FLAG.search(cell[-9:])
-    if mark is None or mark[0].strip() in UNITS:
-        return cell, ""
-    return cell[: -len(mark[0])].strip(), mark[0].strip()
-
-
 def _mark_of(match: re.Match[str] | None) -> Mark | None:
     """The decimal mark that a number shows by itself, or a point where it has none; None where it may be either."""
     fitting: list[Mark] = [s for s in (".", ",") if match is None or _STYLE[s].fullmatch(match["body"])]
     if len(fitting) == 2 and match is not None and _value(match, ".") != _value(match, ","):
         return None
     return fitting[0] if fitting else None
+
+
+def points_part_thousands(cells: Sequence[str]) -> bool:
+    """Whether among numbers whose points may separate thousands (5.736, 8.310) whole ones show that they do: these are
+    larger than all others would be with decimals, and the others end in zeros, which a program that drops ".000" would
+    drop too.
+
+    >>> points_part_thousands(["5.736", "8.310", "835"]), points_part_thousands(["5.736", "8.310", "6"])
+    (True, False)
+    >>> points_part_thousands(["5.736", "8.315", "835"]), points_part_thousands(["5.73", "8.310", "835"])
+    (False, False)
+    """
+    bare = [cell.lstrip("+-") for cell in cells]
+    if not all(map(_BY_POINT.fullmatch, bare)):
+        return False
+    pointed_ones = [cell for cell in bare if cell.count(".") == 1]
+    whole = [int(cell) for cell in bare if "." not in cell and cell != "0"]
+    if not pointed_ones or not whole or not any(cell.endswith("0") for cell in pointed_ones):
+        return False
+    uneven = any(not cell.endswith("000") for cell in pointed_ones)
+    return uneven and min(whole) > max(map(float, pointed_ones))
+
+
+_BY_POINT = re.compile(r"0|[1-9]\d{0,2}(?:\.\d{3})*+")
 
 
 def mark_in_doubt(cell: str) -> bool:
@@ -377,56 +307,24 @@ def mark_in_doubt(cell: str) -> bool:
     )
 
 
-def is_limit(cell: str) -> bool:
-    """Whether a cell says of a number that it lies below or above another.
+def in_style(cells: Sequence[str], mark: Mark) -> NDArray[np.float64]:
+    """Cells as numbers with this decimal mark, NaN for what is none.
 
-    >>> [is_limit(cell) for cell in ("<0.5", "≥ 1,2", "> ", "5")]
-    [True, True, False, False]
+    >>> in_style(["1.5", "1,5 €", "many"], ",").tolist()
+    [nan, 1.5, nan]
     """
-    return cell[:1] in _LIMITS and is_number(cell[1:].removeprefix("="))
+    matches = [_undressed(cell) for cell in cells]
+    return np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in matches])
 
 
-def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.float64], Mark, list[str]]:
-    """The numbers among cells that are to be numbers, NaN for what is none, in the style that fits most of them; its
-    decimal mark; and what is left out beside the numbers.
+def signs_beside(cell: str) -> list[str]:
+    """The % and currency signs beside a number.
 
-    >>> values, mark, left = numbers_among(["1,5 cm", "20 cm"], None)
-    >>> values.tolist(), mark, left, numbers_among(["$3", "many", "5k"], ".")[0].tolist()
-    ([1.5, 20.0], ',', ['cm'], [3.0, nan, 5000.0])
+    >>> signs_beside("$5"), signs_beside("5 %"), signs_beside("5")
+    (['$'], ['%'], [])
     """
-    parts = [scaled(cell) for cell in cells]
-    unit = usual_unit([bare for bare, _ in parts])
-    matches = [_undressed(bare.removesuffix(unit).strip()) for bare, _ in parts]
-    flags = [("", "") if match else unflagged(bare) for match, (bare, _) in zip(matches, parts, strict=True)]
-    matches = [match or _undressed(bare) for match, (bare, _) in zip(matches, flags, strict=True)]
-    styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
-    mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in matches))
-    values = np.array([_value(m, mark) * by if m and _STYLE[mark].fullmatch(m["body"]) else np.nan
-                       for m, (_, by) in zip(matches, parts, strict=True)])  # fmt: skip
-    flagged = {flag for (_, flag), x in zip(flags, values.tolist(), strict=True) if x == x}
-    left = sorted({unit, *flagged, *(m[side] or "" for m in matches if m for side in ("before", "after"))} - {""})
-    return values, mark, left
-
-
-def scaled(cell: str) -> tuple[str, float]:
-    """A number without the suffix that multiplies it, and by what, or without what says that it is not exact; any other
-    cell as it is. A letter behind a blank is a unit: 300 K.
-
-    >>> scaled("5k"), scaled("1,2 Mio."), scaled("300 K"), scaled("thousand")
-    (('5', 1000.0), ('1,2', 1000000.0), ('300 K', 1.0), ('thousand', 1.0))
-    >>> scaled("~5"), scaled("3.2 ± 0.1"), scaled("± 0.5")
-    (('5', 1.0), ('3.2', 1.0), ('0.5', 1.0))
-    """
-    if inexact := _INEXACT.fullmatch(cell):
-        bare = (inexact[1] or inexact[2]).strip()
-        return (bare, 1.0) if is_number(bare) else (cell, 1.0)
-    tail = _TAIL.search(cell[-9:])
-    by = _SUFFIXES.get(tail[0].rstrip("."), 1.0) if tail else 1.0
-    if tail is None or by == 1.0:
-        return cell, 1.0
-    bare = cell[: -len(tail[0])]
-    apart = tail[0].isascii() and len(tail[0]) == 1 and bare[-1:].isspace()
-    return (cell, 1.0) if apart or not is_number(bare) else (bare.strip(), by)
+    match = _undressed(cell)
+    return [sign for side in ("before", "after") if match and (sign := match[side])]
 
 
 def pointed(cell: str) -> float | None:
@@ -499,27 +397,6 @@ def telephone_among(cells: list[str], times: NDArray[np.intp]) -> str | None:
         return None
     long = all(len(re.sub(r"\D", "", cell)) >= 7 and not re.search(r"[.,%eE]", cell) for cell in cells)
     return cells[int(is_phone.argmax())] if long or times[is_phone].sum() >= 0.9 * times.sum() else None
-
-
-def units_of(cells: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The cells that are a number with something behind it, taken apart.
-
-    >>> units_of(["12 cm", "13", "1.2 kg", "of 5 kg"])
-    {'12 cm': ('12', 'cm'), '1.2 kg': ('1.2', 'kg')}
-    """
-    apart = {cell: match[1] for cell in cells if (match := _WITH_UNIT.fullmatch(cell)) and not is_number(cell)}
-    bare = {cell: cell.removesuffix(unit).strip() for cell, unit in apart.items()}
-    return {cell: (bare[cell], unit) for cell, unit in apart.items() if is_number(bare[cell])}
-
-
-def usual_unit(cells: Sequence[str]) -> str:
-    """What stands behind most of the numbers that have something behind them.
-
-    >>> usual_unit(["12 cm", "13", "unknown", "5 cm", "5 kg"])
-    'cm'
-    """
-    units = Counter(match[1] for cell in cells if (match := _WITH_UNIT.fullmatch(cell)))
-    return units.most_common(1)[0][0] if units else ""
 
 
 def precision_loss(cell: str, value: float) -> Literal["", "flat", "infinite", "rounded"]:

@@ -8,12 +8,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.table.grid import check_size
-from bayes_engine.table.notes import Note, note
+from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.numbers import is_number, means_missing
 
 _LONGEST = 1 << 20
@@ -35,7 +35,8 @@ def as_delimited(text: bytes, notes: list[Note]) -> bytes:
     """
     start = text[:_FIRST].removeprefix(b"\xef\xbb\xbf").lstrip()
     if re.match(rb'(?:\[\s*+)?\{\s*+"', start):
-        return _of_json(text.decode().removeprefix("\ufeff"), notes) or text
+        written = text.decode().removeprefix("\ufeff")
+        return _of_json(written, notes) or _of_object(written, notes) or text
     if b"=" in start and (pairs := _pairs_by(start.decode(errors="ignore"))):
         return _of_pairs(text.decode(), pairs, notes) or text
     if start.startswith(b">") and (unquoted := _without_marks_of_mail(text, notes)):
@@ -94,6 +95,72 @@ def _of_json(text: str, notes: list[Note]) -> bytes | None:
 
     written = _written(rows)
     notes.append(note("the file holds records of JSON; they are read as the rows of a table, by the rules for text"))
+    return written
+
+
+_AT_ONCE = 8_000_000
+"""Characters of an object of JSON at most that is read as a whole: in memory it takes ten times as much."""
+
+
+def _of_object(text: str, notes: list[Note]) -> bytes | None:
+    """The text of a table that is one object of JSON: its columns by name, as lists or as pandas writes them (cells by
+    the index of their row); its names beside its rows; or flat records in an answer that holds one list of them. None
+    of any other object."""
+    try:
+        whole = _DECODER.decode(text.strip()) if len(text) <= _AT_ONCE else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(whole, dict) or not whole:
+        return None
+    names, rows = whole.get("columns"), whole.get("data")
+    if isinstance(names, list) and isinstance(rows, list) and whole.keys() <= {"columns", "index", "data"}:
+        named = [str(name) for name in names]
+        if len(set(named)) < len(named) or any(not isinstance(row, list) or len(row) != len(named) for row in rows):
+            return None
+        return _of_records([dict(zip(named, row, strict=True)) for row in rows], _indexed(whole.get("index")), notes)
+    columns = list(whole.values())
+    if all(isinstance(column, dict) for column in columns):
+        keys = list(columns[0])
+        if len(keys) > 1 and all(list(column) == keys for column in columns):
+            return _of_records(
+                [{name: column[key] for name, column in whole.items()} for key in keys], _indexed(keys), notes
+            )
+    lists_alike = all(isinstance(column, list) and len(column) == len(columns[0]) > 1 for column in columns)
+    if lists_alike and len(columns) > 1:
+        cells = zip(*columns, strict=True)
+        return _of_records([dict(zip(whole, row, strict=True)) for row in cells], [], notes)
+    lists = [value for value in columns if isinstance(value, list) and value and isinstance(value[0], dict)]
+    if len(lists) == 1 and len(lists[0]) > 1 and all(isinstance(record, dict) for record in lists[0]):
+        beside = [name for name, value in whole.items() if value is not lists[0]]
+        return _of_records(lists[0], [], notes, beside)
+    return None
+
+
+def _indexed(index: object) -> list[str]:
+    """The index of the rows, where it says more than how many there are."""
+    keys = [str(key) for key in index] if isinstance(index, list) else []
+    return [] if keys == [str(i) for i in range(len(keys))] else keys
+
+
+def _of_records(
+    records: list[dict[str, object]], index: list[str], notes: list[Note], beside: Sequence[str] = ()
+) -> bytes | None:
+    """The text of these records, with their index before them, where there is one."""
+    if any(isinstance(value, (dict, list)) for record in records for value in record.values()) and not beside:
+        return None
+    if index and (len(index) != len(records) or "index" in records[0]):
+        return None
+
+    def rows() -> Iterator[dict[str, str]]:
+        for k, record in enumerate(records):
+            own = {"index": index[k]} if index else {}
+            yield own | {name: _cell(name, value, k + 1) for name, value in record.items()}
+
+    written = _written(rows)
+    notes.append(note("the file holds a table as JSON; it is read by the rules for text"))
+    if beside:
+        notes.append(note("what stands beside the records in the JSON is left out: {names}", "warning",
+                          names=listed(beside)))  # fmt: skip
     return written
 
 

@@ -85,7 +85,7 @@ def read_table(
     max_bytes: int = MAX_BYTES,
 ) -> Reading:
     """The table in `source` (bytes, or the path of a file): delimited or space-aligned text, a spreadsheet, Parquet,
-    ARFF, flat records of JSON; or one of the text formats gzipped or alone in a zip archive.
+    ARFF, flat records or columns of JSON; or one of the text formats gzipped or alone in a zip archive.
 
     None means: find out. `delimiter` may also be "" (one column) or "aligned"; `quote` "" (no cell is quoted); `header`
     is a line counted from 1, or False for none; `missing` are the only tokens (besides the empty cell) that mean

@@ -18,11 +18,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
+from bayes_engine.table.annotations import bare_number
 from bayes_engine.table.column_notes import altered, suffix_notes
 from bayes_engine.table.convert import ConvertedColumn, convert_column
 from bayes_engine.table.notes import Note
-from bayes_engine.table.numbers import INFINITE, Mark, is_number, means_missing, pointed, scaled
+from bayes_engine.table.numbers import INFINITE, Mark, is_number, means_missing, pointed
 from bayes_engine.table.spellings import INVISIBLE
+from bayes_engine.table.units import multiplied
 
 
 class Style(NamedTuple):
@@ -168,7 +170,7 @@ def _spelled(column: pd.Series, tokens: Sequence[str] | None, *, suffixes: bool 
     readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b in bare], dtype=bool) & ~absent
     suffixed = dict[int, tuple[str, float]]()
     for i in np.flatnonzero(~readable & ~absent).tolist() if suffixes else ():
-        number, by = scaled(bare[i])
+        number, by = bare_number(bare[i])
         if number != bare[i]:
             suffixed[i] = bare[i], by
             bare[i], readable[i] = number, True
@@ -198,7 +200,7 @@ def read_mixed(
             spelled, converted = _one_by_one(spelled, style)
         values[spelled.index] = converted.values
         read = [i for i in suffixed if not np.isnan(values[i])]
-        values[read] *= [suffixed[i][1] for i in read]
+        values[read] = [multiplied(float(values[i]), suffixed[i][1]) for i in read]
         numbers = [pointed(token) or 0.0 for token in tokens or () if is_number(token)]
         same = np.isin(values, numbers)
         values[same], absent = np.nan, absent | same  # -99 means missing, however it is written

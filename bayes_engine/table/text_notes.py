@@ -6,24 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from bayes_engine.table.annotations import is_limit, numbers_among, unflagged
 from bayes_engine.table.dates import (
     DATE,
     are_months,
     is_day_of_year,
 )
 from bayes_engine.table.notes import Note, as_missing, as_months, as_numbers, listed, note, offer
-from bayes_engine.table.numbers import (
-    is_limit,
-    is_number,
-    mark_in_doubt,
-    means_missing,
-    numbers_among,
-    scaled,
-    unflagged,
-    units_of,
-    usual_unit,
-)
+from bayes_engine.table.numbers import is_number, mark_in_doubt, means_missing
 from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, MARKS, spelling
+from bayes_engine.table.units import scaled, units_of, usual_unit
 
 _YES_NO = frozenset((
     "yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "ja", "nein", "j", "wahr", "falsch", "oui",

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayes_engine.table.annotations import numbers_among
 from bayes_engine.table.grid import Records, row_at
 from bayes_engine.table.notes import KEEP, Note, lines_of, note
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Mark, is_number, numbers_among
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Mark, is_number
 
 Meaning = Literal["sum", "part", "mean", "median", "spread", "least", "most"]
 
@@ -139,12 +140,15 @@ def labelled(first: pd.Series) -> NDArray[np.bool_]:
     return np.array([label_of(str(cell)) is not None for cell in cells], dtype=bool)[codes]
 
 
-def without_totals(grid: Records, first: int, last: int, usual: int, notes: list[Note]) -> tuple[int, int]:
-    """From where to where the rows go without those that sum them up, above and below: a row that calls itself so and
-    leaves a cell empty or agrees with the rows, or one without a name that holds nothing but their sums. A full row of
-    other numbers stays one, and is told; so are subtotals between the rows."""
+def without_totals(
+    grid: Records, first: int, last: int, usual: int, notes: list[Note]
+) -> tuple[int, int, NDArray[np.intp]]:
+    """From where to where the rows go without those that sum them up, above and below, and which of them are subtotals
+    between the rows. Left out is a row that calls itself so and leaves a cell empty or agrees with the rows, or one
+    without a name that holds nothing but their sums. A full row of other numbers stays one, and is told; so are
+    subtotals whose numbers are not the sums."""
     if usual < 2 or last - first < 3:
-        return first, last
+        return first, last, np.zeros(0, dtype=np.intp)
     short = last - first <= ADDED_UP
     own = labelled(grid.first.iloc[first:last]) if short else np.zeros(last - first, dtype=bool)
     begin, end = _below(grid, first, last, usual, own, notes)
@@ -159,9 +163,8 @@ def without_totals(grid: Records, first: int, last: int, usual: int, notes: list
             begin = first
     else:
         begin = first
-    if short:
-        _say_subtotals(grid, begin, end, np.flatnonzero(own[begin - first : end - first]) + begin, notes)
-    return begin, end
+    among = np.flatnonzero(own[begin - first : end - first]) + begin if short else np.zeros(0, dtype=np.intp)
+    return begin, end, _subtotals(grid, begin, end, among, notes)
 
 
 def _label(row: Sequence[str]) -> Label | None:
@@ -241,17 +244,44 @@ def _mostly_sums(grid: Records, first: int, among: NDArray[np.intp]) -> bool:
     return 2 * agree > len(some)
 
 
-def _say_subtotals(grid: Records, first: int, last: int, among: NDArray[np.intp], notes: list[Note]) -> None:
-    """Says which of the rows sum up others."""
+def _subtotals(grid: Records, first: int, last: int, among: NDArray[np.intp], notes: list[Note]) -> NDArray[np.intp]:
+    """Says which of the rows sum up others, and gives those that are to be left out: all, where each calls itself
+    nothing but that, and is the sum of the rows since the one before it or of all above it."""
+    none = np.zeros(0, dtype=np.intp)
     if not len(among) or 3 * len(among) > last - first:
-        return
+        return none
+    line, said = int(grid.lines[among[0]]), {"n": len(among), "lines": lines_of(grid.lines[among]),
+                                             "text": shown(grid, int(among[0]))}  # fmt: skip
+    if len(among) <= _SUMMED and _all_sums(grid, first, among):
+        notes.append(note("rows that sum up others between the rows: {n} (line {lines}, '{text}'); they are left out",
+                          "warning", line, **said).offering(KEEP))  # fmt: skip
+        return among
     labels = [label_of(str(cell)) for cell in grid.first.iloc[among[:100]]]
     parts = sum(label is not None and label.alone and label.meaning == "part" for label in labels)
     if 2 * parts > len(labels) or _mostly_sums(grid, first, among):
-        line = int(grid.lines[among[0]])
         notes.append(note("rows that sum up others between the rows: {n} (line {lines}, '{text}'); they are kept as "
-                          "rows, so that what they sum up counts twice", "warning", line, n=len(among),
-                          lines=lines_of(grid.lines[among]), text=shown(grid, int(among[0]))))  # fmt: skip
+                          "rows, so that what they sum up counts twice", "warning", line, **said))  # fmt: skip
+    return none
+
+
+_SUMMED = 100
+"""So many subtotals are added up to see whether all of them are to be left out."""
+
+
+def _all_sums(grid: Records, first: int, among: NDArray[np.intp]) -> bool:
+    """Whether each of these rows calls itself a sum by a word that means nothing else and stands alone, and is one in
+    every column."""
+    before = first
+    for i in among.tolist():
+        label, row = _label(row_at(grid, i)), row_at(grid, i)
+        if label is None or not (label.alone and label.sure and label.meaning in ("sum", "part")):
+            return False
+        exact = label._replace(meaning="part", alone=False)
+        proper = np.setdiff1d(np.arange(first, i), among)
+        if not (_agrees(row, grid, np.arange(before, i), exact) or _agrees(row, grid, proper, exact)):
+            return False
+        before = i + 1
+    return True
 
 
 _STATISTICS: dict[Meaning, tuple[Callable[[NDArray[np.float64]], float], ...]] = {

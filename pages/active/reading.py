@@ -154,8 +154,9 @@ def _types(reading: Reading, places: Sequence[Any], override: Callable[[str], Ca
         placeholder=_("by rule"),
         help=_(
             "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, -, and words such as "
-            "unknown or pending, only in a column that holds numbers otherwise. A dash or a point that is missing "
-            "among a file's numbers is missing among its words too. What was read so is said."
+            "unknown or pending, only in a column that holds numbers otherwise; any other word where it stands in "
+            "one row of twenty at most, among ten different numbers and more that are mostly fractions. A dash or a "
+            "point that is missing among a file's numbers is missing among its words too. What was read so is said."
         ),
         **control("read_missing", tokens, lambda s, v: missing(s, tuple(v)), new_words=True),
     )
@@ -179,6 +180,12 @@ def _types(reading: Reading, places: Sequence[Any], override: Callable[[str], Ca
         _("is read as"),
         list(kinds),
         format_func=kinds.__getitem__,
+        help=_(
+            "By rule a column is numbers also where one thing stands beside them and can mean nothing else: a unit, a "
+            "word that multiplies (1.2 Mio., 3.4万; a letter such as k or M behind fractions or amounts of money), the "
+            "mark of a footnote (27.9*, 8[3]) or a statistical flag (1.9 b), an error (2.7±0.1), the same sign behind "
+            "all (1,000+, 4.5/5). It is left out, and said; *Keep as text* undoes it. Limits (<0.5) stay text."
+        ),
         **control("read_type", dict(recipe.types).get(position, "auto"), lambda s, kind: types(s, ((position, kind),))),
     )
 

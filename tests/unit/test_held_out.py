@@ -9,7 +9,7 @@ import pytest
 from tests.held_out import held_out, outcome
 
 EVERY = 44
-RIGHT, TOLD, STATED = 0.955, 0.935, 0.97
+RIGHT, TOLD, STATED = 0.97, 0.95, 0.97
 """Shares that are read right; right and told; and either so, or left as text and said, or refused in words."""
 
 

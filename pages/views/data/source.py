@@ -29,8 +29,8 @@ def file_drop() -> None:
     )
     if why := reading.why_refused("upload_file"):
         st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
-    st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF, records of JSON. The table stays in this session; "
-                 "nothing of it is in a link."))  # fmt: skip
+    st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF, tables and records of JSON. The table stays in this "
+                 "session; nothing of it is in a link."))  # fmt: skip
     own_table.come_back("own_back")
 
 

@@ -1,0 +1,97 @@
+"""The distinct spellings of a column of text, and its cells by their codes: what is found out of a spelling once is
+spread over all cells that have it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+_AT_ONCE = 1 << 15
+"""So many cells are looked at together, where an array for all of them would be eight times as large as their codes."""
+
+
+class Spellings(NamedTuple):
+    """A column of text, (n,) the codes of its cells, and what they spell, as it stands and without spaces around."""
+
+    column: pd.Series
+    codes: NDArray[np.integer]
+    spelled: list[str]
+    bare: list[str]
+
+
+def spellings_of(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
+    """(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
+    own = column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else None
+    if own is None or not len(own) or own.min() < 0:
+        codes, levels = pd.factorize(column)
+        return codes, np.asarray(levels, dtype=object).tolist()
+    categories = column.cat.categories
+    first, n = np.full(len(categories), len(own)), len(own)
+    for start in range(0, n, _AT_ONCE):
+        block = own[start : start + _AT_ONCE]
+        met = np.full(len(categories), n)
+        met[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)  # the last that is assigned stays
+        np.minimum(first, met, out=first)
+        if first.max() < n:
+            break
+    order = np.argsort(first, kind="stable")[: int((first < n).sum())]
+    place = np.zeros(len(categories), dtype=own.dtype)
+    place[order] = np.arange(len(order))
+    return mapped(place, own), categories[order].astype(object).tolist()
+
+
+def mapped(table: NDArray[np.integer], codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """(n,) table[codes]."""
+    if codes.dtype == np.int8 == table.dtype:
+        by_byte = bytes(table.tolist()).ljust(256, b"\0")
+        return np.frombuffer(codes.tobytes().translate(by_byte), dtype=np.int8)
+    out = np.empty(len(codes), dtype=table.dtype)
+    for start in range(0, len(codes), _AT_ONCE):
+        out[start : start + _AT_ONCE] = table[codes[start : start + _AT_ONCE]]
+    return out
+
+
+def counts_of(codes: NDArray[np.integer], n: int) -> NDArray[np.intp]:
+    """(n,) how many cells have each code."""
+    counts = np.zeros(n, dtype=np.intp)
+    for start in range(0, len(codes), max(_AT_ONCE, n)):
+        counts += np.bincount(codes[start : start + max(_AT_ONCE, n)], minlength=n)
+    return counts
+
+
+def per_row(values: NDArray[Any], known: list[bool], codes: NDArray[np.integer]) -> NDArray[Any]:
+    """Values of the known spellings → one for every cell, NaN (or NaT) where it is missing."""
+    per_level = np.full(len(known), "NaT" if values.dtype.kind == "M" else np.nan, dtype=values.dtype)
+    per_level[np.array(known)] = values
+    per_row: NDArray[Any] = per_level[codes]
+    return per_row
+
+
+def spread(codes: NDArray[np.integer], known: list[bool]) -> NDArray[np.intp]:
+    """For every cell that is not missing, the position of its spelling among the known ones."""
+    place: NDArray[np.intp] = np.cumsum(known) - 1
+    return np.asarray(place[codes[np.array(known)[codes]]])
+
+
+def absent_among(bare: list[str], known: list[bool], codes: NDArray[np.integer]) -> dict[str, int]:
+    """How many cells hold each of the spellings that are not known, but mean missing."""
+    matches = [(i, b) for i, (b, there) in enumerate(zip(bare, known, strict=True)) if not there]
+    counts = counts_of(codes, len(bare)) if matches else ()
+    absent: dict[str, int] = {}
+    for i, token in matches:
+        absent[token] = absent.get(token, 0) + int(counts[i])
+    return absent
+
+
+def without_spaces(texts: Spellings) -> Spellings | None:
+    """The same without the spaces around cells, where levels differ in nothing else; None where none do, or where
+    hardly a cell comes twice, as in texts."""
+    different = len(set(texts.bare))
+    if different == len(texts.spelled) or 2 * different > len(texts.codes):
+        return None
+    place = {b: i for i, b in enumerate(dict.fromkeys(texts.bare))}
+    codes = mapped(np.array([place[b] for b in texts.bare], dtype=texts.codes.dtype), texts.codes)
+    return Spellings(texts.column, codes, list(place), list(place))
