@@ -41,7 +41,8 @@ bands on P(c|x).
 
 Larger than memory. `collect_parquet`, `collect_csv` and `collect_batches` count block by block what a fit on all rows
 would count (`bayes_engine.scale`), `cut_schema` finds cut points in a pass before; `fit_stats` makes it a model, and
-`fit_files` goes through all passes. `held_out_risk` judges it in folds of the files, `evaluate_files` on other files.
+`fit_files` goes through all passes. `held_out_risk` judges it in folds of the files, `evaluate_files` on other files;
+`classify_files` writes decisions and posteriors beside the rows.
 
 Files. `save_model` writes an estimator to one file without pickle, `load_model` gives back the same model to the last
 bit; any other file is refused with a `StoreError`.
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from bayes_engine.models.weighted import WeightedNaiveBayes
     from bayes_engine.priors import Dirichlet
     from bayes_engine.scale import (
+        classify_files,
         collect_batches,
         collect_csv,
         collect_parquet,
@@ -159,6 +161,7 @@ __all__ = [
     "Variable",
     "WeightedNaiveBayes",
     "ask",
+    "classify_files",
     "collect_batches",
     "collect_csv",
     "collect_parquet",
@@ -220,7 +223,9 @@ _HOMES = {
     "models.tan": "TAN",
     "models.weighted": "WeightedNaiveBayes",
     "priors": "Dirichlet",
-    "scale": "collect_batches collect_csv collect_parquet cut_schema evaluate_files fit_files held_out_risk",
+    "scale": (
+        "classify_files collect_batches collect_csv collect_parquet cut_schema evaluate_files fit_files held_out_risk"
+    ),
     "store": "load_model save_model",
     "structure.graph": "DAG",
     "table.read": "Reading read_table",

@@ -39,6 +39,16 @@ class Status(IntEnum):
     UNREADABLE = 4
 
 
+STATUS_NAMES: Mapping[int, str] = {
+    Status.OK: "ok",
+    Status.IMPOSSIBLE: "impossible",
+    Status.OUT_OF_RANGE: "out of range",
+    Status.REFUSED: "infinite cell",
+    Status.UNREADABLE: "unusable cell",
+}
+"""What the status column of the results says."""
+
+
 @dataclass(frozen=True)
 class Ledger:
     """Named log terms (n, C) whose sum is log p(c, x), in nats. `rows` is in order: prior first, last what was added.

@@ -8,6 +8,7 @@ Cut points take a pass of their own: `cut_schema` of what `want="values"` counte
 
 `fit_files` goes through the passes of a model's fit, and `held_out_risk` finds its risk on rows that it has not seen,
 in folds, each with its own structure and cut points; `evaluate_files` that of a fitted model on other rows.
+`classify_files` writes its decisions beside them.
 
 What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out, k-DB
 with k ≥ 2, Ledoit-Wolf's shrinkage, vocabularies of texts.
@@ -15,6 +16,7 @@ with k ≥ 2, Ledoit-Wolf's shrinkage, vocabularies of texts.
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """
 
+from bayes_engine.scale.classify import ClassifiedFiles, classify_files
 from bayes_engine.scale.collect import collect_batches, collect_csv, collect_parquet
 from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.fit import fit_files
@@ -23,8 +25,10 @@ from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.score import RiskInFiles
 
 __all__ = [
+    "ClassifiedFiles",
     "Progress",
     "RiskInFiles",
+    "classify_files",
     "collect_batches",
     "collect_csv",
     "collect_parquet",

@@ -6,7 +6,8 @@ only distinct ones are ever made; a level is one where a row holds it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal
@@ -24,6 +25,12 @@ from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.levels import sort_levels, written
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, middle, numbers
+
+NOTHING = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""What stands for a missing cell in CSV: pandas' list."""
 
 Sort = Literal["numbers", "strings", "truth values", "levels that are numbers", "nothing"]
 SORTS: Mapping[Sort, Message] = {
@@ -158,14 +165,72 @@ def frame_of(batch: Any, schema: Schema, before: int) -> pd.DataFrame:
         if v.discrete and v.cuts is None:
             columns[v.name] = _of_levels(array)
             continue
-        try:
+        if v.textual:
+            columns[v.name] = array.to_pandas()
+            continue
+        with rows_before(before):
             columns[v.name] = _numbers(array, v)
-        except TableError as error:
-            if isinstance(row := error.message.params.get("row"), int):
-                error.message = replace(error.message, params={**error.message.params, "row": before + row})
-                error.args = (str(error.message),)
-            raise
     return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows))
+
+
+@contextmanager
+def rows_before(before: int) -> Iterator[None]:
+    """Errors of a batch inside name a row by its place in the file, of which `before` rows come earlier."""
+    try:
+        yield
+    except TableError as error:
+        if isinstance(row := error.message.params.get("row"), int):
+            error.message = replace(error.message, params={**error.message.params, "row": before + row})
+            error.args = (str(error.message),)
+        raise
+
+
+def cells_frame(batch: Any, schema: Schema, before: int) -> pd.DataFrame:
+    """As `frame_of` of a batch of strings, the cells of a CSV as they are written: numbers where the column's are, and
+    the levels that they spell.
+
+    >>> batch = arrow().record_batch({"code": ["7", "NA"], "sugar": ["1e-1", ""]})
+    >>> schema = Schema((Variable("code", "categorical", (7, 8)), Variable("sugar", "continuous")))
+    >>> cells_frame(batch, schema, 0).values.tolist()
+    [[7, 0.1], [None, nan]]
+    """
+    pa, compute = arrow(), arrow("pyarrow.compute")
+    nothing = pa.array(NOTHING)
+    columns: dict[str, Any] = {}
+    for v in schema:
+        cells = batch.column(v.name)
+        absent = compute.is_in(cells, nothing) if not v.textual else compute.equal(cells, "")
+        cells = compute.if_else(absent, pa.scalar(None, pa.string()), cells)
+        if v.textual:
+            columns[v.name] = cells.to_pandas()
+        elif v.discrete and v.cuts is None:
+            held = cells.dictionary_encode()
+            spelled = {str(level): level for level in v.levels}
+            spelled |= {word: value for value in (True, False) if value in v.levels for word in WORDS[value]}
+            levels = [spelled.get(text, _as_number(text, v)) for text in held.dictionary.to_pylist()]
+            every = np.array([*levels, None], dtype=object)
+            columns[v.name] = every[held.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        else:
+            try:
+                columns[v.name] = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            except pa.ArrowInvalid:  # a cell that Arrow does not read as a number, and Python may
+                with rows_before(before):
+                    columns[v.name] = numbers(pd.Series(cells.to_pylist(), dtype=object), v)
+    return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows))
+
+
+WORDS: Mapping[bool, tuple[str, ...]] = {True: ("True", "TRUE", "true"), False: ("False", "FALSE", "false")}
+"""How CSV spells truth values."""
+
+
+def _as_number(text: str, variable: Variable) -> object:
+    """A cell of a column whose levels are numbers as one: 5.0 is 5."""
+    if any(isinstance(level, str | bool) for level in variable.levels):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _of_levels(array: Any) -> pd.Series:

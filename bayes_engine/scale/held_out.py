@@ -171,12 +171,8 @@ def evaluate_files(
     not met.
     """
     check_is_fitted(model)
-    if not hasattr(model, "schema_") or not hasattr(model, "prior_by_class"):
-        raise ParameterError(
-            "{model} does not say which columns it reads and what its prior is, so files are not scored by it",
-            model=type(model).__name__,
-        )
-    known = _as_read(model.schema_)
+    refuse_silent(model)
+    known = as_read(model.schema_)
     target = target if target is not None else model.target_.name
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
     also = known.names if groups is None else (*known.names, groups)
@@ -205,7 +201,16 @@ def evaluate_files(
     return RiskInFiles.of(sums, rule, Message("rows that the model was not fitted to"), (counted_rows,), 2)
 
 
-def _as_read(schema: Schema) -> Schema:
+def refuse_silent(model: Any) -> None:
+    """Raises ParameterError on a model that does not say what it reads."""
+    if not hasattr(model, "schema_") or not hasattr(model, "prior_by_class"):
+        raise ParameterError(
+            "{model} does not say which columns it reads and what its prior is, so files are not scored by it",
+            model=type(model).__name__,
+        )
+
+
+def as_read(schema: Schema) -> Schema:
     """What files are to hold for a model's columns: levels and numbers, intervals not yet cut."""
     return Schema(tuple(v if v.cuts is None else Variable(v.name, "continuous") for v in schema))
 
@@ -329,7 +334,7 @@ def _scored(
 
     def work(piece: Piece) -> ScoreSums:
         truth, weight = _truth(piece, plan, rule.classes)
-        frame = frame_of(piece.batch, _as_read(read), piece.row)
+        frame = frame_of(piece.batch, as_read(read), piece.row)
         hashes = division.hashes(piece)
         fold = folds_of(hashes, division.folds)
         log_p = np.full((len(truth), len(rule.classes)), -np.inf)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
-from bayes_engine.scale.arrow import SORTS, CountPlan, Sort, arrow, sort_of_type, variable_of
+from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
 from bayes_engine.scale.scan import BATCH, Block, End
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.schema import Schema
@@ -28,12 +28,6 @@ PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 CSV_BLOCK = 2**23
 """Bytes of a block of CSV."""
-
-NOTHING = (
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
-    "NULL", "NaN", "None", "n/a", "nan", "null",
-)  # fmt: skip
-"""What stands for a missing cell in CSV: pandas' list."""
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""
@@ -172,8 +166,8 @@ class Csv:
                 csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                 csv.ConvertOptions(
                     column_types=dict(types), include_columns=list(types), null_values=list(NOTHING),
-                    strings_can_be_null=not self.cells, true_values=["True", "TRUE", "true"],
-                    false_values=["False", "FALSE", "false"],
+                    strings_can_be_null=not self.cells, true_values=list(WORDS[True]),
+                    false_values=list(WORDS[False]),
                 ),
             )  # fmt: skip
         except Exception as error:

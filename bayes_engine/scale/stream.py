@@ -73,7 +73,7 @@ def in_turn(
     """`take` what `work` makes of each batch, in the order of the rows; returns how many rows there were. `step` says
     which pass this is of how many.
 
-    Raises what reading raises; and what `work` or `take` raises, with the file and the row group of its batch.
+    Raises what reading and `take` raise; and what `work` raises, with the file and the row group of its batch.
     """
     began = monotonic()
     rows = 0
@@ -91,7 +91,6 @@ def in_turn(
             future, piece = under_way[0]
             try:
                 done = future.result(LOOK)
-                take(done)
             except NotYet:
                 if not future.done():
                     tell()
@@ -99,6 +98,7 @@ def in_turn(
                 raise
             except Exception as error:
                 raise piece.block.refused(error) from error
+            take(done)
             under_way.popleft()
             rows += piece.batch.num_rows
             tell()

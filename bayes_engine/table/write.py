@@ -83,6 +83,22 @@ def _parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packe
     return 0
 
 
+def free_names(wanted: list[str], taken: set[str]) -> list[str]:
+    """`wanted`, each with _2, _3, … appended where it is taken.
+
+    >>> free_names(["decision", "risk"], {"decision", "decision_2"})
+    ['decision_3', 'risk']
+    """
+    names, taken = [], set(taken)
+    for name in wanted:
+        free, k = name, 2
+        while free in taken:
+            free, k = f"{name}_{k}", k + 1
+        taken.add(free)
+        names.append(free)
+    return names
+
+
 class BlockWriter(Protocol):
     """Writes blocks of `rows` rows; how many texts had to be cut. Where `packed`, a text format is gzipped."""
 

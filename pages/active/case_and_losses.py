@@ -11,7 +11,7 @@ import pandas as pd
 from bayes_engine.dataset_format import DatasetInfo
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.incoming.classified_file import free_names
+from bayes_engine.table.write import free_names
 from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.state import State, current
 

@@ -21,7 +21,7 @@ from bayes_engine.priors import OTHERS, Dirichlet
 from bayes_engine.progress import steps
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.incoming.classified_file import free_names
+from bayes_engine.table.write import free_names
 from pages.active.case_and_losses import case_frame, case_values
 from pages.active.model_settings import (
     AS_IT_IS,

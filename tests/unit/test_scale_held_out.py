@@ -202,7 +202,7 @@ def test_an_interval_of_too_many_weights_is_by_variance(monkeypatch: pytest.Monk
     assert found.risk == pytest.approx(report.risk, rel=1e-9)
     np.testing.assert_allclose(found.interval, report.interval, rtol=0.01)
     monkeypatch.setattr(score_sums, "MOST_GROUPS", 20)
-    with pytest.raises(ReadError, match="more than 20 groups"):
+    with pytest.raises(TableError, match="more than 20 groups"):
         held_out_risk(NaiveBayes(), made, target="good", columns=ALL, groups="farm")
 
 

@@ -28,9 +28,9 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.structure.chow_liu import TIE, conditional_information
 from bayes_engine.structure.permutation import grown_trees, informations, is_whole, shuffled_tables
 from bayes_engine.table.schema import Schema
+from bayes_engine.table.write import free_names
 from bayes_engine.workbench.derivation.dependence import draws_of_trees
 from bayes_engine.workbench.derivation.log_odds import EvidenceWeight, LogOddsTerms
-from bayes_engine.workbench.incoming.classified_file import free_names
 
 # one case -------------------------------------------------------------------------------------------------------------
 

@@ -17,14 +17,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide_ledger
-from bayes_engine.ledger import CALIBRATION, JOINT, Ledger, Status
+from bayes_engine.ledger import CALIBRATION, JOINT, STATUS_NAMES, Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
 from bayes_engine.progress import tick
 from bayes_engine.table.encode import encode
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema
-from bayes_engine.table.write import write_csv
+from bayes_engine.table.write import free_names, write_csv
 from bayes_engine.workbench.incoming.bad_cells import LISTED, BadCell
 from bayes_engine.workbench.incoming.file_tally import FileTally
 from bayes_engine.workbench.incoming.second_table import Incoming, IncomingFile, Reception
@@ -39,15 +39,6 @@ LEAST = 0.005
 """Bits or nats below which a contribution is none: it would be printed as 0.00."""
 LONGEST = 60
 """Characters of a cell that stand in a reason."""
-STATUS_NAMES: Mapping[int, str] = {
-    Status.OK: "ok",
-    Status.IMPOSSIBLE: "impossible",
-    Status.OUT_OF_RANGE: "out of range",
-    Status.REFUSED: "infinite cell",
-    Status.UNREADABLE: "unusable cell",
-}
-"""What the status column of the results says."""
-
 Rows = Incoming | IncomingFile
 
 
@@ -388,22 +379,6 @@ def csv_of(frame: pd.DataFrame) -> bytes:
     out = io.BytesIO()
     write_csv(out, [frame])
     return out.getvalue()
-
-
-def free_names(wanted: list[str], taken: set[str]) -> list[str]:
-    """`wanted`, each with _2, _3, … appended where it is taken.
-
-    >>> free_names(["decision", "risk"], {"decision", "decision_2"})
-    ['decision_3', 'risk']
-    """
-    names, taken = [], set(taken)
-    for name in wanted:
-        free, k = name, 2
-        while free in taken:
-            free, k = f"{name}_{k}", k + 1
-        taken.add(free)
-        names.append(free)
-    return names
 
 
 def _short(cell: str) -> str:

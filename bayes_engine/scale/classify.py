@@ -1,0 +1,268 @@
+"""Files of more rows than memory holds, classified: read block by block, answered, and written in their order.
+
+The answer stands beside its name until it is whole, so nothing half written is ever found under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bayes_engine.decision.decision_boundaries import log_proba
+from bayes_engine.decision.held_out import HeldOut
+from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.errors import ParameterError, SchemaMismatch, StoreError, TableError
+from bayes_engine.language import Message
+from bayes_engine.ledger import STATUS_NAMES, Status
+from bayes_engine.logspace import Array
+from bayes_engine.scale.arrow import SORTS, CountPlan, Sort, arrow, cells_frame, frame_of, rows_before, sort_of_type
+from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.held_out import as_read, refuse_silent
+from bayes_engine.scale.scan import Progress, threads_of
+from bayes_engine.scale.sources import Csv, Parquet, compared, opened
+from bayes_engine.scale.stream import Piece, in_turn
+from bayes_engine.scale.written import WRITERS, csv_lines, unwritten
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.write import free_names
+
+FIRST = ("decision", "risk", "gap")
+"""The columns of an answer before the posteriors."""
+
+
+@dataclass(frozen=True)
+class ClassifiedFiles:
+    """What became of the rows: the `path` written, how many `rows` it has, how many of each decision in `actions`, and
+    how many are `undecided`, for want of a posterior."""
+
+    path: Path
+    rows: int
+    actions: Mapping[Any, int]
+    undecided: int
+
+
+def classify_files(
+    model: Any,
+    path_or_paths: PathLike | Iterable[PathLike],
+    output: PathLike,
+    *,
+    loss: Any = None,
+    prior_of_use: Mapping[Any, float] | None = None,
+    keep: Sequence[str] | None = None,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    progress: Callable[[Progress], object] | None = None,
+    threads: int | None = None,
+) -> ClassifiedFiles:
+    """The decisions of a fitted model on all rows of Parquet or CSV files, written to `output` (.parquet or .csv)
+    beside what the rows hold: every row once, in the order of the files, in memory that does not grow with them.
+
+    The columns of the answer are those of the app, under names that no column has: `decision`, `risk`, `gap` (by how
+    much the runner-up costs more), `P(class)` for each class, `status`. A row without a posterior has no numbers, and
+    its status says why. Cells of CSV are kept as they are written; in CSV that is written, text that a spreadsheet
+    would run as a formula gets a leading apostrophe, as in the app.
+
+    Parameters
+    ----------
+    loss : losses by decision and truth, as `LossMatrix.from_any` takes them; None is 0-1.
+    prior_of_use : class frequencies where the rows come from, if they are not those of the model.
+    keep : which columns of the files are written again; None keeps all, [] none.
+    delimiter, encoding : of CSV that is read.
+    progress, threads : as in `collect_parquet`.
+
+    Raises, before a row is read, TableError or SchemaMismatch, naming the files, where one lacks a column of the model
+    or holds another sort of cells in it; ReadError, naming file and row group, where a row group is damaged or a cell
+    cannot be read; StoreError where the answer cannot be written. There is no file `output` then, or the one that was
+    there before.
+
+    >>> import pandas as pd, pathlib, tempfile
+    >>> from bayes_engine import NaiveBayes, classify_files
+    >>> model = NaiveBayes().fit(pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), ["good", "bad", "good"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "melons.csv")
+    ...     _ = file.write_text("no,sound\\n007,crisp\\n008,dull\\n")
+    ...     done = classify_files(model, file, file.with_name("answers.csv"))
+    ...     pd.read_csv(done.path, dtype=str)[["no", "decision", "status"]].values.tolist()
+    [['007', 'bad', 'ok'], ['008', 'good', 'ok']]
+    """
+    check_is_fitted(model)
+    refuse_silent(model)
+    place = Path(output)
+    if place.suffix not in WRITERS:
+        raise ParameterError("'{path}' is to end in .parquet or .csv: so it is written", path=str(place))
+    if not place.parent.is_dir():
+        raise StoreError("there is no folder '{path}' to write to", path=str(place.parent))
+    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, cells=True)
+    if place.exists() and any(path.samefile(place) for path in source.paths):
+        raise ParameterError("'{path}' is one of the files that are read; name another for the answer", path=str(place))
+    classes = tuple(model.classes_.tolist())
+    rule = LossMatrix.from_any(loss, classes)
+    rule.units(None)
+    schema = as_read(model.schema_)
+    _refuse_other_columns(source, schema)
+    kept = _kept(source, keep)
+    every = tuple(dict.fromkeys((*kept, *schema.names)))
+    plan = CountPlan(Schema(()), "", None, "columns", also=every)
+    answer = BatchAnswer(
+        model, schema, classes, rule, prior_of_use, kept, isinstance(source, Csv), place.suffix == ".csv"
+    )
+    counts = np.zeros(len(rule.actions) + 1, dtype=np.int64)
+    with WRITERS[place.suffix](place, _written_schema(source, answer)) as writer:
+
+        def take(part: AnsweredBatch) -> None:
+            nonlocal counts
+            counts = counts + part.counts
+            try:
+                writer.add(part.rows)
+            except OSError as error:
+                raise unwritten(place, error, part.piece) from error
+
+        rows = in_turn(source, plan, answer.of, take, threads=threads_of(threads), progress=progress)
+    return ClassifiedFiles(place, rows, dict(zip(rule.actions, counts.tolist(), strict=False)), int(counts[-1]))
+
+
+def _refuse_other_columns(source: Parquet | Csv, schema: Schema) -> None:
+    """Raises TableError where a file lacks a column, SchemaMismatch where it holds another sort of cells."""
+    compared(schema.names, source.names, source.found, schema.names)
+    if isinstance(source, Csv):
+        return
+    for name, types in zip(source.names, source.found, strict=True):
+        for v in schema:
+            sort, meant = sort_of_type(types[v.name]), _sorts(v)
+            if meant and sort not in (*meant, "nothing"):
+                raise SchemaMismatch(
+                    "column '{column}' holds {one} in '{here}', and the model was fitted to {two}: 1 and '1' are two "
+                    "levels. Write the file with the same type",
+                    column=v.name,
+                    one=SORTS[sort or "nothing"],
+                    here=name,
+                    two=SORTS[meant[0]],
+                )
+
+
+def _sorts(variable: Variable) -> tuple[Sort, ...]:
+    """What a column of the model may hold in a file; nothing where anything may stand."""
+    if variable.textual:
+        return ("strings",)
+    if not variable.discrete or variable.cuts is not None:
+        return "numbers", "levels that are numbers"
+    kinds = {bool if isinstance(v, bool | np.bool_) else str if isinstance(v, str) else float for v in variable.levels}
+    if len(kinds) != 1:
+        return ()
+    [kind] = kinds
+    return (
+        ("truth values",) if kind is bool else ("strings",) if kind is str else ("numbers", "levels that are numbers")
+    )
+
+
+def _kept(source: Parquet | Csv, keep: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that are written again. Raises TableError where a file lacks one, SchemaMismatch where two files have
+    another type in it."""
+    kept = tuple(source.found[0]) if keep is None else tuple(dict.fromkeys(keep))
+    for name in kept:
+        first = next(((n, f[name]) for n, f in zip(source.names, source.found, strict=True) if name in f), None)
+        for file, found in zip(source.names, source.found, strict=True):
+            if first is None or name not in found:
+                raise TableError(
+                    "there is no column '{column}' in '{file}', and it is to be kept; keep others (keep=)",
+                    column=name,
+                    file=file,
+                )
+            if found[name] != first[1]:
+                raise SchemaMismatch(
+                    "column '{column}' is {one} in '{here}' and {two} in '{there}', and one file is written of both; "
+                    "leave it out (keep=), or write each file by itself",
+                    column=name,
+                    one=str(first[1]),
+                    here=first[0],
+                    two=str(found[name]),
+                    there=file,
+                )
+    return kept
+
+
+class AnsweredBatch(NamedTuple):
+    """A batch with its answers as it is to be written, how many rows have each decision, and the batch."""
+
+    rows: Any
+    counts: Any
+    piece: Piece
+
+
+@dataclass(frozen=True)
+class BatchAnswer:
+    """How a batch is answered: by which model, with which columns and `classes`, under which losses; which columns are
+    `kept`; whether `cells` are read as they are written, and written as lines of CSV."""
+
+    model: Any
+    schema: Schema
+    classes: tuple[Any, ...]
+    loss: LossMatrix
+    prior_of_use: Mapping[Any, float] | None
+    kept: tuple[str, ...]
+    cells: bool
+    lines: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns of the answer."""
+        return free_names([*FIRST, *(f"P({c})" for c in self.classes), "status"], set(self.kept))
+
+    def of(self, piece: Piece) -> AnsweredBatch:
+        """The rows and their answers."""
+        pa = arrow()
+        read = cells_frame if self.cells else frame_of
+        frame = read(piece.batch, self.schema, piece.row)
+        with rows_before(piece.row):
+            decision, posterior = self._decided(frame)
+        fine = decision.position >= 0
+        actions = [str(a) for a in self.loss.actions]
+        named = pa.DictionaryArray.from_arrays(
+            pa.array(np.where(fine, decision.position, 0).astype(np.int32), mask=~fine), pa.array(actions, pa.string())
+        )
+        numbers = [decision.risk, decision.gap, *posterior.T]
+        status = pa.DictionaryArray.from_arrays(
+            pa.array(decision.status.astype(np.int32)), pa.array([STATUS_NAMES[s] for s in sorted(STATUS_NAMES)])
+        )
+        answers = [named.cast(pa.string()), *(pa.array(x, pa.float64(), mask=~fine) for x in numbers)]
+        columns = {name: piece.batch.column(name) for name in self.kept}
+        columns |= dict(zip(self.names, [*answers, status.cast(pa.string())], strict=True))
+        counts = np.bincount(np.where(fine, decision.position, len(actions)), minlength=len(actions) + 1)
+        return AnsweredBatch(csv_lines(columns) if self.lines else columns, counts, piece)
+
+    def _decided(self, frame: pd.DataFrame) -> tuple[Decision, Array]:
+        """The decisions, and (n, K) posteriors."""
+        log_p = log_proba(self.model, frame)
+        prior = np.array([[self.model.prior_by_class[c] for c in self.classes]])
+        n = len(frame)
+        held = HeldOut(
+            self.classes, log_p, prior, np.zeros(n, dtype=np.intp), np.ones(n), Message(""), None, np.zeros(n, np.intp)
+        )
+        posterior, status = held.posterior(self.prior_of_use)
+        if (nowhere := np.flatnonzero(status != Status.OK)).size:
+            status[nowhere] = _why(self.model, frame.iloc[nowhere])
+        return decide(posterior, self.loss, status), posterior
+
+
+def _why(model: Any, frame: pd.DataFrame) -> NDArray[np.int8]:
+    """(n,) why rows have no posterior."""
+    told = np.full(len(frame), Status.IMPOSSIBLE, dtype=np.int8)
+    if hasattr(model, "explain"):
+        said = model.explain(frame).status
+        told = np.where(said == Status.OK, told, said).astype(np.int8)
+    return told
+
+
+def _written_schema(source: Parquet | Csv, answer: BatchAnswer) -> Any:
+    """The Arrow schema of the answer: kept columns of the type that they have in the files."""
+    pa = arrow()
+    fields = [(name, source.found[0][name]) for name in answer.kept]
+    *numbers, status = answer.names[1:]
+    fields += [(answer.names[0], pa.string()), *((n, pa.float64()) for n in numbers), (status, pa.string())]
+    return pa.schema(fields)

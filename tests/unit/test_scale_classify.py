@@ -1,0 +1,275 @@
+"""Files classified block by block: every row once, in order, as in memory and in the app; nothing half written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bayes_engine import AODE, TAN, LinearDiscriminantAnalysis, LossMatrix, NaiveBayes, classify_files, save_model
+from bayes_engine.decision.loss import decide_ledger
+from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, SchemaMismatch, StoreError, TableError
+from bayes_engine.progress import Cancelled, watching
+from bayes_engine.scale import Progress, sources
+from bayes_engine.scale.written import _ParquetAnswer
+from bayes_engine.table import guard
+from bayes_engine.workbench.incoming.classified_file import answers, score_file
+from bayes_engine.workbench.incoming.file_blocks import open_cells
+from bayes_engine.workbench.incoming.second_table import Reception
+from tests.conftest import ROOT
+
+CLASSES = ("no", "yes")
+LOSS = LossMatrix((*CLASSES, "ask"), CLASSES, [[0, 5], [1, 0], [0.4, 0.4]])
+USE = {"no": 0.8, "yes": 0.2}
+NAMES = ["sound", "ripe", "mass", "seeds"]
+
+
+def rows(n: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    good = rng.random(n) < 0.4
+    frame = pd.DataFrame({
+        "id": [f"{i:05d}" for i in range(n)],
+        "sound": np.where(rng.random(n) < 0.7, np.where(good, "浊响", "dull"), "crisp"),
+        "ripe": rng.random(n) < 0.3 + 0.4 * good,
+        "mass": rng.normal(good * 1.0, 1.0).round(3),
+        "seeds": rng.integers(0, 9, n) + good,
+        "good": np.where(good, "yes", "no"),
+        "day": pd.date_range("2026-01-01", periods=n, freq="h"),
+    })  # fmt: skip
+    frame.loc[rng.random(n) < 0.1, "sound"] = None
+    frame.loc[rng.random(n) < 0.1, "mass"] = np.nan
+    return frame
+
+
+def fitted(model: Any = None, n: int = 400) -> Any:
+    frame = rows(n, seed=5)
+    return (NaiveBayes() if model is None else model).fit(frame[NAMES], frame["good"])
+
+
+def written(frame: pd.DataFrame, folder: Path, group: int = 70) -> list[Path]:
+    made = []
+    for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        made.append(folder / f"part{i}.parquet")
+        frame.iloc[part].to_parquet(made[-1], row_group_size=group, index=False)
+    return made
+
+
+def assert_answered(answer: pd.DataFrame, frame: pd.DataFrame, model: Any, use: Any = None) -> None:
+    ledger = model.explain(frame[NAMES]).at_prior(model.prior_by_class, use)
+    p, decision = ledger.posterior(), decide_ledger(ledger, LOSS)
+    assert answer["decision"].tolist() == decision.action.tolist()
+    np.testing.assert_allclose(answer[["P(no)", "P(yes)"]], p, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(answer["risk"], decision.risk, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(answer["gap"], decision.gap, rtol=1e-9, atol=1e-9)
+    assert set(answer["status"]) == {"ok"}
+
+
+def test_every_row_is_answered_once_and_in_order(tmp_path: Path) -> None:
+    frame, model = rows(300), fitted()
+    made = written(frame, tmp_path)
+    done = classify_files(model, made, tmp_path / "answer.parquet", loss=LOSS, threads=2)
+    answer = pd.read_parquet(done.path)
+    pd.testing.assert_frame_equal(answer[list(frame.columns)], frame, check_dtype=False)
+    assert_answered(answer, frame, model)
+    assert done.rows == 300 and sum(done.actions.values()) == 300 and done.undecided == 0
+    assert done.actions == {a: int((answer["decision"] == a).sum()) for a in LOSS.actions}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [NaiveBayes(discretize="mdlp"), NaiveBayes(likelihoods={"seeds": "poisson"}), TAN(),
+                                   AODE()], ids=lambda m: type(m).__name__)  # fmt: skip
+@pytest.mark.parametrize("use", [None, USE])
+def test_the_answers_are_those_of_the_model_in_memory(model: Any, use: Any, tmp_path: Path) -> None:
+    frame = rows(2000)
+    model = fitted(model)
+    made = written(frame, tmp_path, group=150)
+    seen: list[Progress] = []
+    done = classify_files(model, made, tmp_path / "a.parquet", loss=LOSS, prior_of_use=use, progress=seen.append)
+    assert_answered(pd.read_parquet(done.path), frame, model, use)
+    assert seen[-1].share == 1.0 and seen[-1].rows == 2000
+    assert pa.types.is_timestamp(pq.read_schema(done.path).field("day").type)
+    for suffix in ("csv", "parquet"):
+        done = classify_files(model, made, tmp_path / f"b.{suffix}", loss=LOSS, prior_of_use=use, keep=["id"])
+        read = pd.read_parquet(done.path) if suffix == "parquet" else pd.read_csv(done.path, dtype={"id": str})
+        assert list(read.columns) == ["id", "decision", "risk", "gap", "P(no)", "P(yes)", "status"]
+        assert read["id"].tolist() == frame["id"].tolist()
+        assert_answered(read, frame, model, use)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [2**23, 4096])
+def test_csv_is_answered_as_the_app_answers_it(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells stay as they are written; decisions, risks and posteriors are the app's."""
+    monkeypatch.setattr(sources, "CSV_BLOCK", block)
+    frame = rows(900)
+    frame["mass"] = [f"{v:+.3e}" if v == v else "NA" for v in frame["mass"]]
+    frame.loc[3, "id"] = '=1+1, "so"\nit is'
+    frame["seeds"] = frame["seeds"].astype(object)
+    frame.loc[11, "seeds"] = ""
+    frame.to_csv(tmp_path / "melons.csv", index=False)
+    model = fitted()
+    done = classify_files(model, tmp_path / "melons.csv", tmp_path / "answer.csv", loss=LOSS, prior_of_use=USE)
+    received, scored = score_file(
+        model, Reception(open_cells((tmp_path / "melons.csv").read_bytes()), model.schema_, model.target_)
+    )
+    theirs = pd.concat(answers(model, received, scored, LOSS, CLASSES, USE), ignore_index=True)
+    ours = pd.read_csv(done.path, dtype=str, keep_default_na=False)
+    assert ours["id"][3] == "'" + frame["id"][3] and ours["mass"].tolist() == theirs["mass"].map(guarded).tolist()
+    assert ours["decision"].tolist() == theirs["decision"].tolist()
+    numbers = ["risk", "gap", "P(no)", "P(yes)"]
+    np.testing.assert_allclose(ours[numbers].astype(float), theirs[numbers], rtol=1e-9, atol=1e-12)
+    assert ours["status"].tolist() == theirs["status"].tolist()
+    assert done.path.read_bytes().startswith(b"\xef\xbb\xbfid,sound")
+
+
+def guarded(cell: str) -> str:
+    """As the app's CSV guards a cell from being run as a formula."""
+    return str(guard.guarded(pd.Series([cell]))[0])
+
+
+@pytest.mark.slow
+def test_levels_that_are_numbers_and_truth_values_are_read_from_csv(tmp_path: Path) -> None:
+    frame = rows(500)
+    frame["seeds"] = pd.Categorical(frame["seeds"])
+    model = NaiveBayes().fit(frame[["seeds", "ripe"]], frame["good"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    done = classify_files(model, tmp_path / "a.csv", tmp_path / "b.parquet", keep=[])
+    p = model.predict_proba(frame[["seeds", "ripe"]])
+    np.testing.assert_allclose(pd.read_parquet(done.path)[["P(no)", "P(yes)"]], p, rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_rows_without_a_posterior_say_why_and_names_that_are_taken_are_left(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sound": ["dull", "crisp", "dull", "crisp"] * 3, "mass": [1.0, 2.0, 1.5, 2.5] * 3})
+    model = NaiveBayes(alpha=0).fit(frame, ["good", "bad"] * 6)
+    new = pd.DataFrame({
+        "sound": ["dull", "never", "dull", None],
+        "mass": [1.0, np.inf, 1e200, np.nan],
+        "decision": ["mine"] * 4,
+    })  # fmt: skip
+    new.to_parquet(tmp_path / "new.parquet")
+    done = classify_files(model, tmp_path / "new.parquet", tmp_path / "a.parquet")
+    answer = pd.read_parquet(done.path)
+    expected = model.explain(new[["sound", "mass"]]).status.tolist()
+    named = {0: "ok", 1: "impossible", 2: "out of range", 3: "infinite cell"}
+    assert answer["status"].tolist() == [named[s] for s in expected] and "infinite cell" in set(answer["status"])
+    assert answer["decision"].tolist() == ["mine"] * 4
+    bad = answer["status"] != "ok"
+    assert answer.loc[bad, ["decision_2", "risk", "gap", "P(good)"]].isna().all(axis=None)
+    assert done.undecided == bad.sum() and done.rows == 4
+
+
+@pytest.mark.slow
+def test_discriminants_answer_too(tmp_path: Path) -> None:
+    frame = rows(300)
+    frame["mass"] = frame["mass"].fillna(0.0)
+    model = LinearDiscriminantAnalysis().fit(frame[["mass", "seeds"]], frame["good"])
+    done = classify_files(model, written(frame, tmp_path), tmp_path / "a.parquet", keep=["id"])
+    p = model.predict_proba(frame[["mass", "seeds"]])
+    np.testing.assert_allclose(pd.read_parquet(done.path)[["P(no)", "P(yes)"]], p, rtol=1e-9)
+
+
+# what goes wrong ----------------------------------------------------------------------------------------------------
+
+
+def refused(error: type[BayesEngineError], model: Any, path: Any, out: Path, **ask: Any) -> str:
+    """The sentence; nothing of the answer is there, and what was there before is."""
+    out.write_bytes(b"before")
+    with pytest.raises(error) as raised:
+        classify_files(model, path, out, **ask)
+    assert out.read_bytes() == b"before"
+    assert not [p for p in out.parent.iterdir() if p.name.endswith(".part")]
+    return str(raised.value)
+
+
+@pytest.mark.slow
+def test_a_schema_that_drifts_is_named_with_its_file_before_a_row_is_read(tmp_path: Path) -> None:
+    frame, model, out = rows(300), fitted(), tmp_path / "a.parquet"
+    made = written(frame, tmp_path)
+    frame.drop(columns="mass").to_parquet(made[1])
+    said = refused(TableError, model, made, out)
+    assert "column 'mass' is not in 'part1.parquet', and 'part0.parquet' has it" in said
+    frame.assign(seeds=frame["seeds"].astype(str)).to_parquet(made[1])
+    said = refused(SchemaMismatch, model, made, out)
+    assert "'seeds' holds numbers in 'part0.parquet' and strings in 'part1.parquet'" in said
+    said = refused(SchemaMismatch, model, made[1], out)
+    assert "'seeds' holds strings in 'part1.parquet', and the model was fitted to numbers" in said
+    frame.assign(sound=7).to_parquet(made[1])
+    assert "'sound' holds numbers in 'part1.parquet', and the model was fitted to strings" in refused(
+        SchemaMismatch, model, made[1], out
+    )
+    frame.assign(id=range(300)).to_parquet(made[1])
+    assert "'id' is string in 'part0.parquet' and int64 in 'part1.parquet'" in refused(
+        SchemaMismatch, model, made[:2], out
+    ).replace("large_string", "string")
+    frame.drop(columns="id").to_parquet(made[1])
+    assert "no column 'id' in 'part1.parquet'" in refused(TableError, model, made[:2], out)
+    assert classify_files(model, made[:2], out, keep=["day"]).rows == 400
+
+
+@pytest.mark.slow
+def test_a_damaged_row_group_and_a_bad_cell_are_named_with_their_place(tmp_path: Path) -> None:
+    frame, model = rows(600), fitted()
+    made = written(frame, tmp_path)
+    group = pq.ParquetFile(made[1]).metadata.row_group(1)
+    data = bytearray(made[1].read_bytes())
+    start = group.column(0).dictionary_page_offset or group.column(0).data_page_offset
+    data[start : start + 200] = b"\xff" * 200
+    made[1].write_bytes(bytes(data))
+    said = refused(ReadError, model, made, tmp_path / "a.parquet")
+    assert "'part1.parquet', row group 2 of 3" in said
+    made[2].write_bytes(made[2].read_bytes()[:-50])
+    assert "'part2.parquet' cannot be read as Parquet" in refused(ReadError, model, made, tmp_path / "a.csv")
+    frame["mass"] = frame["mass"].astype(object)
+    frame.loc[417, "mass"] = "heavy"
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    said = refused(ReadError, model, tmp_path / "a.csv", tmp_path / "b.csv")
+    assert "'a.csv', block 1: column 'mass' should hold numbers, but row 418 holds 'heavy'" in said
+    for ask, part in ((tmp_path / "b.xlsx", "is to end in .parquet or .csv"), (made[0], "is one of the files")):
+        with pytest.raises(ParameterError, match=part):
+            classify_files(model, made[0], ask)
+    with pytest.raises(StoreError, match="there is no folder"):
+        classify_files(model, made[0], tmp_path / "none" / "a.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_full_disk_leaves_nothing_half_written(suffix: str, tmp_path: Path) -> None:
+    """A process that may not write more than 200 kB."""
+    written(rows(30000), tmp_path, group=2000)
+    save_model(fitted(), tmp_path / "m.bayes")
+    code = (
+        "import resource, signal, sys\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from bayes_engine import classify_files, load_model\nmodel = load_model(sys.argv[1] + '/m.bayes')\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        f"classify_files(model, sys.argv[1], sys.argv[1] + '/a.{suffix}')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True,
+                         text=True, check=False)  # fmt: skip
+    last = ran.stderr.strip().splitlines()[-1]
+    assert "StoreError" in last and "cannot be written: File too large" in last and "part0.parquet" in last
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.bayes", "part0.parquet", "part1.parquet", "part2.parquet"]
+
+
+@pytest.mark.slow
+def test_what_is_called_off_or_fails_at_the_end_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, model = written(rows(900), tmp_path), fitted()
+    asked = iter([False, False, True])
+    with pytest.raises(Cancelled), watching(lambda: next(asked, True), pace=0.0):
+        classify_files(model, made, tmp_path / "a.parquet", threads=1)
+
+    def full(self: Any, whole: bool) -> None:
+        self.writer.close()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_ParquetAnswer, "end", full)
+    with pytest.raises(StoreError, match=r"a.parquet' cannot be written: No space left on device"):
+        classify_files(model, made, tmp_path / "a.parquet")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [p.name for p in made]
