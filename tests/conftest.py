@@ -149,14 +149,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file goes to one process as a whole. The browser tests go together, for they share a server and a browser, and
-    so do those that read the sources, for parsing them takes two seconds."""
+    """A file goes to one process as a whole. What waits goes to one together, for the browser tests share a server and
+    a browser, and two that wait at once would leave a core idle; so does what reads the sources, which takes two
+    seconds to parse."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            if nodeid.startswith("tests/browser/"):
-                return "tests/browser"
+            if nodeid.startswith(WAITING):
+                return "waiting"
             return "sources" if nodeid.startswith(READ_SOURCES) else str(super()._split_scope(nodeid))
 
     return Together(config, log)

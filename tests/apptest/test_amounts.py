@@ -79,6 +79,7 @@ def test_forged_cells_are_not_believed(forged) -> None:
     assert decode(encode(replace(LOAN, fixed=forged))) is None
 
 
+@pytest.mark.slow
 def test_cells_of_another_shape_are_passed_over() -> None:
     app = opened("decisions", replace(FIXED, fixed=((7, 7), (1, 0))))
     assert sent_to(app, "bayes_consequences")["by"] == [[True, True], [False, True]]
@@ -104,6 +105,7 @@ def test_an_edit_brings_its_marks() -> None:
     assert edit is not None and with_edit(melons, active.in_use(melons), edit).fixed == ()
 
 
+@pytest.mark.slow
 def test_the_margins_are_of_the_cell_as_entered(german) -> None:
     model, parts = german
     posterior = model.predict_proba(parts.X.iloc[[5]])[0][[1, 0]]
@@ -257,6 +259,7 @@ def test_a_file_without_amounts_is_refused_only_where_they_decide() -> None:
     assert [w.label for w in app.selectbox if w.key.startswith("second_as_")] == ["credit_amount (credit amount)"]
 
 
+@pytest.mark.slow
 def test_an_amount_of_another_name_is_chosen() -> None:
     content = applicants("400", "9055 DM").replace(",credit_amount", ",Summe,town").replace('"\n', '",Ulm\n') + ",Ulm"
     app = classified(FIXED, content)

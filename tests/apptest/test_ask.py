@@ -92,6 +92,7 @@ def test_losses_change_the_question() -> None:
     assert values(at) != offered(ask(model, known(X), costs=0.02))
 
 
+@pytest.mark.slow
 def test_an_answer_moves_the_belief_and_is_taken_back() -> None:
     model, X, _ = melons()
     at = click(page(ask_cost=0.02), "answer_0")  # texture = clear, the first melon's
@@ -112,6 +113,7 @@ def test_dont_know_leaves_it_open_and_asks_another() -> None:
     assert at.dataframe[0].value.iloc[0].iloc[0] == "texture = don't know"
 
 
+@pytest.mark.slow
 def test_a_number_is_typed_and_another_question_may_be_asked() -> None:
     model, X, _ = melons()
     at = page()
@@ -150,6 +152,7 @@ def test_a_dear_question_is_not_asked() -> None:
     assert not headline(at).startswith("#### Ask **texture**")
 
 
+@pytest.mark.slow
 def test_from_the_case() -> None:
     """What the case knows is given; what it lacks is asked; and the answers become the case."""
     codes = (0, None, 0, 0, None, 0, 0.697, None)
@@ -177,6 +180,7 @@ def test_every_family_answers(family: str) -> None:
     assert seen(state(at), "told")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["category", "error"])
 def test_a_cell_not_asked_is_integrated_out_whatever_missing_means(missing: str) -> None:
     data = load_dataset("penguins")
@@ -206,6 +210,7 @@ def test_intervals_of_a_number_end_where_the_decision_changes() -> None:
     assert "decide default" in middle or "decide Yes" in middle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["penguins", *map(slowly, ("mushroom", "loan", "iris", "breast-cancer"))])
 def test_every_table_answers(table: str) -> None:
     at = click(page(table, ask_cost=0.001), "ask_play")

@@ -222,6 +222,7 @@ def test_rounding_gives_what_a_calculator_gives() -> None:
     assert seen(state(at), "digits") == "hand"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", slowly("zh")])
 def test_copies_hold_the_working(language: str) -> None:
     assert not page(table="watermelon3", language=language).code  # what colours it is loaded by those who open it
@@ -302,6 +303,7 @@ def test_an_impossible_case_is_said_in_words() -> None:
 # the case -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_row_of_the_table_can_be_left_out() -> None:
     at = page(table="watermelon3", row=14, case=(1, 1, 0, 0, 1, 1, 0.36, 0.37))
     assert "row 15 of the table, whose class is **bad**; it is among the rows counted" in words(at)
@@ -319,6 +321,7 @@ def test_a_row_of_the_table_can_be_left_out() -> None:
     assert not seen(state(at), "left_out")
 
 
+@pytest.mark.slow
 def test_typing_a_case() -> None:
     at = page(table="watermelon3")
     at.selectbox(key="case_0").set_value(2).run()
@@ -330,6 +333,7 @@ def test_typing_a_case() -> None:
     assert [float(t) for t in totals(at, "posterior", 2)] == pytest.approx(right.posterior, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_missing_cell_has_no_factor() -> None:
     at = page(table="watermelon3")
     at.selectbox(key="case_1").set_value(None).run()
@@ -352,6 +356,7 @@ def test_worked_cases_and_rows_are_quick_choices() -> None:
 # let me fill in -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_blanks_are_checked_on_entry() -> None:
     at = page(table="watermelon3", view=(("fill", True),))
     shown = words(at)
@@ -442,6 +447,7 @@ def test_a_large_table_is_not_counted_by_hand() -> None:
 # other tables ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "steps", "classes"), [("mushroom", 23, 2), ("wine", 14, 3), ("penguins", 7, 3)])
 def test_other_tables(name: str, steps: int, classes: int) -> None:
     at = page(table=name)
@@ -456,6 +462,7 @@ def test_a_row_with_missing_cells() -> None:
     assert words(at).count("missing: it has no factor") == 5
 
 
+@pytest.mark.slow
 def test_contributions_of_three_classes() -> None:
     at = page(table="wine")
     assert (at.selectbox(key="case_for").value, at.selectbox(key="case_against").value) == (0, 1)
@@ -475,6 +482,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_as_they_are() -> None:
     at = uploaded(HOSTILE.encode(), page="case")
     for i, k in dict(list(factors(at))).items():  # one a column
@@ -524,6 +532,7 @@ def super_parents(at: AppTest) -> list[str]:
     return [m.group(1) for text in texts if (m := re.match(r"(\S+) :gray\[· .*%\]", text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_aode_is_the_golden_example(threshold: float) -> None:
     parameters = () if threshold == 1.0 else (("min_frequency", threshold),)
@@ -543,6 +552,7 @@ def test_aode_is_the_golden_example(threshold: float) -> None:
     assert "Judged **是**" in said
 
 
+@pytest.mark.slow
 def test_a_super_parent_opens_its_factors() -> None:
     (stated,) = AODE_GOLDEN["super_parents"]
     at = page(**MELON, **of_family("aode"), view=(("super_parent", FEATURES.index(stated["column"])),))

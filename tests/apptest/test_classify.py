@@ -76,6 +76,7 @@ def test_amounts_of_money_have_two_decimals(cost: float, digits: str):
     assert [config[name]["type_config"]["format"] for name in ("risk", "gap")] == [digits, digits]
 
 
+@pytest.mark.slow
 def test_losses_redecide_without_a_new_file(page: AppTest):
     drop(page, MELONS.encode())
     before = page.dataframe[0].value["P(是)"].tolist()
@@ -187,6 +188,7 @@ def test_a_spreadsheet_of_too_many_rows_is_refused_with_a_way_out(page: AppTest,
     assert "take CSV or Parquet" in page.error[0].value
 
 
+@pytest.mark.slow
 def test_the_second_file_is_read_otherwise_by_one_click(page: AppTest):
     text = "密度;含糖率;好瓜\n1,234;0,46;是\n0,24;0,09;否\n\nQuelle: Markt\n"
     drop(page, text.encode())
@@ -261,6 +263,7 @@ def test_a_renamed_column_is_said_before_the_results_and_chosen(page: AppTest):
     assert posterior(other) == told
 
 
+@pytest.mark.slow
 def test_a_file_of_other_names_is_classified_once_they_are_chosen(page: AppTest):
     drop(page, RENAMED.encode())
     assert "none of the model's columns is in this file" in page.error[0].value and not page.warning

@@ -73,6 +73,7 @@ def engine() -> Engine:
     return Engine({name: of[0] for name, of in runs.items()}, runs)
 
 
+@pytest.mark.slow
 def test_risk_differences_and_words_are_the_engines(engine: Engine) -> None:
     app = opened("model", TUMOURS)
     shown = numbers(app)
@@ -235,6 +236,7 @@ def test_a_forged_view_shows_the_first() -> None:
     assert app.title[0].value == "Which model decides best, and is it really better?"
 
 
+@pytest.mark.slow
 def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened("model", showing(TUMOURS, compare_by="log_loss"))
     asked: list[str] = []

@@ -49,6 +49,7 @@ def ends(text: str) -> list[float]:
 # Model: the prior as a setting ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_kind_of_prior_from_one_widget() -> None:
     app = opened("model", showing(LAPLACE, column=KNOCK))
     assert app.selectbox(key="parameter_kind").value == "laplace"
@@ -248,6 +249,7 @@ def test_of_three_classes_each_has_a_band_and_one_a_histogram() -> None:
     assert "P(versicolor | x) lies between" in said(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "why"),
     [

@@ -107,6 +107,7 @@ def test_a_way_of_reading_that_does_not_fit_leaves_the_table(page: AppTest):
     assert page.selectbox(key="read_encoding").value == "utf-8"
 
 
+@pytest.mark.slow
 def test_header_and_missing_tokens_are_overridden(page: AppTest):
     upload(page, "t.csv", b"a,b,y\n1,NA,u\n2,NA,v\n3,NO,u\n4,DE,v\n")
     assert shown(page, "missing")["b"] == 0.0
@@ -127,6 +128,7 @@ def test_a_file_that_is_no_table_is_said_and_the_table_stays(page: AppTest, cont
     assert len(cells(page, "species")) == 150
 
 
+@pytest.mark.slow
 def test_a_target_with_one_class_is_refused_and_the_old_one_stays(page: AppTest):
     upload(page, "h.csv", HEIGHTS.encode())
     names = list(heads(page))
@@ -137,6 +139,7 @@ def test_a_target_with_one_class_is_refused_and_the_old_one_stays(page: AppTest)
     assert shown(page, "role")["tall"] == "target"
 
 
+@pytest.mark.slow
 def test_a_constant_target_is_refused_where_it_is_chosen(page: AppTest):
     """It was said in a closed list of columns, and the choice seemed to jump back by itself."""
     upload(page, "t.csv", HEIGHTS.encode())
@@ -179,6 +182,7 @@ def test_missing_labels_are_counted(page: AppTest):
     assert any("1 row without a value in 'tall' is left out" in c.value.replace("\\", "") for c in page.caption)
 
 
+@pytest.mark.slow
 def test_roles_change_and_are_in_the_state(page: AppTest):
     upload(page, "h.csv", HEIGHTS.encode())
     edit_columns(page, city={"role": "ignore"})
@@ -187,6 +191,7 @@ def test_roles_change_and_are_in_the_state(page: AppTest):
     assert page.session_state["state"].columns == ()
 
 
+@pytest.mark.slow
 def test_another_target_makes_the_old_one_a_feature(page: AppTest):
     upload(page, "h.csv", HEIGHTS.encode())
     page.selectbox(key="target").select(1).run()
@@ -218,6 +223,7 @@ def test_a_weight_is_taken_and_another_refused(page: AppTest):
     assert "'height' has the role weight already" in page.error[0].value.replace("\\", "")
 
 
+@pytest.mark.slow
 def test_levels_are_reordered_and_added_and_losses_follow(page: AppTest):
     page.button(key="use_watermelon3").click().run()
     losses = ((0.0, 5.0), (1.0, 0.0))
@@ -233,6 +239,7 @@ def test_levels_are_reordered_and_added_and_losses_follow(page: AppTest):
     assert page.selectbox(key="level_at").options == ["1 · green", "2 · dark", "3 · pale", "4 · yellow"]
 
 
+@pytest.mark.slow
 def test_the_same_file_again_restores_what_the_state_says_of_it(page: AppTest):
     upload(page, "h.csv", HEIGHTS.encode())
     edit_columns(page, city={"role": "ignore"})
@@ -254,6 +261,7 @@ def test_hostile_names_are_shown_as_they_are(page: AppTest):
     assert not any("](http:" in m.value for m in (*page.markdown, *page.caption, *page.error))
 
 
+@pytest.mark.slow
 def test_the_other_sheet_of_a_workbook_is_one_choice_away(page: AppTest) -> None:
     book, content = Workbook(), BytesIO()
     book.remove(book.active)

@@ -45,6 +45,7 @@ def said(app: AppTest) -> str:
     return "\n".join(e.value for e in [*app.markdown, *app.caption, *app.subheader, *app.latex])
 
 
+@pytest.mark.slow
 def test_the_pairs_of_the_textbook_and_the_answer_in_words() -> None:
     app = opened("dependence", MELONS)
     assert app.title[0].value.endswith("?")
@@ -140,6 +141,7 @@ def test_information_is_in_bits_until_nats_are_chosen() -> None:
     assert pairs_of(app)["根蒂 – 脐部"]["nats"] == "0.5975"
 
 
+@pytest.mark.slow
 def test_a_root_is_chosen_and_the_tree_put_on_the_shelf() -> None:
     app = opened("dependence", showing(MELONS, dependence_view="tree"))
     app.selectbox(key="tree_root").set_value(TOUCH).run()

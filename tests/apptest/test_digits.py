@@ -69,6 +69,7 @@ def test_the_map_beside_the_digit_is_the_ledger_and_its_sum_the_log_odds() -> No
     assert numbers == pytest.approx([sum(sheet["values"]), weights["digit"], balance.total], abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_two_classes_are_chosen_and_the_map_follows() -> None:
     at = opened("case", showing(FIRST, **{"for": 9, "against": 4}))
     worked, sheet = expected(X.iloc[[7]]), sent_to(at, "bayes_pixels")["sheets"][1]
@@ -80,6 +81,7 @@ def test_the_two_classes_are_chosen_and_the_map_follows() -> None:
     assert sent_to(at, "bayes_pixels")["sheets"][1]["against"]["label"] == "0"
 
 
+@pytest.mark.slow
 def test_a_drawn_digit_is_judged_and_fits_into_a_link() -> None:
     three = [int(v) for v in X.iloc[13]]  # a three of the table, with one pixel changed and one not seen
     three[27], three[0] = 9, None
@@ -152,6 +154,7 @@ def test_what_is_no_picture_is_not_taken(sent: Any) -> None:
     assert read_ink(sent, DIGITS.info.image) is None
 
 
+@pytest.mark.slow
 def test_each_class_as_a_picture_is_what_the_model_believes() -> None:
     at = opened("model", FIRST)
     part = sent_to(at, "bayes_pixels")
@@ -163,6 +166,7 @@ def test_each_class_as_a_picture_is_what_the_model_believes() -> None:
     assert sent_to(at, "bayes_pixels")["sheets"][3]["values"] == pytest.approx(found.mean[3].tolist(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_gaussian_pixels_have_a_mean_and_a_deviation_and_the_chosen_one_is_framed() -> None:
     at = opened(
         "model", showing(replace(FIRST, shelf=(Spec("laplace", (("var_floor", 0.1),)),)), column=27, pictured="sd")

@@ -191,6 +191,7 @@ def test_a_finding_is_said_and_gone_after_one_click(code: str):
     assert at.session_state["state"] != START
 
 
+@pytest.mark.slow
 def test_an_identifier_that_is_read_is_named_and_set_aside():
     at = page(table(60, key=lambda i: f"R{i:04d}x", x=lambda i: X[i], y=y))
     assert "identifies the row" not in told(at)  # its role takes care of it already
@@ -203,6 +204,7 @@ def test_an_identifier_that_is_read_is_named_and_set_aside():
     assert "identifies the row" not in told(at)
 
 
+@pytest.mark.slow
 def test_a_repair_is_a_chip_that_undoes_it_and_is_in_the_link():
     at = page(CASES["sentinel"][0])
     press(at, "-999 in 'h' means missing")
@@ -219,6 +221,7 @@ def test_a_repair_is_a_chip_that_undoes_it_and_is_in_the_link():
     assert CASES["sentinel"][1] in told(at)
 
 
+@pytest.mark.slow
 def test_a_late_click_on_a_mend_is_none_of_the_table_or_finding_in_its_place():
     columns = {"x": lambda i: X[i], "h": lambda i: -999 if i in (4, 40, 77) else 170 + U[i] * 5,
                "k": lambda i: -888 if i in (5, 41, 78) else 60 + U[-i] * 5}  # fmt: skip
@@ -241,6 +244,7 @@ def test_a_late_click_on_a_mend_is_none_of_the_table_or_finding_in_its_place():
     assert at.session_state["state"] == there
 
 
+@pytest.mark.slow
 def test_days_written_as_whole_numbers_are_counted_and_given_back():
     content = table(120, x=lambda i: X[i], when=lambda i: months(i).replace("-", ""), y=y)
     at = page(content)
@@ -255,6 +259,7 @@ def test_days_written_as_whole_numbers_are_counted_and_given_back():
     assert "dates written as whole numbers" in told(at)
 
 
+@pytest.mark.slow
 def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
     at = page(table(200, x=lambda i: X[i], mark=lambda i: "x" if y(i) == "pos" and i % 3 else "", y=y))
     assert shown_role(at, "mark").startswith("ignore")
@@ -269,6 +274,7 @@ def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
     assert shown_role(settled(at), "mark").startswith("ignore")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("button", ["Count missing as a level", "Leave out 'mark'"])
 def test_of_a_column_with_telling_gaps_one_mend_is_chosen_and_the_other_goes(button: str):
     at = page(table(200, x=lambda i: X[i], mark=lambda i: "uv"[i % 2] if y(i) == "pos" and i % 3 else "", y=y))
@@ -378,6 +384,7 @@ def test_balanced_losses_weigh_every_class_alike():
     assert math.isclose(of_no * 190, 100.0, rel_tol=1e-3) and math.isclose(of_yes * 10, 100.0, rel_tol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["aode", "qda"])
 def test_a_mend_that_the_active_model_cannot_take_adds_a_naive_bayes(family: str):
     at = page(CASES["missing-tells"][0] if family == "aode" else CASES["skew"][0])
@@ -608,6 +615,7 @@ def test_what_a_mend_changed_is_a_list_of_cells():
     assert shown.astype(str).to_numpy().tolist() == [[str(row), "h", "-999", "missing"] for row in (5, 41, 78)]
 
 
+@pytest.mark.slow
 def test_dates_that_a_link_left_in_doubt_are_asked_for():
     """A link of before, when they were guessed cell by cell: the chip undoes it, or one says which is first."""
     content = table(120, x=lambda i: X[i], y=y, when=lambda i: everything(i)[1])

@@ -117,6 +117,7 @@ def test_no_page_trips_over_a_mutated_state(page: str) -> None:
     assert not crashes
 
 
+@pytest.mark.slow
 def test_what_the_door_lets_in_can_be_hashed_and_written() -> None:
     states = [state for page in PAGES for text in mutants(page) if (state := state_from_json(text)) is not None]
     assert len(states) > 1000

@@ -40,6 +40,7 @@ def metrics(app: AppTest) -> dict[str, str]:
     return {m.label: m.value for m in app.metric}
 
 
+@pytest.mark.slow
 def test_iris_with_three_full_components_reaches_the_known_log_likelihood() -> None:
     app = opened("hidden", IRIS)
     assert "Log-likelihood **−180.18548** after 18 iterations" in said(app)

@@ -148,6 +148,7 @@ def share(app: AppTest) -> str:
     return str(bar.proto.text)
 
 
+@pytest.mark.slow
 def test_a_page_says_how_far_it_is_and_is_drawn_once_it_is_done(slow: Slow) -> None:
     app = at_work(state())
     until(lambda: job().progress is not None and job().progress[0] > 0.6 * AT_LEAST)
@@ -159,6 +160,7 @@ def test_a_page_says_how_far_it_is_and_is_drawn_once_it_is_done(slow: Slow) -> N
     assert slow.begun == 1  # looking after it began nothing anew
 
 
+@pytest.mark.slow
 def test_it_is_cancelled_and_begun_again(slow: Slow) -> None:
     app = at_work(state())
     button(app, "cancel").click().run()
@@ -223,6 +225,7 @@ def test_it_goes_on_while_another_page_is_looked_at(slow: Slow) -> None:
     assert SAID not in said(finished(app)) and (slow.begun, slow.stopped) == (1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["decisions", "start"])
 def test_who_asks_for_something_else_no_longer_waits(slow: Slow, page: str) -> None:
     app = at_work(state())
@@ -330,6 +333,7 @@ def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pyte
     until(lambda: slow.stopped == 1)
 
 
+@pytest.mark.slow
 def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "AT_ONCE", 1)
     first = at_work(state())
@@ -464,6 +468,7 @@ def second(app: AppTest) -> Upload[CellBlocks]:
     return upload
 
 
+@pytest.mark.slow
 def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None:
     before = opened("data")
     app = dropped("data", "upload_file", FILE)

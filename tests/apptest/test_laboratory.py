@@ -125,6 +125,7 @@ def test_every_preset_opens_and_states_how_r_star_was_found(scene: str) -> None:
     assert len(written(app, "classifier")) == 4
 
 
+@pytest.mark.slow
 def test_naive_bayes_fails_where_the_presets_say() -> None:
     table = written(at(lab_scene="xor"), "classifier").set_index("classifier")["misfit R(h∞) − R*"].astype(float)
     assert table["naive Bayes"] > 0.25
@@ -162,6 +163,7 @@ def test_the_learning_curve_is_drawn() -> None:
     assert "infinitely many rows" in said(app)
 
 
+@pytest.mark.slow
 def test_points_are_drawn_and_undone_but_never_the_last_of_a_class() -> None:
     points = ((0, -1.0, 0.0), (1, 1.0, 0.0), (1, 2.0, 1.0))
     app = at(lab_scene="drawn", lab_points=points, lab_width=1.0)

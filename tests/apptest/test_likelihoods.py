@@ -71,6 +71,7 @@ def test_a_kernel_density_with_its_bandwidth_and_its_rows() -> None:
     assert "Kernel densities: no parameter but a bandwidth for each class; they keep the 17" in said(app)
 
 
+@pytest.mark.slow
 def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
     app = opened("model", showing(with_own(MELONS, (DENSITY, "kernel")), column=DENSITY))
     app.segmented_control(key="preset").set_value("textbook").run()

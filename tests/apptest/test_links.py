@@ -96,6 +96,7 @@ def test_a_prior_of_use_that_the_model_excludes_is_said_and_can_be_taken_back(pa
     assert at.session_state["state"] == State(shelf=(excluding,))
 
 
+@pytest.mark.slow
 def test_one_can_refuse_though_a_class_is_called_so():
     at = opened("data")
     rows = "\n".join(f"{i / 7:.3f},{('refuse', 'grant')[i % 2]}" for i in range(20))
@@ -127,6 +128,7 @@ def test_losses_of_another_table_are_edited_from_0_1():
     assert (kept.losses, kept.extra) == (((0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 4.0, 0.0)), "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["start", "decisions"])
 def test_a_feature_integrated_out_is_no_missing_cell(page: str):
     strict = Spec("textbook", (("missing", "error"),))
@@ -162,6 +164,7 @@ def test_classes_are_reordered_though_the_losses_do_not_fit():
     assert (at.session_state["state"].losses, at.session_state["state"].prior) == ((), ())
 
 
+@pytest.mark.slow
 def test_a_wrong_shift_to_the_prior_of_use_gets_a_hint():
     at = opened("case", State(table="watermelon3", prior=(0.99, 0.01), view=(("fill", True),)))
     for k in range(10):
@@ -206,6 +209,7 @@ def test_a_row_of_buttons_that_says_nothing_while_it_is_drawn_anew_is_no_edit() 
     assert app.segmented_control(key="language").value == "zh"
 
 
+@pytest.mark.slow
 def test_a_value_is_told_again_to_a_browser_that_may_have_skipped_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_state, "TOLD_AGAIN", 60.0)
     app = opened("hidden").run()

@@ -107,6 +107,7 @@ def test_all_margins_stand_in_a_table_that_a_link_opens() -> None:
         assert sign == ("≥" if what[0] == "refuse" else "≤")
 
 
+@pytest.mark.slow
 def test_of_a_case_that_is_all_but_certain_no_loss_is_said_to_turn_it() -> None:
     at = page(table="sms-spam")  # P(ham | x) = 3.2e-07: λ would have to fall to that, or rise to its inverse
     assert "No loss turns this decision within a millionfold of what it is now" in said(at)

@@ -89,6 +89,7 @@ def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
     assert spec(app) == Spec("textbook", (("variance", "mle"),))
 
 
+@pytest.mark.slow
 def test_a_parameter_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
     app = opened("model", showing(MELONS, column=KNOCK))
     app.segmented_control(key="preset").set_value("laplace").run()
@@ -125,6 +126,7 @@ def test_the_shelf_takes_six_and_keeps_the_last() -> None:
     assert [s.preset for s in app.session_state["state"].shelf] == ["textbook"] * 4 + ["laplace"]
 
 
+@pytest.mark.slow
 def test_a_prior_by_hand_keeps_the_sum_and_reaches_the_model() -> None:
     app = opened("model", MELONS)
     app.selectbox(key="parameter_priors").set_value("by hand").run()
@@ -355,6 +357,7 @@ def test_a_discriminant_believes_its_marginals() -> None:
     assert "†" in moments(app)["variance"][0] and "shrunk" in said(app)
 
 
+@pytest.mark.slow
 def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -> None:
     app = opened("model", showing(State(table="iris", language="en", shelf=(Spec(),)), column=2))
     app.selectbox(key="parameter_discretize").set_value("mdlp").run()
@@ -388,6 +391,7 @@ def test_numbers_under_a_parent_are_smoothed_towards_their_class_and_say_how() -
     assert len(rows(app)) == 44
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "name"), crossed(["spode", "tan", "aode", "k-db"], ["loan", "penguins", "breast-cancer", "mushroom"])
 )
@@ -417,12 +421,14 @@ def test_a_note_names_columns_as_the_page_does(labels: str, name: str) -> None:
     assert name in said(app)
 
 
+@pytest.mark.slow
 def test_the_columns_of_a_note_are_listed_as_the_language_lists_them() -> None:
     for language, names in (("en", "p00, p40, p47 have"), ("zh", "列 p00、p40、p47 ")):
         app = opened("model", State(language=language, table="digits", shelf=(Spec("laplace"),)))
         assert any(names in e.value for e in (*app.caption, *app.markdown, *app.info))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["model", slowly("projection"), slowly("decisions"), slowly("dependence")])
 def test_a_long_table_does_not_travel_to_the_browser_point_by_point(page: str) -> None:
     rng = np.random.default_rng(0)

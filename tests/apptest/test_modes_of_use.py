@@ -110,6 +110,7 @@ def test_the_compiled_table_filters_by_column_and_the_file_checks_itself() -> No
     assert f"{made['posterior'](melon)['是']:.12f}" == P_GOOD
 
 
+@pytest.mark.slow
 def test_a_row_goes_and_comes_back() -> None:
     app = opened("model", MELONS)
     assert frame(app, 4)["c0"].tolist() == [P_GOOD]

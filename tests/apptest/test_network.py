@@ -192,6 +192,7 @@ def test_elimination_ends_at_the_exact_answer() -> None:
 # sources ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_network_is_learned_from_the_table_in_use() -> None:
     app = network("iris", net="table")
     assert set(nodes(app)) == {"sepal length", "sepal width", "petal length", "petal width", "species"}

@@ -41,6 +41,7 @@ def films(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("net", ["asia", slowly("burglary"), slowly("sprinkler")])
 def test_the_numbers_are_the_engines(net: str) -> None:
     app = opened("network", tab(net))
@@ -64,6 +65,7 @@ def test_the_numbers_are_the_engines(net: str) -> None:
     assert rows["R̂"].tolist()[0] == f"{found.improved.rhat[min(found.improved.kernel.hidden)]:.4f}"
 
 
+@pytest.mark.slow
 def test_a_joint_event_of_two_nodes() -> None:
     app = opened("network", tab("burglary", net_g_query=((0, 0), (1, 1))))
     network = load_network("burglary").network
@@ -123,6 +125,7 @@ def test_the_film_is_the_engines_walk(films: list[dict[str, Any]]) -> None:
     assert film["graph"]["nodes"][6]["subs"] == ["abnormal", "normal"]
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_walk(films: list[dict[str, Any]]) -> None:
     app = opened("network", tab("burglary", net_g_step=7))
     app.button(key="net_g_another").click().run()
@@ -130,6 +133,7 @@ def test_another_seed_is_another_walk(films: list[dict[str, Any]]) -> None:
     assert films[-1]["id"] != films[0]["id"] and films[-1]["look"] == films[0]["look"]
 
 
+@pytest.mark.slow
 def test_evidence_is_shared_and_the_storys_is_one_click_away() -> None:
     app = opened("network", tab("stuck", net_evidence=()))
     assert "into **4 communicating classes**" in said(app) or "Communicating class 4" in said(app)
@@ -149,6 +153,7 @@ def test_impossible_evidence_and_forged_settings() -> None:
     assert not app.error and app.selectbox(key="net_g_chains").value == 64
 
 
+@pytest.mark.slow
 def test_a_network_learned_from_the_table() -> None:
     state = showing(State(language="en", table="watermelon2"), net_tab="gibbs", net="table", net_g_sweeps=50)
     app = opened("network", state)

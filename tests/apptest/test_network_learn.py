@@ -87,6 +87,7 @@ def test_every_score_is_the_engines(score: Any) -> None:
     assert nats(search(melons(), score, options=SearchOptions(max_parents=3, perturbations=0)).score) in said(app)
 
 
+@pytest.mark.slow
 def test_the_search_is_played_step_by_step_with_its_score_by_families() -> None:
     app = opened("network", MELONS)
     trace = learned().trace
@@ -244,6 +245,7 @@ def test_other_tables_have_a_search_too(table: str) -> None:
         assert not app.error
 
 
+@pytest.mark.slow
 def test_the_rows_are_all_counted_and_what_becomes_of_incomplete_ones_is_true_of_the_table() -> None:
     app = opened("network", showing(State(table="mushroom", language="en"), net_tab="learn"))
     assert "8124 rows" in said(app) and "2480 rows with a missing cell" in said(app)
@@ -331,6 +333,7 @@ def test_every_page_shows_a_network_of_the_shelf(
     assert not opened(page, on_shelf(table, *parameters)).error
 
 
+@pytest.mark.slow
 def test_the_model_page_says_where_the_class_is_no_parent_and_shows_the_classs_own_table() -> None:
     app = opened("model", showing(on_shelf("play-tennis", ("criterion", "aic")), column=1))
     assert "The class is no parent of this column" in said(app)
@@ -347,6 +350,7 @@ def test_the_model_page_says_where_the_class_is_no_parent_and_shows_the_classs_o
     assert shown == pytest.approx(above.p[..., k].ravel().tolist(), abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_parameters_of_a_network_on_the_shelf() -> None:
     app = opened("model", on_shelf("watermelon2"))
     app.selectbox(key="parameter_structure").set_value(3).run()

@@ -64,6 +64,7 @@ def test_the_melons_stand_on_the_textbook_s_line() -> None:
     assert app.segmented_control(key="line").value == "fisher"
 
 
+@pytest.mark.slow
 def test_the_browser_gets_what_it_turns() -> None:
     found, sent = project(rows("watermelon3a")), drawn(opened("projection", MELONS))
     assert len(sent["points"]) == 17 and [c["label"] for c in sent["classes"]] == ["good", "bad"]
@@ -190,6 +191,7 @@ def test_the_path_of_the_dial_is_computed_in_a_job_that_says_how_far_it_is(monke
     assert sum(seen) == len(discriminants.PATH) and len(seen) == sum(seen) + 1  # and the one that is looked at
 
 
+@pytest.mark.slow
 def test_assumptions_are_tested_in_words() -> None:
     app = opened("projection", shown(IRIS, section="dial", dial_columns="all"))
     table = app.dataframe[0].value

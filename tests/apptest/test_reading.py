@@ -31,6 +31,7 @@ def reading(at: AppTest) -> Reading:
     return kept.reading
 
 
+@pytest.mark.slow
 def test_buttons_read_the_file_otherwise_and_the_link_says_so(at: AppTest) -> None:
     assert reading(at).schema["when"].kind == "date"
     click(at, "The month stands first")
@@ -56,6 +57,7 @@ def test_the_text_is_shown_beside_its_encoding(at: AppTest) -> None:
     assert "3  when;size;share;code;label" in at.code[0].value
 
 
+@pytest.mark.slow
 def test_one_click_takes_the_few_words_among_numbers_as_missing() -> None:
     few = {3: ("often", "***", "OVRFLW"), 7: ("often", "x", "OVRFLW"), 9: ("11", "-", "3.5")}
     rows = (f"{i},{','.join(few.get(i, (str(i + 900), f'{i}.5', f'0.{i + 11}')))},{'ab'[i % 2]}" for i in range(60))

@@ -76,6 +76,7 @@ def test_of_many_levels_decisions_draws_the_most_frequent_and_says_so() -> None:
     assert [len(sent_to(app, "bayes_plane")[side]["levels"]) for side in "xy"] == [100, 100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "sugar"), [("start", 0.312), ("decisions", 0.313)])
 def test_a_run_makes_one_token_and_explains_its_case_once(
     page: str, sugar: float, monkeypatch: pytest.MonkeyPatch
@@ -123,6 +124,7 @@ def axes_of(app: AppTest) -> list[int]:
     return [app.selectbox(key=key).value for key in ("axis_x", "axis_y")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", slowly("wine"), slowly("breast-cancer")])
 def test_a_table_that_is_opened_shows_the_two_columns_of_most_difference(name: str) -> None:
     """Whatever columns it has then; an address that says nothing of axes shows the first two, as it always did."""

@@ -122,6 +122,7 @@ def test_a_text_in_a_link_is_short_or_it_is_none() -> None:
     assert read_typed({"text": "x" * 50_000}) is None and read_typed({}) is None
 
 
+@pytest.mark.slow
 def test_a_row_of_the_table_travels_by_its_number() -> None:
     app = opened("case", SMS)
     app.number_input(key="case_row").set_value(3).run()
@@ -211,6 +212,7 @@ def test_a_word_of_a_file_is_looked_up_by_its_place() -> None:
     assert type(look) is tuple and type(look[0]) is int
 
 
+@pytest.mark.slow
 def test_the_parameters_change_the_words_at_once() -> None:
     def names(*parameters) -> str:
         app = opened("model", replace(SMS, table="sms-spam-zh", shelf=(Spec("laplace", parameters),)))

@@ -38,6 +38,7 @@ def test_reasons_and_bars_are_in_bits_and_in_nats_where_that_was_chosen() -> Non
     assert re.search(r"from [+−\d.]+ nats on", said(app))
 
 
+@pytest.mark.slow
 def test_the_doctor_and_the_file_of_results_are_in_that_unit() -> None:
     numbers = []
     for unit in ("bits", "nats"):

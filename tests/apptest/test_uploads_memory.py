@@ -59,6 +59,7 @@ def test_a_fit_is_the_same_to_the_last_bit() -> None:
     assert (one == other).all()
 
 
+@pytest.mark.slow
 def test_the_bytes_of_a_file_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[bytes] = []
     digest = files.digest

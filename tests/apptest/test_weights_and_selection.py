@@ -43,6 +43,7 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
     assert "Weights: 8 more, one a column" in told
 
 
+@pytest.mark.slow
 def test_its_parameters_are_its_own_and_naive_bayess() -> None:
     app = opened("model", showing(WEIGHTED, parameters=True))
     app.selectbox(key="parameter_objective").set_value("mse").run()

@@ -128,6 +128,7 @@ def test_a_number_given_others_it_depends_on(kind: Any) -> None:
         assert gain == pytest.approx(by_quadrature(model, row, name, loss, -4.0, 8.0), abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", every_other([SPODE, TAN, KDependence, AODE]))
 def test_a_number_whose_parent_is_not_known(kind: Any) -> None:
     """Its density is a sum of Gaussians, one for each value of the parent, or for each super-parent of AODE."""

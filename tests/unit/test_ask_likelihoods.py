@@ -108,6 +108,7 @@ def test_answers_to_a_count_are_runs_of_whole_numbers() -> None:
         assert o.probability == pytest.approx(masses(model, row, "calls", k)[inside].sum(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_rate_of_zero_and_very_large_ones() -> None:
     few, many = (pd.DataFrame({"n": v}) for v in ([0.0, 0, 3, 5], [1e12, 1e12 + 2e6, 1e12 + 4e6, 1e12 + 7e6]))
     none = NaiveBayes(likelihoods="poisson", smoothing="none").fit(few, list("aabb"))
@@ -178,6 +179,7 @@ def test_a_weighted_count_and_one_of_no_weight() -> None:
     assert question(inner.fit(one, y), row, "calls").gain == 0.0
 
 
+@pytest.mark.slow
 @examples(15)
 @given(st.integers(0, 10**6), st.sampled_from(["kernel", "kernel-range", "gaussian"]))
 def test_no_question_is_worth_less_than_nothing_nor_more_than_the_truth(seed: int, mass: str) -> None:

@@ -104,6 +104,7 @@ def test_a_calibrator_is_scikit_learns(method: str, k: int) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_it_finds_what_was_done_to_the_probabilities(method: str) -> None:
     log_p, truth, weight = told(20_000)
@@ -224,6 +225,7 @@ def test_the_ledger_ends_in_calibration_and_all_follows_from_it(method: str) -> 
         np.testing.assert_allclose(again.slope, model.calibrator_.slope)
 
 
+@pytest.mark.slow
 def test_first_calibrated_then_shifted_to_the_prior_of_use() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     for method in METHODS:
@@ -236,6 +238,7 @@ def test_first_calibrated_then_shifted_to_the_prior_of_use() -> None:
         assert model.prior_by_class == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_complement_naive_bayes_has_risks_after_it() -> None:
     spam = load_dataset("sms-spam")
     (text,) = (v.name for v in spam.schema if v.kind == "text")
@@ -328,6 +331,7 @@ def test_what_cannot_be_calibrated_is_said() -> None:
 # the discriminative counterpart ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_logistic_regression_takes_mixed_tables_with_gaps() -> None:
     penguins = load_dataset("penguins")
     schema = penguins.schema.features

@@ -109,6 +109,7 @@ def test_an_odd_text_in_pieces_is_the_text_read_whole(content: bytes) -> None:
     assert (cells.report, cells.recipe) == (reading.report, reading.recipe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", every_other(["", "\n# made by hand\n", "\nSource: me, you\n", ";;;\n"]))
 def test_odd_rows_are_no_hindrance(below: str) -> None:
     content = (RAGGED + below).encode()

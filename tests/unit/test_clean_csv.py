@@ -56,6 +56,7 @@ def corpus() -> Iterator[bytes]:
     yield from (file.data for file in pollock.files())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [20_000, slowly(10**9)])
 def test_the_data_sets_are_read_alike(most: int) -> None:
     files = (path for path in sorted(DATASETS.glob("*.csv")) if path.stat().st_size < most)
@@ -113,6 +114,7 @@ def test_a_clean_file_is_proved_clean(delimiter: str, end: str) -> None:
     assert assert_equal(joined(written(delimiter, end), delimiter, end))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("delimiter", "least"), crossed([",", ";"], [0, 3]))
 def test_a_clean_file_with_quotes_is_proved_clean(delimiter: str, least: int) -> None:
     rows = written(delimiter, "\n")
@@ -121,6 +123,7 @@ def test_a_clean_file_with_quotes_is_proved_clean(delimiter: str, least: int) ->
     assert assert_equal(joined(in_quotes(rows, least), delimiter, "\n"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cities",
     [
@@ -144,12 +147,14 @@ def test_a_point_that_may_separate_thousands_is_told() -> None:
     assert assert_equal(joined(rows, ";", "\n"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", every_other([b"\xc3", b"\xa9", b"\xc3\n\xa9", b"\xed\xa0\x80"]))
 def test_bytes_that_are_no_utf8_are_left_to_the_rules(broken: bytes) -> None:
     data = joined(written(",", "\n", 20_000), ",", "\n").replace(b"Lima", b"Lim" + broken)
     assert read_clean(data) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", every_other(["maybe", "False", ""]))
 def test_truth_values_are_read_alike(others: str) -> None:
     rows = written(",", "\n", 20_000)
@@ -158,6 +163,7 @@ def test_truth_values_are_read_alike(others: str) -> None:
     assert_equal(joined(rows, ",", "\n"))
 
 
+@pytest.mark.slow
 @examples(500, usually=5)
 @given(
     st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1]),
@@ -177,6 +183,7 @@ def test_one_cell_anywhere_is_read_alike(
         assert_equal(joined(rows, *form))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "column"), every_other([(" Rome", 3), ("007", 1), ("1e5", 2), ("9" * 17, 0), ("-00.5", 2), ("1e-400", 1)])
 )

@@ -251,6 +251,7 @@ def test_a_mean_of_models_and_a_covariance_have_no_bill() -> None:
     assert mdl(LinearDiscriminantAnalysis().fit(numbers, iris.frame[iris.schema.target.name])) is None  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 def test_k_dependence_of_degree_0_is_naive_bayes_on_the_dial() -> None:
     data = load_dataset("watermelon3")

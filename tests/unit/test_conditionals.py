@@ -249,6 +249,7 @@ def semi(
     return model.set_params(schema=table.schema.features).fit(X, y), X, y
 
 
+@pytest.mark.slow
 def test_what_is_believed_of_every_column_at_a_row_s_own_levels_is_the_ledger_s_term() -> None:
     for estimator in (TAN(), SPODE("纹理"), KDependence(2), TAN(alpha=0.0)):
         model, X, _ = semi(estimator)
@@ -282,6 +283,7 @@ def test_under_a_prior_that_is_not_the_rows_own_a_super_parent_is_given_the_clas
     assert [fraction(s) for s in found.steps[0].sources] == ["(6+1)/(8+3)", "(4+1)/(9+3)"]
 
 
+@pytest.mark.slow
 def test_rows_behind_a_cell_are_those_counted_and_missing_ones_are_left_out() -> None:
     for estimator in (KDependence(3), AODE(), TAN(missing="category"), TAN()):
         model, X, y = semi(estimator, "penguins")

@@ -119,6 +119,7 @@ def test_a_polars_categorical_has_the_levels_that_it_holds() -> None:
     assert Schema.from_dtypes(as_frame(frame))["colour"].levels == ("dark", "green")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", every_other(HOLDERS))
 def test_every_reader_of_numbers_takes_it(held: Any) -> None:
     part = TABLE[["mass", "seeds"]].fillna(0.0)
@@ -137,6 +138,7 @@ def test_every_reader_of_numbers_takes_it(held: Any) -> None:
     assert network.schema_ == BayesianNetwork([("mass", "seeds")]).fit(part).schema_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", HOLDERS)
 def test_held_out_rows_are_taken_from_any_frame(held: Any) -> None:
     groups = np.arange(N) % 6

@@ -78,6 +78,7 @@ def test_the_pairs_of_the_textbook(melons: tuple[TAN, pd.DataFrame]) -> None:
     assert all(p.of(o).holm >= p.of(o).p for p in pairs for o in (False, True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", slowly("mushroom")])
 def test_a_table_sums_to_the_number_and_counts_its_rows(name: str) -> None:
     model, frame = fitted(name)
@@ -128,6 +129,7 @@ def test_the_sum_without_the_class_prior(melons: tuple[TAN, pd.DataFrame]) -> No
     assert cells.without_class_prior == pytest.approx(cells.information)  # without a class there is no P(c) to miss
 
 
+@pytest.mark.slow
 def test_columns_of_one_value_are_set_aside() -> None:
     model, _frame = fitted("mushroom")
     assert "veil-type" not in varying(model)  # two levels are declared, one is there
@@ -172,6 +174,7 @@ def of_rare_levels(rows: int, columns: int, levels: int) -> tuple[TAN, pd.DataFr
     return TAN().fit(X, y), X.assign(y=y)
 
 
+@pytest.mark.slow
 def test_on_a_long_table_of_rare_levels_every_p_value_is_drawn_and_holm_finds_the_pairs_that_depend() -> None:
     model, frame = of_rare_levels(5000, 6, 12)
     pairs = {p.edge: p.given_class for p in all_tested(model)}
@@ -209,6 +212,7 @@ def test_where_tables_cannot_be_drawn_p_is_by_chi2_and_says_why(monkeypatch: pyt
         assert pair.given_class.p == pair.given_class.dependence.p_value and not pair.given_class.is_bound
 
 
+@pytest.mark.slow
 def test_a_tree_s_edges_are_held_against_trees_that_chose_too(melons: tuple[TAN, pd.DataFrame]) -> None:
     """Against trees fitted anew to frames whose columns are shuffled within each class."""
     model, frame = melons

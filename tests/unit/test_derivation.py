@@ -91,6 +91,7 @@ def test_the_working_is_the_ledger(name: str, preset: str) -> None:
             np.testing.assert_allclose([s.value for s in step.sources], step.factors, rtol=1e-9, atol=1e-300)
 
 
+@pytest.mark.slow
 def test_every_fraction_counts_its_rows(melons: Parts) -> None:
     table = melons.X.assign(好瓜=melons.y)
     for i in range(len(table)):
@@ -183,6 +184,7 @@ def test_where_a_variance_comes_from() -> None:
     assert r"\frac{0.5 + 8.16667}{5}" in "".join(latex.latex_moments(tied, tied.steps[1], 0))
 
 
+@pytest.mark.slow
 def test_leaving_a_row_out_is_leave_one_out(melons: Parts) -> None:
     model = fitted(melons)
     each = np.exp(model.leave_one_out_log_proba(melons.X, melons.y))
@@ -690,6 +692,7 @@ def aode() -> AODE:
     return AODE(schema=parts.schema.features).fit(parts.X, parts.y)
 
 
+@pytest.mark.slow
 def test_the_mean_of_the_super_parents_is_the_joint(aode: AODE) -> None:
     parts = parts_of("watermelon2")
     use = {"是": 0.2, "否": 0.8}

@@ -22,6 +22,7 @@ def test_sniff(text: str, delimiter: str) -> None:
     assert sniff(text).delimiter == delimiter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [1 << 22, 7])
 def test_the_fast_cut_equals_the_tolerant_one(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # small ones end within quotes and between \r and \n

@@ -334,6 +334,7 @@ def test_a_product_has_no_outliers() -> None:
 # pairs ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_columns_that_stand_twice() -> None:
     data = sound()
     inches = (data["size"] / 2.54 + 3.0).round(3)
@@ -487,6 +488,7 @@ def test_a_needle() -> None:
     assert not found(*table(size=size), "tiny-variance")
 
 
+@pytest.mark.slow
 def test_skew_tails_and_other_shapes() -> None:
     random = rng()
     n = 600
@@ -624,6 +626,7 @@ def test_three_models_that_can_be_fitted(name: str) -> None:
             assert s.error == pytest.approx(float(np.mean(decided != y.to_numpy())))
 
 
+@pytest.mark.slow
 def test_what_is_suggested_follows_the_table() -> None:
     iris = load_dataset("iris")
     assert examine(iris.frame, iris.schema).suggestions[0].model == AddModel("lda")

@@ -447,6 +447,7 @@ def test_numbers_that_are_mostly_skew_are_cut_before_covariances_are_thought_of(
     assert AddModel("qda") not in {s.model for s in suggestions}
 
 
+@pytest.mark.slow
 def test_columns_that_determine_one_another_ask_for_shrinkage() -> None:
     random = rng()
     n = 200

@@ -232,6 +232,7 @@ def test_rows_that_meet_by_chance_are_counted_class_by_class() -> None:
     assert {str(a): b for a, b in finding.evidence}["pairs expected by chance"] == round(expected, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [100, slowly(1000)])
 def test_thousands_of_columns_are_examined_column_by_column(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "WIDE", most)
@@ -264,6 +265,7 @@ def test_columns_that_determine_one_another_have_no_covariance_of_each_class(see
     assert AddModel("qda") not in reasons(frame, schema)
 
 
+@pytest.mark.slow
 def test_no_average_is_suggested_whose_tables_nobody_can_hold() -> None:
     random = rng()
     levels = {f"c{j}": np.array([f"l{v}" for v in random.integers(0, 49, 3000)], dtype=object) for j in range(30)}

@@ -66,6 +66,7 @@ class Study:
 # one case -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alpha", "discretize"),
     [
@@ -151,6 +152,7 @@ def test_a_prior_of_use_moves_both_and_not_what_lies_between() -> None:
     assert shifted.naive - plain.naive == pytest.approx(math.log(0.7 / 0.3) - math.log(8 / 9))
 
 
+@pytest.mark.slow
 def test_the_pair_pulls_where_the_sum_goes() -> None:
     study = Study("watermelon2")
     for i in range(17):
@@ -213,6 +215,7 @@ def test_groups_and_weights_travel_with_the_copies() -> None:
     np.testing.assert_allclose(np.exp(found.log_posterior), np.exp(again.log_posterior), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_copies_mislead_naive_bayes_and_not_a_tree() -> None:
     """The island tells two species from the third; asked ten times more it outshouts all else."""
     X, y, schema = table("penguins")
@@ -294,6 +297,7 @@ def test_the_one_is_dependent_overall_and_the_other_within_the_class() -> None:
 # by chance ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_counted_twice_by_chance_is_about_a_nat_at_17_rows_and_half_of_one_at_1000() -> None:
     study = Study("watermelon2")
     sizes = []

@@ -59,6 +59,7 @@ def rows(posterior: Any, truth: Any, weight: Any = None) -> HeldOut:
 # holding out ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["laplace", "zero-only", "scikit-learn"])
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 def test_a_tiny_table_is_left_out_one_by_one(preset: str) -> None:
@@ -466,6 +467,7 @@ def test_cut_points_that_were_given_stay(irises: tuple[pd.DataFrame, np.ndarray]
     np.testing.assert_allclose(held.posterior()[0][22], alone.predict_proba(X.iloc[[22]])[0], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "changed"),
     [

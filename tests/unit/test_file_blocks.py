@@ -271,6 +271,7 @@ def test_the_end_of_a_line_is_no_delimiter(read: Callable[[bytes], object]) -> N
         read(b"a,b\n1,2\n" * 40_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [b"," * 2_000_000, b'5,5" x,' * 300_000], ids=["commas", "quotes within cells"])
 def test_a_line_of_more_cells_than_any_table_is_refused_before_it_is_cut(line: bytes) -> None:
     assert len(next(tokenize.records(line, tokenize.Dialect()))[1]) == grid.MAX_COLUMNS + 1
@@ -300,6 +301,7 @@ RESULTS: dict[str, Callable[[list[str]], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", every_other(RESULTS.values()), ids=RESULTS)
 def test_the_results_of_pieces_are_those_of_the_whole(write: Callable[[list[str]], bytes], small: None) -> None:
     cities = ["Oslo", "Rome", "京都", "Bonn", "", " Rome", "=1+1", "007"]

@@ -73,6 +73,7 @@ def close(run: GibbsRun, net: Network, e: np.ndarray) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_asia_with_blocks_is_right_and_converged() -> None:
     net = asia()
     e = net.places({"asia": "yes", "dysp": "yes"})
@@ -125,6 +126,7 @@ def test_every_form_comes_to_the_posterior(scan: str, begin: str) -> None:
     assert run.status == "converged" and close(run, net, e)
 
 
+@pytest.mark.slow
 def test_the_textbooks_form() -> None:
     """Zhou's figure 7.5: one chain, no burn-in; n_q / T is a count, and its error comes from batches of time."""
     net = stuck_network(noise=0.3)
@@ -186,6 +188,7 @@ def test_what_is_counted_is_what_was_drawn(chains: int, sweeps: int) -> None:
         assert found.ess == pytest.approx(found.estimate * (1 - found.estimate) / found.mc_error**2, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_error_is_the_spread_of_many_runs() -> None:
     net = stuck_network(noise=0.1)
     e = net.places({"equal": "yes"})

@@ -111,6 +111,7 @@ def test_names_written_again_between_words_are_names() -> None:
     assert read_table(correlated).recipe.header is False
 
 
+@pytest.mark.slow
 def test_rows_of_real_tables_are_taken_for_no_names() -> None:
     for name in ("watermelon3", "wine", "loan", "play-tennis"):
         header, *rows = (ROOT / "datasets" / f"{name}.csv").read_text(encoding="utf-8").splitlines()

@@ -13,6 +13,7 @@ RIGHT, TOLD, STATED = 0.97, 0.95, 0.97
 """Shares that are read right; right and told; and either so, or left as text and said, or refused in words."""
 
 
+@pytest.mark.slow
 def test_some_held_out_files_come_out_as_stated() -> None:
     some = list(held_out())[::EVERY]
     assert {file.name: outcome(file) for file in some if outcome(file)[0] not in ("right", "left", "refused")} == {}

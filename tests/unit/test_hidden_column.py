@@ -19,6 +19,7 @@ def melons() -> pd.DataFrame:
     return data.frame[[v.name for v in data.schema if v.role in ("feature", "target")]]
 
 
+@pytest.mark.slow
 def test_the_states_are_matched_as_well_as_any_order_of_them() -> None:
     table = melons()
     arcs = hiding_parent("脐部", [name for name in table if name != "脐部"])

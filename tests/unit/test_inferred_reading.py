@@ -256,6 +256,7 @@ def random_table(rng: random.Random) -> list[list[str]]:
     return [[f"name{j}" for j in range(columns)], *rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *map(slowly, range(1, 4))])
 def test_random_tables_in_random_dialects_come_back(seed: int) -> None:
     rng = random.Random(seed)

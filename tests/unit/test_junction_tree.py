@@ -107,6 +107,7 @@ def test_a_tree_is_made_once(asia: Network) -> None:
 # ---------------------------------------------------------------------- size
 
 
+@pytest.mark.slow
 def test_NF52_a_large_grid_is_refused_in_words() -> None:
     network = grid(30, np.random.default_rng(0))
     tree = JunctionTree(network)
@@ -151,6 +152,7 @@ def test_too_large_a_tree_is_refused_with_its_size(asia: Network, monkeypatch: p
 # ---------------------------------------------------------------------- small numbers
 
 
+@pytest.mark.slow
 def test_a_chain_of_thousands_of_seen_nodes() -> None:
     network = chain(np.array([[0.9, 0.1], [0.2, 0.8]]), 2_000)
     rng = np.random.default_rng(1)

@@ -99,6 +99,7 @@ def test_a_user_without_a_home_has_nothing_kept(monkeypatch: pytest.MonkeyPatch)
     assert kept_files.kept(NAME, Maker()) == b"made" and kept_files.find(NAME) is None
 
 
+@pytest.mark.slow
 def test_two_starts_at_once_write_whole_files(there: Path) -> None:
     """Whoever reads meanwhile finds all of it or nothing."""
     content, wrong, done = bytes(range(256)) * 4000, [], threading.Event()
@@ -195,6 +196,7 @@ def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypat
     assert started() == {"font": b"a part"} and make.asked == 2
 
 
+@pytest.mark.slow
 def test_where_no_part_can_be_made_nothing_is_kept(
     tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

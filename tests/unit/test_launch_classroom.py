@@ -438,6 +438,7 @@ def test_the_address_is_one_that_others_understand(here: str, server: str | None
     assert address_of("1.a", here, server) == address
 
 
+@pytest.mark.slow
 def test_the_command_without_a_network_ends_with_its_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -219,6 +219,7 @@ def test_statistics_of_two_likelihoods_do_not_merge(table: Any) -> None:
 # kernels --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_kernel_density_integrates_to_one_and_never_underflows() -> None:
     rng = np.random.default_rng(0)
     points, weight = np.sort(rng.normal(size=3000)), rng.uniform(0, 2, 3000)

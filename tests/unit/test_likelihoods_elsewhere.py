@@ -262,6 +262,7 @@ def test_lazily_the_same(table: Any) -> None:
         LazyNaiveBayes(likelihoods=CHOSEN).fit(*table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [WeightedNaiveBayes, SelectiveNaiveBayes])
 def test_weighted_and_selected(table: Any, model: NaiveBayes, kind: Any) -> None:
     X, y = table

@@ -316,6 +316,7 @@ def test_rows_go_one_by_one_and_by_part_of_their_weight() -> None:
     assert model.stats_.scaled(2.0).class_weight.tolist() == [1.0, 6.0]
 
 
+@pytest.mark.slow
 def test_many_single_rows_stay_few_blocks() -> None:
     X, y = load_iris(return_X_y=True)
     with listen() as notes:

@@ -55,6 +55,7 @@ def decided(p: np.ndarray, loss: LossMatrix) -> Any:
 # scanned --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(50)
 @given(problems())
 def test_a_scan_of_each_loss_flips_exactly_at_its_margin(problem: tuple[np.ndarray, LossMatrix, Any]) -> None:

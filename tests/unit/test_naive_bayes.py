@@ -82,6 +82,7 @@ def test_NF02_never_seen_in_one_class(strict: NaiveBayes) -> None:
     assert strict.explain(row).contributions("a", "b")["x"].tolist() == [np.inf]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [3_000, slowly(10_000)])
 def test_NF03_thousands_of_features_do_not_underflow(d: int) -> None:
     rng = np.random.default_rng(0)

@@ -123,6 +123,7 @@ def test_leave_one_out_is_the_refit_without_the_row() -> None:
         np.testing.assert_allclose(got[i], again.predict_proba(table.X.iloc[[i]])[0], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), crossed(
     ["watermelon2", "penguins", "iris", "play-tennis"],
     [{}, {"criterion": "aic"}, {"missing": "category", "unseen": "smooth"}],
@@ -246,6 +247,7 @@ def test_a_target_called_like_a_column_is_refused_with_what_to_do() -> None:
         BayesianNetworkClassifier().fit(X, pd.Series(list("nnyy"), name="a"))
 
 
+@pytest.mark.slow
 def test_an_unnamed_target_and_a_numeric_one() -> None:
     X = pd.DataFrame({"a": list("xyxy") * 9, "b": list("xxyy") * 9})
     for y in (list("nyny") * 9, np.array([0, 1, 0, 1] * 9), np.array([1.5, 2.5, 1.5, 2.5] * 9) > 2):
@@ -361,6 +363,7 @@ def test_clone_parameters_output_pickle_and_a_grid() -> None:
     assert len(found.cv_results_["params"]) == 8
 
 
+@pytest.mark.slow
 def test_another_estimate_keeps_the_structure_and_merging_is_the_fit_of_all_rows() -> None:
     model, table = fitted("watermelon2", criterion="aic")
     harder = model.with_params(alpha=3.0)

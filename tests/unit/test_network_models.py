@@ -156,6 +156,7 @@ def test_a_missing_cell_is_refused_in_this_models_own_words() -> None:
         BayesianNetwork(missing="error").fit(MELONS[COLUMNS].assign(色泽=MELONS["色泽"].where(MELONS.index != 2)))
 
 
+@pytest.mark.slow
 def test_the_levels_of_a_hidden_node_stand_by_weight_whatever_the_seed() -> None:
     rng = np.random.default_rng(5)
     z = rng.random(400) < 0.3

@@ -352,6 +352,7 @@ def test_what_would_cost_too_much_is_refused_before_anything_is_counted(
         model.fit(levels(6, size, columns), list("ababab"))
 
 
+@pytest.mark.slow
 def test_moments_of_numbers_in_every_level_are_part_of_the_cost() -> None:
     X = pd.concat([levels(6, 3000, 1), pd.DataFrame(np.ones((6, 4000))).add_prefix("x")], axis=1)
     schema, costs = Schema.from_dtypes(X), [m(discretize=None).cost for m in (AODE, TAN, SPODE)]

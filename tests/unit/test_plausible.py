@@ -142,6 +142,7 @@ def redrawn(model: GenerativeClassifier, row: pd.DataFrame, n: int, rng: np.rand
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "hole"), crossed(
     [
         SPODE("one"),

@@ -157,6 +157,7 @@ def test_what_takes_long_can_be_called_off(work: Callable[[], object]) -> None:
         work()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not at_least("scikit-learn", 1, 9), reason="scikit-learn tells its iterations since 1.9")
 def test_logistic_regression_of_a_large_table_is_called_off_in_its_midst() -> None:
     """50,000 rows of 100 indicators and twenty classes side by side on a line: hundreds of iterations, a quarter of a

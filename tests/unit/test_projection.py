@@ -103,6 +103,7 @@ def test_a_curve_that_passes_close_by_a_mean_has_its_exact_error() -> None:
     assert error_rate(circle, one) == pytest.approx(ncx2.cdf(1.0 + 1e-7, 2, 1.0), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_bayes_s_error_by_the_sum_over_a_grid() -> None:
     classes = two_gaussians(2.0, (1.0, 0.5), (2.6, -0.4), 0.3)
     side = np.linspace(-14, 14, 1401)

@@ -443,6 +443,7 @@ sunny, 85.5, no, 'it\\'s hot'
     assert read_table(sparse.encode()).frame["a"].tolist() == [2, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [50, slowly(400)])
 def test_noise_is_a_table_or_a_read_error(n: int) -> None:
     rng = np.random.default_rng(1)

@@ -171,6 +171,7 @@ def packed(made: openpyxl.Workbook) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far", [(1_048_576, 18), slowly((1_048_576, 16_384))])
 def test_a_cell_far_from_the_others_does_not_take_the_memory(far: tuple[int, int]) -> None:
     made = book()

@@ -94,6 +94,7 @@ def test_the_default_reaches_the_optimum_where_two_climbs_end_far_below(score: S
     whole(found, counts, score)
 
 
+@pytest.mark.slow
 def test_perturbed_graphs_keep_to_constraints_and_bounds() -> None:
     rules = Constraints(required=(("x5", "x1"),), forbidden=(("x2", "x4"), ("x4", "x2")), max_parents=2)
     found = hill_climb(COUNTS, constraints=rules, settings=ClimbSettings(perturbations=5))
@@ -128,6 +129,7 @@ def test_equal_moves_are_told_by_name() -> None:
     assert step.runners_up[0].delta == pytest.approx(step.delta)
 
 
+@pytest.mark.slow
 def test_constraints_are_kept_by_every_search() -> None:
     free = exact(COUNTS).graph
     (a, b), (c, d) = free.arcs[0], free.arcs[-1]
@@ -262,6 +264,7 @@ def test_tables_with_nothing_to_find() -> None:
             assert search(counts, method=method, options=SearchOptions(order=counts.names)).graph.arcs == ()
 
 
+@pytest.mark.slow
 def test_a_column_of_names_is_no_trouble() -> None:
     """As many levels as rows: a family table of all pairs would hold 4e8 cells."""
     frame = sampled(20_000, 3).assign(id=[f"r{i}" for i in range(20_000)])

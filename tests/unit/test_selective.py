@@ -123,6 +123,7 @@ def test_equal_columns_go_by_name() -> None:
         assert backward.trace[1].column == "a"
 
 
+@pytest.mark.slow
 @examples(20)
 @given(st.integers(0, 10**6), st.sampled_from(CRITERIA), st.sampled_from(DIRECTIONS))
 def test_weights_are_duplicates_and_scores_never_fall(seed: int, criterion: Any, direction: Any) -> None:

@@ -71,6 +71,7 @@ def test_a_rectangular_matrix_and_actions_without_a_region() -> None:
     assert wait.share == pytest.approx(3 / 4)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(arrays(float, (4, 2), elements=st.integers(-8, 8).map(lambda v: v / 4)))
 def test_a_scan_of_the_bar_is_decided_as_cut(table: np.ndarray) -> None:

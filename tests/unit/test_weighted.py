@@ -109,6 +109,7 @@ def test_the_weights_are_the_maximum(largest: float) -> None:
     assert all(b <= a + 1e-12 for a, b in pairwise(model.trace_))
 
 
+@pytest.mark.slow
 def test_terms_left_out_are_the_model_s() -> None:
     X, y, _ = mixed(60)
     for inner in (NaiveBayes(), NaiveBayes(priors={"a": 1.0, "b": 0.0, "c": 0.0}, missing="category")):
@@ -146,6 +147,7 @@ def test_weights_of_one_are_naive_bayes() -> None:
     assert half.decide(X, {"a": {"a": 0, "b": 1, "c": 1}, "b": {"a": 5, "b": 0, "c": 1}, "c": {"a": 1, "b": 1, "c": 0}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", sorted(COSTS))
 @pytest.mark.parametrize("leave_one_out", [slowly(True), False])
 def test_it_is_never_worse_than_naive_bayes_on_its_own_rows(objective: str, leave_one_out: bool) -> None:
