@@ -44,7 +44,7 @@ FLOORS = (
         "workbench/loading",
         "workbench/workers",
     },
-    {"workbench/front"},
+    {"workbench/front", "workbench/command_line"},
     {"workbench/launch"},
 )
 PAGE_FLOORS = ({"runtime"}, {"active"}, {"components"}, {"shell", "views"})

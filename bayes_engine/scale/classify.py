@@ -24,7 +24,7 @@ from bayes_engine.ledger import STATUS_NAMES, Status
 from bayes_engine.logspace import Array
 from bayes_engine.scale.arrow import SORTS, CountPlan, Sort, arrow, cells_frame, frame_of, rows_before, sort_of_type
 from bayes_engine.scale.collect import PathLike
-from bayes_engine.scale.held_out import as_read, refuse_silent
+from bayes_engine.scale.held_out import as_read, judging
 from bayes_engine.scale.scan import Progress, threads_of
 from bayes_engine.scale.sources import Csv, Parquet, compared, opened
 from bayes_engine.scale.stream import Piece, in_turn
@@ -92,7 +92,7 @@ def classify_files(
     [['007', 'bad', 'ok'], ['008', 'good', 'ok']]
     """
     check_is_fitted(model)
-    refuse_silent(model)
+    learnt = judging(model)
     place = Path(output)
     if place.suffix not in WRITERS:
         raise ParameterError("'{path}' is to end in .parquet or .csv: so it is written", path=str(place))
@@ -104,7 +104,7 @@ def classify_files(
     classes = tuple(model.classes_.tolist())
     rule = LossMatrix.from_any(loss, classes)
     rule.units(None)
-    schema = as_read(model.schema_)
+    schema = as_read(learnt.schema_)
     _refuse_other_columns(source, schema)
     kept = _kept(source, keep)
     every = tuple(dict.fromkeys((*kept, *schema.names)))
@@ -239,7 +239,7 @@ class BatchAnswer:
     def _decided(self, frame: pd.DataFrame) -> tuple[Decision, Array]:
         """The decisions, and (n, K) posteriors."""
         log_p = log_proba(self.model, frame)
-        prior = np.array([[self.model.prior_by_class[c] for c in self.classes]])
+        prior = np.array([[judging(self.model).prior_by_class[c] for c in self.classes]])
         n = len(frame)
         held = HeldOut(
             self.classes, log_p, prior, np.zeros(n, dtype=np.intp), np.ones(n), Message(""), None, np.zeros(n, np.intp)

@@ -42,6 +42,7 @@ from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema, Variable
 
 Stats = SufficientStatistics
+Prior = Mapping[Any, float] | Callable[[tuple[Any, ...]], Mapping[Any, float] | None] | None
 
 
 class Division(NamedTuple):
@@ -72,7 +73,7 @@ def held_out_risk(
     *,
     target: str | None = None,
     loss: Any = None,
-    prior_of_use: Mapping[Any, float] | None = None,
+    prior_of_use: Prior = None,
     folds: int = 5,
     groups: str | None = None,
     seed: int = 0,
@@ -96,8 +97,9 @@ def held_out_risk(
     Parameters
     ----------
     model : an estimator of those that `fit_files` learns, fitted or not; its parameters are what is judged.
-    loss : losses by decision and truth, as `LossMatrix.from_any` takes them; None is 0-1.
-    prior_of_use : class frequencies where the model will be used, as in `estimated_risk`.
+    loss : losses by decision and truth, as `LossMatrix.from_any` takes them, or a function that gives them for the
+        classes; None is 0-1.
+    prior_of_use : class frequencies where the model will be used, as in `estimated_risk`; or such a function.
     folds, groups, seed : how rows are divided; see above.
     bins : of the calibration; None for ten, five below 200 rows.
 
@@ -117,6 +119,10 @@ def held_out_risk(
     (0.0, '5 folds by a hash of file, row group and place', 2)
     """
     want = wanted(model)
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(
+            "{model} gives no probabilities, so its decisions have no risk", model=type(model).__name__
+        )
     division = Division(checked_folds(folds), groups, seed)
     schema = schema if schema is not None else getattr(model, "schema", None)
     target = target_of(schema, target)
@@ -154,7 +160,7 @@ def evaluate_files(
     *,
     target: str | None = None,
     loss: Any = None,
-    prior_of_use: Mapping[Any, float] | None = None,
+    prior_of_use: Prior = None,
     groups: str | None = None,
     weight: str | None = None,
     bins: int | None = None,
@@ -171,9 +177,9 @@ def evaluate_files(
     not met.
     """
     check_is_fitted(model)
-    refuse_silent(model)
-    known = as_read(model.schema_)
-    target = target if target is not None else model.target_.name
+    learnt = judging(model)
+    known = as_read(learnt.schema_)
+    target = target if target is not None else learnt.target_.name
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
     also = known.names if groups is None else (*known.names, groups)
     plan = planned(source, CountRequest(target, known, known.names, weight, "columns", () if groups is None else also))
@@ -201,13 +207,16 @@ def evaluate_files(
     return RiskInFiles.of(sums, rule, Message("rows that the model was not fitted to"), (counted_rows,), 2)
 
 
-def refuse_silent(model: Any) -> None:
-    """Raises ParameterError on a model that does not say what it reads."""
+def judging(model: Any) -> Any:
+    """What says which columns a model reads, and what its prior is: itself, or the model that it calibrates. Raises
+    ParameterError where nothing does."""
+    model = model if hasattr(model, "schema_") else getattr(model, "estimator_", model)
     if not hasattr(model, "schema_") or not hasattr(model, "prior_by_class"):
         raise ParameterError(
             "{model} does not say which columns it reads and what its prior is, so files are not scored by it",
             model=type(model).__name__,
         )
+    return model
 
 
 def as_read(schema: Schema) -> Schema:
@@ -288,11 +297,12 @@ def _rule(
     classes: tuple[Any, ...],
     weight: Array,
     loss: Any,
-    prior_of_use: Mapping[Any, float] | None,
+    prior_of_use: Prior,
     bins: int | None,
     rows: int,
 ) -> ScoreRule:
-    matrix = LossMatrix.from_any(loss, classes)
+    matrix = LossMatrix.from_any(loss(classes) if callable(loss) else loss, classes)
+    prior_of_use = prior_of_use(classes) if callable(prior_of_use) else prior_of_use
     matrix.units(None)  # says what is amiss where losses are per unit of an amount
     shift = np.ones(len(classes))
     if prior_of_use is not None:
@@ -328,8 +338,8 @@ def _scored(
     step: tuple[int, int],
 ) -> ScoreSums:
     """What each row's model says of it, added up."""
-    prior = np.array([[m.prior_by_class.get(c, 0.0) for c in rule.classes] for m in models])
-    read = models[0].schema_
+    prior = np.array([[judging(m).prior_by_class.get(c, 0.0) for c in rule.classes] for m in models])
+    read = judging(models[0]).schema_
     total: list[ScoreSums] = []
 
     def work(piece: Piece) -> ScoreSums:

@@ -25,6 +25,8 @@ from bayes_engine.workbench.front import Front
 from bayes_engine.workbench.lessons.class_answers import CLASS
 from bayes_engine.workbench.workers import pool
 
+COMMANDS = ("fit", "classify", "evaluate")
+"""What is done without the app, by `bayes_engine.workbench.command_line`."""
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
 """The environment variable that tells the app that it was started for a classroom."""
 _PROBES = ("198.51.100.1", "10.255.255.254", "172.31.255.254", "192.168.255.254", "2001:db8::1")
@@ -52,6 +54,8 @@ def main() -> None:
 
 def _open() -> None:
     set_language(preferred(next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)))
+    if sys.argv[1:] and sys.argv[1] in COMMANDS:
+        sys.exit(import_module("bayes_engine.workbench.command_line").run(sys.argv[1:]))
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(usage())  # noqa: T201
         return
@@ -93,8 +97,10 @@ def ask_nobody() -> None:
 def usage() -> str:
     """What the command takes."""
     return _(
-        "bayes-workbench [--classroom [ADDRESS]] [options of Streamlit]\n\n"
-        "Opens Bayes Workbench in the browser. As it stands it answers this computer only.\n\n"
+        "bayes-workbench [--classroom [ADDRESS]] [options of Streamlit]\n"
+        "bayes-workbench fit | classify | evaluate …\n\n"
+        "Opens Bayes Workbench in the browser. As it stands it answers this computer only. The second form works on\n"
+        "files of any size without the app; bayes-workbench fit --help says how, and so for the others.\n\n"
         "  --classroom            answer the local network too, and show the address and its QR code; the address is\n"
         "                         that of the network this computer reaches others by\n"
         "  --classroom ADDRESS    the same on another address of this computer\n"

@@ -1,0 +1,174 @@
+"""`bayes-workbench fit`, `classify` and `evaluate`: the real command, its numbers those of the library, its files those
+of the app, and one sentence and an exit code for whatever goes wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import TAN, LossMatrix, NaiveBayes, held_out_risk, load_model, save_model
+from bayes_engine.scale import Progress, scan
+from bayes_engine.workbench import command_line
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+LOSSES = ",yes,no\nask,0.4,0.4\nno,5,0\nyes,0,1\n"
+LOSS = LossMatrix(("no", "yes", "ask"), ("no", "yes"), [[0, 5], [1, 0], [0.4, 0.4]])
+NAMES = ["sound", "mass", "code"]
+
+
+def command(*arguments: object, language: str = "C", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    code = "import sys; sys.argv[0] = 'bayes-workbench'; from bayes_engine.workbench.launch import main; main()"
+    environment = {**os.environ, "LC_ALL": "", "LC_MESSAGES": language, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], cwd=cwd, env=environment,
+                          capture_output=True, text=True, encoding="utf-8", check=False)  # fmt: skip
+
+
+def rows(n: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    good = rng.random(n) < 0.4
+    return pd.DataFrame({
+        "sound": np.where(rng.random(n) < 0.7, np.where(good, "浊响", "dull"), "crisp"),
+        "mass": rng.normal(good * 1.0, 1.0).round(3),
+        "code": rng.integers(0, 4, n) + good,
+        "farm": rng.integers(0, 60, n),
+        "good": np.where(good, "yes", "no"),
+    })  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows(3000).to_csv(tmp_path / "a.csv", index=False)
+    rows(900, seed=4).to_parquet(tmp_path / "new.parquet", row_group_size=200)
+    (tmp_path / "loss.csv").write_text(LOSSES, encoding="utf-8-sig")
+    return tmp_path
+
+
+def test_a_model_is_fitted_saved_and_classifies(folder: Path) -> None:
+    ran = command("fit", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--levels", "code",
+                  "--model", "tan", "--set", "alpha=0.5", "--out", folder / "m.model.bayes")  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "TAN is fitted to rows of the weight 3,000: 3 columns, and 'good' with the classes no, yes." in ran.stdout
+    read = pd.read_csv(folder / "a.csv").astype({"code": "category"})
+    expected = TAN(alpha=0.5).fit(read[NAMES], read["good"])
+    model = load_model(folder / "m.model.bayes")
+    new = pd.read_parquet(folder / "new.parquet")
+    np.testing.assert_allclose(model.predict_proba(new[NAMES]), expected.predict_proba(new[NAMES]), rtol=1e-11)
+    ran = command("classify", folder / "m.model.bayes", folder / "new.parquet", "--loss", folder / "loss.csv",
+                  "--prior", "no=0.8", "yes=0.2", "--keep", "farm", "--out", folder / "answer.csv")  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    answer = pd.read_csv(folder / "answer.csv")
+    decision = model.with_params(priors={"no": 0.8, "yes": 0.2}).decide(new[NAMES], LOSS)
+    assert answer["decision"].tolist() == decision.action.tolist() and answer["farm"].tolist() == new["farm"].tolist()
+    np.testing.assert_allclose(answer["risk"], decision.risk, rtol=1e-9, atol=1e-12)
+    assert ran.stdout.splitlines()[0] == f"900 rows are classified, in '{folder / 'answer.csv'}':"
+    counted = dict(line.split() for line in ran.stdout.splitlines()[1:4])
+    assert counted == {a: f"{int((answer['decision'] == a).sum()):,}" for a in ("no", "yes", "ask")}
+
+
+def test_risk_is_that_of_the_library(folder: Path) -> None:
+    ran = command("evaluate", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--loss", folder / "loss.csv",
+                  "--groups", "farm", "--folds", "4", "--seed", "3", "--json")  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    told = json.loads(ran.stdout)
+    found = held_out_risk(NaiveBayes(), folder / "a.csv", target="good", columns=NAMES, loss=LOSS, groups="farm",
+                          folds=4, seed=3)  # fmt: skip
+    for name in ("risk", "accuracy", "log_loss", "brier", "ece", "rows"):
+        assert told[name] == pytest.approx(getattr(found, name), rel=1e-12), name
+    assert told["scheme"] == "4 folds by a hash of 'farm'" and told["calibration"]["said"]
+    ran = command("evaluate", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--loss", folder / "loss.csv",
+                  "--groups", "farm", "--folds", "4", "--seed", "3", language="zh_CN.UTF-8")  # fmt: skip
+    assert "3,000 行，4 折，按“farm”的散列值划分：" in ran.stdout and f"{found.risk:.6g}" in ran.stdout
+    frame = rows(3000)
+    save_model(NaiveBayes().fit(frame[NAMES], frame["good"]), folder / "m.bayes")
+    ran = command("evaluate", folder / "new.parquet", "--model", folder / "m.bayes", "--new", "--target", "good")
+    assert ran.returncode == 0
+    assert "900 rows, rows that the model was not fitted to:" in ran.stdout
+
+
+def test_help_says_how_in_both_languages() -> None:
+    ran = command("--help")
+    assert "bayes-workbench fit | classify | evaluate" in ran.stdout
+    for name in ("fit", "classify", "evaluate"):
+        ran = command(name, "--help")
+        assert ran.returncode == 0 and ran.stdout.startswith(f"usage: bayes-workbench {name}")
+        assert "Parquet or CSV files" in ran.stdout
+        ran = command(name, "-h", language="zh_CN.UTF-8")
+        assert ran.stdout.startswith(f"用法：bayes-workbench {name}") and "Parquet 或 CSV 文件" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("fit {a} --target nothing --out {f}/m.bayes", 1, "there is no column 'nothing' in 'a.csv'"),
+        ("fit {f}/none.csv --target good --out {f}/m.bayes", 1, "there is no file"),
+        ("fit {a} --out {f}/m.bayes", 2, "the following arguments are required: --target"),
+        ("fit {a} --target good --model forest --out {f}/m.bayes", 1, "'forest' is no model and no file"),
+        ("fit {a} --target good --set beta=1 --out {f}/m.bayes", 1, "--set beta=1 names no parameter of NaiveBayes"),
+        ("fit {a} --target good --model spode --out {f}/m.bayes", 1, "name a column for files"),
+        ("fit {a} --target good --out {f}/none/m.bayes", 1, "there is no folder"),
+        ("fit {a} --target good --columns mass --levels code --out {f}/m", 1, "--levels names 'code'"),
+        ("classify {a} {a} --out {f}/b.csv", 1, "the format is not recognized"),
+        ("classify {f}/none.bayes {a} --out {f}/b.csv", 1, "none.bayes"),
+        ("evaluate {a} --target good --new", 1, "--new scores a saved model"),
+        ("evaluate {a} --target good --loss {f}/wrong.csv", 1, "perhaps"),
+        ("evaluate {a} --target good --loss {f}/none.csv", 1, "No such file"),
+        ("evaluate {a} --target good --prior no=2", 1, "--prior no=2 is not CLASS=NUMBER"),
+        ("evaluate {a} --target good --folds many", 2, "invalid int value"),
+        ("evaluate {a} --target good --columns mass farm --groups none", 1, "no column 'none'"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, said: str, folder: Path) -> None:
+    (folder / "wrong.csv").write_text(",no,perhaps\nno,0,1\nperhaps,1,0\n", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    ran = command(*(word.format(a=folder / "a.csv", f=folder) for word in arguments.split()))
+    assert ran.returncode == code and ran.stdout == ""
+    [line] = ran.stderr.splitlines()
+    assert said in line
+    assert sorted(folder.iterdir()) == before
+
+
+def test_progress_goes_to_standard_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", told)
+    monkeypatch.setattr(command_line, "EACH", 0.0)
+    say = command_line._Told(False)
+    say(Progress(500, 1000, 0.5, 2.0, 500, 0.5, 1, 3))
+    say(Progress(500, None, None, 2.0, 500, 0.0))
+    command_line._Told(True)(Progress(500, 1000, 0.5, 2.0, 500, 0.5))
+    assert told.getvalue().splitlines() == [
+        "pass 1 of 3: 500 rows, 250 a second, 50 % done, 2 s left",
+        "pass 1 of 1: 500 rows, 250 a second",
+    ]
+
+
+def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Ctrl+C in the second of two passes."""
+
+    def pressed(self: Any, far: Progress) -> None:
+        if far.step == 2 and far.rows:
+            raise KeyboardInterrupt
+
+    asked = ["fit", str(folder / "new.parquet"), "--target", "good", "--model", "tan", "--out", str(folder / "m.bayes"),
+             "--resume", str(folder / "part"), "--columns", *NAMES]  # fmt: skip
+    with monkeypatch.context() as patched:
+        patched.setattr(command_line._Told, "__call__", pressed)
+        assert command_line.run([*asked, "--threads", "1"]) == 130
+    assert capsys.readouterr().err == "Called off. Nothing half written is left.\n"
+    assert not (folder / "m.bayes").exists() and (folder / "part").exists() and (folder / "part.cuts").exists()
+    monkeypatch.setattr(scan, "BATCH", 1)  # nothing of the first pass is read again
+    assert command_line.run(asked) == 0
+    frame = pd.read_parquet(folder / "new.parquet")
+    expected = TAN().fit(frame[NAMES], frame["good"])
+    ours = load_model(folder / "m.bayes").predict_proba(frame[NAMES])
+    np.testing.assert_allclose(ours, expected.predict_proba(frame[NAMES]), rtol=1e-11)
