@@ -93,9 +93,10 @@ def annotated_numbers(kept: Mapping[str, int], decimal: Mark | None = None, *, w
     first = cells[:100]
     if 2 * sum(any(map(str.isdigit, cell)) for cell in first) < len(first):
         return None
-    strange = [cell for cell in cells if not is_number(cell)]
-    if not strange:
+    one = next((cell for cell in cells if not is_number(cell)), None)
+    if one is None or not _explained(one):
         return None
+    strange = [cell for cell in cells if not is_number(cell)]
     ways: tuple[tuple[Beside, Callable[[], _Bare | None]], ...] = (
         ("multiplier", lambda: _without_multipliers(cells, strange)),
         ("error", lambda: _without_errors(cells)),
@@ -107,6 +108,18 @@ def annotated_numbers(kept: Mapping[str, int], decimal: Mark | None = None, *, w
         if (bare := bare_of()) is not None:
             return _read(beside, cells, bare, decimal)
     return None
+
+
+def _explained(cell: str) -> bool:
+    """Whether a cell that is no number may be one with something beside it, or a word: of a long column of names and
+    codes one tells."""
+    if not any(map(str.isdigit, cell)):
+        return True
+    mark = unflagged(cell)[1]
+    return bool(
+        scaled(cell)[1] != 1.0 or _WITH_ERROR.fullmatch(cell) or _OUT_OF.fullmatch(cell) or cell.endswith("+")
+        or (mark and _PLAIN_FLAG.fullmatch(mark))
+    )  # fmt: skip
 
 
 def _read(beside: Beside, cells: list[str], bare: _Bare, decimal: Mark | None) -> Annotated | None:
@@ -189,9 +202,10 @@ def _without_marks(kept: Mapping[str, int], strange: list[str]) -> _Bare | None:
 def _without_words(kept: Mapping[str, int], strange: list[str]) -> _Bare | None:
     """Where a few rows hold a word among measured numbers: most of these have a fraction, which codes and names have
     not, and they are many."""
-    others = [cell for cell in kept if cell not in set(strange)]
-    rows = sum(kept[cell] for cell in strange)
-    if len(strange) > _WORDS or rows > _FEW * sum(kept.values()) or len(others) < _MEASURED:
+    if len(strange) > _WORDS:
+        return None
+    others = [cell for cell in kept if cell not in strange]
+    if sum(kept[cell] for cell in strange) > _FEW * sum(kept.values()) or len(others) < _MEASURED:
         return None
     if not all(any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell)) for cell in strange):
         return None

@@ -52,7 +52,7 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
         return []
     taken_apart = {k: own for k in kept if (own := scaled(k))[0] != k}
     multiplied = [k for k, (_bare, by) in taken_apart.items() if by != 1.0]
-    inexact = [k for k in taken_apart if k not in multiplied]
+    inexact = [k for k, (_bare, by) in taken_apart.items() if by == 1.0]
     unit = usual_unit([k for k in kept if k not in taken_apart])
     bear = [k for k in kept if unit and k not in taken_apart and is_number(k.removesuffix(unit)) and not is_number(k)]
     plain = [k for k in kept if is_number(k)]

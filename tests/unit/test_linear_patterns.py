@@ -95,6 +95,12 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "a unit": (units.usual_unit, lambda n: ["1" * n + "," * n]),
     "a known unit": (units.known_unit, lambda n: "1" * n + " " * n + "k" * n),
     "a flag": (annotations.unflagged, lambda n: "1." + "1" * n + "*" * n),
+    "suffixes that may be names": (
+        lambda cells: text_notes._half_numbers("x", cells, 0), lambda n: {f"{i}B": 1 for i in range(n // 2)}
+    ),
+    "a word among numbers": (
+        annotations.annotated_numbers, lambda n: {"spilt": 1} | {f"{i}.5": 1 for i in range(n // 2)}
+    ),
     "an error behind": (annotations._WITH_ERROR.fullmatch, lambda n: "1" * n + "±" + "1" * n),
     "out of the most": (annotations._OUT_OF.fullmatch, lambda n: "1" * n + " " * n + "/" + "5" * n),
     "a mark of a footnote": (annotations.bare_number, lambda n: "1" * n + "[" * n + "1]"),
