@@ -80,7 +80,7 @@ def loss_editor(
 
     _component(
         key=key,
-        data=_live_part(table, fitted, case, bus),
+        data=editor_part(table, fitted, case, bus),
         on_edited_change=edited,
         on_pasted_change=pasted,
     )
@@ -232,7 +232,8 @@ def decided(table: active.FittableTable, fitted: active.Fitted, case: Ledger) ->
     }
 
 
-def _live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+def editor_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+    """What the editor is sent: `case` says at what value of a cell its decision turns."""
     loss = active.losses(table)
     unit, further = unit_of(table), len(loss.actions) > len(table.classes)
     column, every = clean(table.column(table.amount_column), 30) if table.amount_column else "", loss.by_amount
@@ -244,28 +245,33 @@ def _live_part(table: active.FittableTable, fitted: active.Fitted, case: Ledger,
         "flipped": current().seen(keys.FLIP),
         "name": clean(table.action(loss.actions[-1]), 40) if further else None,
         "unit": _("in {unit}").format(unit=clean(unit, 40)) if unit else "",
-        "words": {
-            "losses": _("losses of the decisions"),
-            "decision": _("decision"),
-            "truth": _("truth"),
-            "cell": _("loss of deciding {decision} when the truth is {truth}"),
-            "name": _("name of the further decision"),
-            "amount": _("× {column}: per unit of it").format(column=column) if column else "",
-            "times": _("× {column}").format(column=column) if column else "",
-            "once": _("a fixed sum"),
-            "switch": _("Click: a loss per unit of {column}, or a fixed sum").format(column=column) if column else "",
-            "timesCell": _("The {cell}: times the row's {column}").format(cell="{cell}", column=column),
-            "hint": _("drag a number sideways, type it, or paste a block from a spreadsheet"),
-            "flips": _("flips at {value}"),
-            "blank": _("The {cell} is blank; it stays as it was."),
-            "unread": _("The {cell}: «{text}» is no number up to 1e9; it stays as it was."),
-            "prior": _("Prior of use: class frequencies where you decide"),
-            "share": _("share of {name} where you decide"),
-            "own": _("the model's own: {p}"),
-            "asModel": _("As in the model"),
-            "shifted": _("Posteriors are shifted from the model's prior; risk counts each row π_use/π_table times."),
-            "unshifted": _("As in the model; drag it to where you decide."),
-        },
+        "words": editor_words(column),
+    }
+
+
+def editor_words(column: str = "") -> dict[str, str]:
+    """The editor's words; losses may be per unit of a column."""
+    return {
+        "losses": _("losses of the decisions"),
+        "decision": _("decision"),
+        "truth": _("truth"),
+        "cell": _("loss of deciding {decision} when the truth is {truth}"),
+        "name": _("name of the further decision"),
+        "amount": _("× {column}: per unit of it").format(column=column) if column else "",
+        "times": _("× {column}").format(column=column) if column else "",
+        "once": _("a fixed sum"),
+        "switch": _("Click: a loss per unit of {column}, or a fixed sum").format(column=column) if column else "",
+        "timesCell": _("The {cell}: times the row's {column}").format(cell="{cell}", column=column),
+        "hint": _("drag a number sideways, type it, or paste a block from a spreadsheet"),
+        "flips": _("flips at {value}"),
+        "blank": _("The {cell} is blank; it stays as it was."),
+        "unread": _("The {cell}: «{text}» is no number up to 1e9; it stays as it was."),
+        "prior": _("Prior of use: class frequencies where you decide"),
+        "share": _("share of {name} where you decide"),
+        "own": _("the model's own: {p}"),
+        "asModel": _("As in the model"),
+        "shifted": _("Posteriors are shifted from the model's prior; risk counts each row π_use/π_table times."),
+        "unshifted": _("As in the model; drag it to where you decide."),
     }
 
 

@@ -60,8 +60,19 @@ const ANSWERS = {
       for (const panel of allOf("bayes_consequences")) panel.show({ posterior, prior: losses.data.prior, status: FILE.words.whole })
     },
   },
+  bayes_smoothing: { sized(piece, { size, n }) { piece.show({ n: size, seen: n }) } },
+  bayes_fitted: { moved(piece, { at, n }) { piece.show({ here: at.slice(0, 2), seen: n }) } },
+  bayes_projection: { turned(piece, { angle, n }) { piece.show({ angle, seen: n }) } },
+  bayes_player: { stepped(piece, { step, n }) { piece.show({ step, seen: n }) } },
   bayes_nomogram: {
     moved(piece, { cells, n }) {        // a nomogram beside it is of the same case
+      const [first] = allOf("bayes_nomogram"), { classes } = first.data.editor
+      const told = () => {
+        const p = first.root.querySelector("[data-testid]").posterior ?? [], ofClasses = []
+        classes.forEach((j, k) => { ofClasses[j] = p[k] })
+        for (const losses of allOf("bayes_losses")) losses.show({ posterior: p.length ? ofClasses : [] })
+      }
+      requestAnimationFrame(() => requestAnimationFrame(told))
       for (const other of allOf("bayes_nomogram")) if (other !== piece && !other.data.moves) {
         const theirs = globalThis.bayesNomogramScenes.get(other.key), own = [...other.data.own], K = other.data.classes.length
         for (const [j, i] of cells) {

@@ -99,10 +99,12 @@ def _editor(run: DrawnRun, bus: str) -> tuple[Piece, ...]:
     """The editor of losses and prior that moves a drawing; in a file the name of a further action stays, and no block
     is pasted."""
     sent = run.sent.get(f"{bus}_losses")
-    if sent is None:
-        return ()
-    words = {**sent.data["words"], "hint": _("drag a number sideways, or type it")}
-    return (Piece(f"{bus}_losses", sent.component, {**sent.data, "name": None, "words": words}),)
+    return () if sent is None else (_edited(bus, sent.data),)
+
+
+def _edited(bus: str, data: Mapping[str, Any]) -> Piece:
+    words = {**data["words"], "hint": _("drag a number sideways, or type it")}
+    return Piece(f"{bus}_losses", "bayes_losses", {**data, "name": None, "words": words})
 
 
 def _planes(run: DrawnRun) -> list[Picture]:
@@ -154,17 +156,23 @@ def _nomograms(run: DrawnRun) -> list[Picture]:
     if not keys:
         return []
     pieces: list[Piece] = []
+    editors: list[Piece] = []
     for key in keys:
         one, scene = _with_scene(run, key, f"{key}-scene")
+        editor = dict(run.besides[key]())
+        editors.append(_edited(keys[0], editor.pop("losses")))
         # the term of a calibration depends on the sum of all others, and only the model knows it
-        pieces += [one._replace(data={**one.data, "fixed": one.data["fixed"] or one.data["moves"]}), scene]
+        more = {"fixed": one.data["fixed"] or one.data["moves"], "editor": {**editor, "bus": keys[0]}}
+        pieces += [one._replace(data={**one.data, **more}), scene]
     live = [p for p in pieces if not p.hidden and not p.data["fixed"]]
     moves = [
         _("Points can be dragged, or another value clicked: sum, probability and decision follow.") if live else
         _("No point can be moved here: that takes the model, which is in the app."),
-        _("The terms, the losses λ and the prior are as they were saved."),
+        _moved_losses(),
+        _("The terms are as they were saved."),
     ]  # fmt: skip
-    return [Picture("nomogram", _("The nomogram"), run.sent[keys[0]].data["label"], tuple(pieces), tuple(moves))]
+    title, label = _("The nomogram with losses λ and prior"), run.sent[keys[0]].data["label"]
+    return [Picture("nomogram", title, label, (*pieces, editors[0]), tuple(moves))]
 
 
 def _networks(run: DrawnRun) -> list[Picture]:
@@ -192,7 +200,81 @@ def _networks(run: DrawnRun) -> list[Picture]:
     return found
 
 
-PICTURES: Sequence[Callable[[DrawnRun], list[Picture]]] = (_planes, _simplexes, _nomograms, _networks)
+def _alone(component: str, name: str, title: Callable[[], str], *moves: Callable[[], str]) -> Any:
+    """Finds the drawings of a component that need nothing but what they were sent."""
+
+    def find(run: DrawnRun) -> list[Picture]:
+        return [
+            Picture(name, title(), run.sent[key].data["words"]["label"], (Piece(key, *run.sent[key]),),
+                    tuple(move() for move in moves))
+            for key in _of(run, component)
+        ]  # fmt: skip
+
+    return find
+
+
+_smoothing = _alone(
+    "bayes_smoothing", "smoothing", lambda: _("The case under four smoothings"),
+    lambda: _("The number of rows n moves: drag the line, or use the arrow keys."),
+    lambda: _("The table, the case, the m of the m-estimate and the losses λ are as they were saved."),
+)  # fmt: skip
+_fitted = _alone(
+    "bayes_fitted", "likelihood", lambda: _("Maximum likelihood on the rows of one class"),
+    lambda: _("The parameters move: drag a handle, use the arrow keys, or go to a place of the list. The likelihood is "
+              "computed here from the same rows."),
+    lambda: _("The column, the class and its rows are as they were saved."),
+)  # fmt: skip
+
+
+def _projections(run: DrawnRun) -> list[Picture]:
+    moves = (
+        _("The line turns: drag the ring, or use the arrow keys. J is computed here from the same scatter matrices."),
+        _("The columns and the rows are as they were saved."),
+    )
+    title = _("The line onto which two columns are projected")
+    return [
+        Picture("projection", title, f"{run.sent[key].data['x']}, {run.sent[key].data['y']}",
+                (Piece(key, *run.sent[key]),), moves)
+        for key in _of(run, "bayes_projection")
+    ]  # fmt: skip
+
+
+def _densities(run: DrawnRun) -> list[Picture]:
+    """The laboratory's plane; what was fitted to a sample needs the app, and is paler under another truth."""
+    found = []
+    for key in _of(run, "bayes_laboratory"):
+        data = {**run.sent[key].data, "bus": key}
+        editor = _edited(key, run.besides[key]()["losses"])
+        moves = [
+            _("The densities can be dragged and stretched.") if data["draggable"] else
+            _("The points are as they were saved."),
+            _("λ and the classes' shares move. Regions, the best possible boundary and R* are computed here; R* of "
+              "another truth is a plain sum over a grid."),
+            _("Fitted boundaries belong to the truth that was saved: under another one they are pale."),
+        ]  # fmt: skip
+        title, label = _("Known densities and the best decision, with losses λ"), data["words"]["label"]
+        found.append(Picture("densities", title, label, (Piece(key, "bayes_laboratory", data), editor), tuple(moves),
+                             beside=True))  # fmt: skip
+    return found
+
+
+def _climbs(run: DrawnRun) -> list[Picture]:
+    found = []
+    for key in _of(run, "bayes_player"):
+        light, heavy = _with_scene(run, key, f"{key}-film")
+        still = light._replace(data={**light.data, "starts": False, "pick": False})
+        moves = (
+            _("Every iteration can be looked at, and played."),
+            _("Another start, and another label hidden, takes the app."),
+        )
+        title = _("EM, iteration by iteration")
+        found.append(Picture("em", title, light.data["words"]["whole"], (still, heavy), moves))
+    return found
+
+
+PICTURES: Sequence[Callable[[DrawnRun], list[Picture]]] = (
+    _planes, _simplexes, _nomograms, _networks, _smoothing, _fitted, _densities, _projections, _climbs,
+)  # fmt: skip
 """All kinds of pictures that can be taken, each by what finds them among the drawings of a page."""
 
 

@@ -37,3 +37,25 @@ def table(n: int = 60, *, numbers: bool = True, classes: int = 3) -> bytes:
         ]
         write.writerow([*cells, CLASSES[k]])
     return out.getvalue().encode()
+
+
+BREAKING = [
+    f"</script><script>window.__pwned=1</script>{MARK}",
+    f"\"'><img src=http://127.0.0.1:9/z onerror=window.__pwned=1>{MARK}",
+    f"<!--{MARK}--><script>{MARK}",
+    f"a\u2028b\u2029{MARK}",
+    f"\u202eabc\u2066{MARK}",
+    f"\u05d0\u200f`${{1}}`{MARK}\\",
+]
+"""What would end a script, a text or a line in a file that a picture is saved as."""
+
+
+def scripted(n: int = 60) -> bytes:
+    """A table whose columns, levels and classes are all such names, as CSV."""
+    out = io.StringIO()
+    write = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    write.writerow([f"{name}{j}" for j, name in enumerate(BREAKING)] + [f"class {BREAKING[0]}"])
+    for i in range(n):
+        k = (i * 7 + i // 9) % 3
+        write.writerow([BREAKING[(i * (j + 2) + k * (i % 3 > 0)) % (3 + j % 3)] for j in range(6)] + [BREAKING[k]])
+    return out.getvalue().encode()

@@ -33,17 +33,35 @@ function createNomogram(host) {
   set(svg, { role: "group" })
   quiet.setAttribute("role", "status")
   const measure = document.createElement("canvas").getContext("2d")
-  let data, scene, rule, theme, rows = [], box, at = [], edited = new Map(), drag = null, sentAt = -Infinity, timer = 0, handles = []
+  let data, given, held, scene, rule, theme, rows = [], box, at = [], edited = new Map(), drag = null, sentAt = -Infinity, timer = 0, handles = []
   let path, foot, lastSaid = ""
 
   on(window, "bayes-nomogram", event => { if (event.detail === data?.key) redraw("stage") })
 
+  on(window, "bayes-loss", event => {   // in a saved file λ and the prior of use have an editor
+    if (!data?.editor || event.detail.key !== data.editor.bus) return
+    held = event.detail
+    take()
+  })
+
   function update(component) {
-    const before = data, next = data = { ...component.data }
-    const finite = part => ({ ...part, terms: part.terms.map(t => t ?? -Infinity) })
-    next.base = next.base.map(finite); next.own = next.own.map(finite)
+    given = component.data
     hear(component)
     if (!drag && !timer && !waits(ANSWER_WITHIN)) edited.clear()
+    take()
+  }
+
+  function take() {                     // what was sent, under the losses and the prior that are being edited
+    const before = data, next = data = { ...given }
+    const finite = part => ({ ...part, terms: part.terms.map(t => t ?? -Infinity) })
+    next.base = next.base.map(finite); next.own = next.own.map(finite)
+    if (held) {
+      const { own, classes, use, amount, label } = next.editor, ofClasses = values => classes.map(j => values[j])
+      next.loss = atAmount(held.table, held.by, amount).map(ofClasses); next.order = held.order
+      const prior = held.prior && { label, terms: priorShift(own, ofClasses(held.prior)) }
+      next.base = next.base.flatMap((b, i) => i === use ? (prior ? [prior] : []) : [b])
+      if (prior && use < 0) next.base.push(prior)
+    }
     rule = new Losses(next.loss, next.order)
     const looks = part => JSON.stringify([...LOOKS.map(name => part[name]), part.own.map(own => own.marks)])
     const alike = before && looks(before) === looks(next)
@@ -88,6 +106,7 @@ function createNomogram(host) {
     const left = gutter + 14 + (data.endless[0] ? AWAY + 6 : 0)
     const right = width - 14 - (data.endless[1] ? AWAY + 6 : 0)
     let [low, high] = data.extent
+    if (held) for (const w of base.filter(Number.isFinite)) { low = Math.min(low, w); high = Math.max(high, w) }
     if (low === high) { low -= 1; high += 1 }
     const x = w => w === Infinity ? right + AWAY : !(w > -Infinity) ? left - AWAY : left + (w - low) / (high - low) * (right - left)
     box = { width, narrow, gutter, left, right, x }
@@ -303,6 +322,7 @@ function createNomogram(host) {
     set(path, { d })
     const P = new Float64Array(K()), known = !pending && posteriorAt(P, sums, 0, K(), []) > -Infinity
     const chosen = known ? rule.decide(P) : -1
+    host.posterior = known ? [...P] : []
     drawFoot(total, sums, P, chosen, pending)
     host.dataset.total = pending ? "" : inUnit(total).toFixed(9)
     host.dataset.posterior = known ? [...P].map(p => p.toFixed(9)).join(",") : ""

@@ -18,6 +18,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError, ParameterError
 from bayes_engine.language import Listing, Message, _
+from bayes_engine.logspace import normalize
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.table.encode import positions
 from bayes_engine.table.levels import sort_levels
@@ -38,7 +39,17 @@ from pages import active
 from pages.active import units, words
 from pages.active.text_terms import shown
 from pages.components import pixels
-from pages.components.component import component, follower, ink, last_message, packed, read_message, read_position
+from pages.components.component import (
+    component,
+    follower,
+    ink,
+    last_message,
+    needs_besides,
+    packed,
+    read_message,
+    read_position,
+)
+from pages.components.losses import editor_part
 from pages.components.plane import action_inks
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -63,13 +74,17 @@ _live = follower(
 
 @dataclass(frozen=True)
 class Shown:
-    """A nomogram under its key on the page, with a heading where there are two; `of_working` where it is of what judges
-    the case, whose working knows the terms of a text."""
+    """A nomogram under its key on the page, with a heading where there are two; what it is `of`: what judges the
+    case, whose working knows the terms of a text, a preset of smoothing, or logistic regression."""
 
     key: str
     title: str
     drawn: Nomogram
-    of_working: bool = True
+    of: str = "own"
+
+    @property
+    def of_working(self) -> bool:
+        return self.of == "own"
 
 
 def nomogram_view(one: CaseInUse) -> None:
@@ -144,8 +159,8 @@ def _side_by_side(one: CaseInUse, own: Nomogram) -> list[Shown]:
     try:
         if chosen == "smoothing" and isinstance(one.model, NaiveBayes):
             return [
-                Shown("nomogram", words.preset("textbook"), _of_model(one, "textbook", prior), False),
-                Shown("nomogram_beside", words.preset("laplace"), _of_model(one, "laplace", prior), False),
+                Shown("nomogram", words.preset("textbook"), _of_model(one, "textbook", prior), "textbook"),
+                Shown("nomogram_beside", words.preset("laplace"), _of_model(one, "laplace", prior), "laplace"),
             ]
         if chosen == "logistic" and not one.seed:
             with st.spinner(_("fitting logistic regression …")):
@@ -153,20 +168,23 @@ def _side_by_side(one: CaseInUse, own: Nomogram) -> list[Shown]:
             own_title = words.spec(one.fitted.spec)
             return [
                 Shown("nomogram", own_title, own),
-                Shown("nomogram_beside", _("Logistic regression"), beside, False),
+                Shown("nomogram_beside", _("Logistic regression"), beside, "logistic"),
             ]
     except BayesEngineError as error:
         st.warning(error.message.local(md))
     return [Shown("nomogram", "", own)]
 
 
+def _judging(one: CaseInUse, which: str) -> Any:
+    """What judges the case; or the same counts smoothed as a preset does, without a calibration."""
+    if which == "own":
+        return one.judging
+    return one.model.with_params(**{k: PRESETS[which][k] for k in ("smoothing", "alpha", "priors")})
+
+
 @cached(max_entries=32)
 def _of_model(one: CaseInUse, which: str, prior_of_use: Mapping[Any, float] | None) -> Nomogram:
-    """The nomogram of what judges the case; or of the same counts smoothed as a preset does, without a calibration."""
-    judging: Any = one.judging
-    if which != "own":
-        judging = one.model.with_params(**{k: PRESETS[which][k] for k in ("smoothing", "alpha", "priors")})
-    values = {}
+    judging, values = _judging(one, which), {}
     for variable in one.table.parts.schema.features.variables:
         column, levels = one.table.parts.X[variable.name], variable.levels if variable.discrete else ()
         known = values_of(read_as(one.table, variable), column, levels)
@@ -183,10 +201,15 @@ def _of_logistic(one: CaseInUse, prior_of_use: Mapping[Any, float] | None) -> No
         if known is not None:
             values[variable.name] = known
     pipeline = _logistic(one.table)
-    weight = pd.Series(1.0, index=parts.y.index) if parts.weight is None else parts.weight
-    share = {c: float(weight[parts.y == c].sum() / weight.sum()) for c in labels}
-    both = None if prior_of_use is None else (share, prior_of_use)
+    both = None if prior_of_use is None else (_shares(one.table), prior_of_use)
     return logistic_nomogram(pipeline, one.case, values, parts.X, labels, both, one.table.classes)
+
+
+def _shares(table: active.FittableTable) -> dict[Any, float]:
+    """The classes' shares of the rows."""
+    parts = table.parts
+    weight = pd.Series(1.0, index=parts.y.index) if parts.weight is None else parts.weight
+    return {c: float(weight[parts.y == c].sum() / weight.sum()) for c in sort_levels(table.classes)}
 
 
 @cached(max_entries=4, activity=Message("fitting logistic regression"))
@@ -215,10 +238,31 @@ def _draw(one: CaseInUse, working: Working, drawing: Shown, pair: tuple[int, int
         if cells:
             change(lambda state: with_cells(state, table, {n: _code(table, n, v) for n, v in cells.items()}))
 
+    needs_besides(key, lambda: _editor(one, drawing))
     digest, scene = scene_bytes(one, drawn, key)
     with st.container(gap=None):
         _live(key=key, data=_live_part(one, working, drawing, digest, pair, ruler), on_moved_change=moved)
         _scene(key=f"{key}-scene", data=scene, height=1)
+
+
+def _editor(one: CaseInUse, drawing: Shown) -> dict[str, Any]:
+    """What a saved file needs so that the foot follows an editor of λ and of the prior of use: the editor, which class
+    of it each of the drawing's is, the prior of the drawing's model, and which term is that of the prior of use."""
+    table, drawn, bus = one.table, drawing.drawn, drawing.key
+    ledger = one.judging.explain(one.case)
+    own = _shares(table) if drawing.of == "logistic" else _judging(one, drawing.of).prior_by_class
+    sent = editor_part(table, one.fitted, ledger, bus)
+    names = [row.name for row, _term in drawn.base]
+    p = normalize(drawn.joint()[None])[0]
+    place = [drawn.classes.index(c) for c in table.classes]
+    return {
+        "losses": {**sent, "posterior": [float(p[k]) for k in place] if p.any() else []},
+        "classes": [table.classes.index(c) for c in drawn.classes],
+        "own": [float(own[c]) for c in drawn.classes],
+        "use": names.index(PRIOR_OF_USE) if PRIOR_OF_USE in names else -1,
+        "amount": sent["amount"],
+        "label": _("prior of use"),
+    }
 
 
 def read_cells(value: object, scales: Sequence[AttributeScale]) -> dict[str, Any] | None:

@@ -15,7 +15,8 @@ from bayes_engine.workbench.figures.laboratory import INKS
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS
 from pages.active import sandbox as lab
 from pages.active.sandbox import Setup
-from pages.components.component import component, ink, is_number, last_message, read_message
+from pages.components.component import component, ink, is_number, last_message, needs_besides, read_message
+from pages.components.losses import editor_words
 from pages.runtime import view_keys as keys
 from pages.runtime.state import change, current
 from pages.views.laboratory.study import Sample, model_name
@@ -27,6 +28,7 @@ _component = component(
     uses=("decide", "stage", "paper"),
 )
 MOST_DRAWN = 600
+REFUSE = {"light": EXTRA_COLOURS[0][0], "dark": EXTRA_COLOURS[0][1]}
 
 
 def draw(setup: Setup, sample: Sample, models: Sequence[str], *, with_risk: bool) -> None:
@@ -45,6 +47,7 @@ def draw(setup: Setup, sample: Sample, models: Sequence[str], *, with_risk: bool
         if points is not None and now.kind == "drawn":
             change(lambda s: s.showing(keys.LAB_POINTS.to(points)))
 
+    needs_besides(key, lambda: {"losses": _editor(setup, key)})
     _component(
         key=key,
         data=_drawn(setup, sample, models, with_risk) | {"seen": last_message(key)},
@@ -65,6 +68,40 @@ def _with_click(now: Setup, edit: Mapping[str, Any]) -> tuple[Any, ...] | None:
     return points if lab.read_points(points, len(now.priors)) is not None else None
 
 
+def _editor(setup: Setup, key: str) -> dict[str, Any]:
+    """The editor of the losses and of the classes' shares that a saved file has."""
+    classes, words = [ink(c, k) for k, c in enumerate(setup.classes)], editor_words()
+    named = [{**c, "head": _("decide {name}").format(name=c["label"]), "of": k} for k, c in enumerate(classes)]
+    refuse = {**REFUSE, "label": _("refuse"), "head": _("refuse"), "of": None}
+    return {
+        "key": key,
+        "seen": 0,
+        "decisions": [
+            {**one, "name": one["label"], "own": one["of"] is None} for one in [*named, refuse][: len(setup.losses)]
+        ],
+        "truths": [{**c, "name": c["label"], "head": _("truth is {name}").format(name=c["label"])} for c in classes],
+        "loss": [list(row) for row in setup.losses],
+        "by": None,
+        "amount": 1.0,
+        "order": setup.loss.by_name.tolist(),
+        "own": list(setup.priors),
+        "prior": None,
+        "posterior": [],
+        "flipped": False,
+        "name": None,
+        "unit": "",
+        "words": {
+            **words,
+            "prior": _("P(c): how frequent each class is"),
+            "share": _("share of {name}"),
+            "own": _("as it was saved: {p}"),
+            "asModel": _("As it was saved"),
+            "shifted": _("Of another truth: so are the regions and R*."),
+            "unshifted": _("As it was saved; drag it."),
+        },
+    }
+
+
 def pen(setup: Setup) -> int:
     """The class of the next point."""
     return current().seen_among(keys.LAB_PEN, range(len(setup.priors)))
@@ -73,7 +110,7 @@ def pen(setup: Setup) -> int:
 def _drawn(setup: Setup, sample: Sample, models: Sequence[str], with_risk: bool) -> dict[str, Any]:
     unknown = _("Bayes risk R* = ?")
     classes = [ink(c, k) for k, c in enumerate(setup.classes)]
-    refuse = {"label": _("refuse"), "light": EXTRA_COLOURS[0][0], "dark": EXTRA_COLOURS[0][1]}
+    refuse = {**REFUSE, "label": _("refuse")}
     return {
         "scene": setup.scene,
         "classes": classes,
