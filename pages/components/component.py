@@ -99,8 +99,12 @@ def on_screen() -> DrawnRun | None:
     return last
 
 
-PRINTED = "@media print { button, input[type=range], [role=status], [role=alert] { display: none !important } }"
-"""Of every drawing: on paper nothing can be clicked."""
+PRINTED = (
+    "@media print { button, input[type=range], [role=status], [role=alert] { display: none !important } "
+    "*:not(.right), ::before, ::after { box-shadow: none !important; text-shadow: none !important; "
+    "filter: none !important } }"
+)
+"""Of every drawing: on paper nothing can be clicked, and a shadow would be pixels."""
 
 
 def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (), draws: str = "") -> Any:

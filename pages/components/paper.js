@@ -1,7 +1,38 @@
 // A path of SVG for canvases, which paper can have as well.
 const pathOf = d => Object.assign(new Path2D(d), { d })
 
-// The pen of a canvas on paper: what is drawn with it stands in an SVG over the canvas; pixels stay on the canvas.
+// Pixels as vectors: equal neighbours are one rectangle, and all of one colour, of 32 steps a channel, are one path.
+const shade = v => v >>> 24 < 8 ? -1 : (v >>> 28) << 15 | (v >>> 19 & 31) << 10 | (v >>> 11 & 31) << 5 | v >>> 3 & 31
+function rectangles({ data, width, height }, parent) {
+  const pixels = new Uint32Array(data.buffer, data.byteOffset, width * height), paths = new Map(), inks = new Map()
+  const close = ({ ink, x, y, w }, to) => {
+    const over = inks.get(ink) >>> 24 === 255 ? 0.4 : 0   // else a hair of paper stands between two of them
+    paths.set(ink, (paths.get(ink) ?? "") + `M${x} ${y}h${w + over}v${to - y + over}H${x}z`)
+  }
+  let open = new Map()
+  for (let y = 0, at = 0; y < height; y++) {
+    const next = new Map()
+    for (let x = 0; x < width;) {
+      const first = pixels[at], ink = shade(first), from = x
+      do { x++; at++ } while (x < width && (pixels[at] === first || shade(pixels[at]) === ink))
+      if (ink < 0) continue
+      if (!inks.has(ink)) inks.set(ink, first)
+      const above = open.get(from), goes = above?.ink === ink && above.w === x - from
+      next.set(from, goes ? above : { ink, x: from, y, w: x - from })
+      if (goes) open.delete(from)
+    }
+    for (const one of open.values()) close(one, y)
+    open = next
+  }
+  for (const one of open.values()) close(one, height)
+  for (const [ink, d] of paths) {
+    const v = inks.get(ink), path = shape("path", "", parent), fill = `rgb(${v & 255},${v >> 8 & 255},${v >> 16 & 255})`
+    set(path, { d, fill, "fill-opacity": (v >>> 24) / 255, "shape-rendering": "crispEdges" })
+    path.style.fill = fill
+  }
+}
+
+// The pen of a canvas on paper: what is drawn with it stands in an SVG in the canvas's place.
 const STATE = {
   fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, globalAlpha: 1, font: "13px sans-serif", textAlign: "start",
   textBaseline: "alphabetic", lineJoin: "miter", lineCap: "butt", dash: [], matrix: [1, 0, 0, 1, 0, 0], within: null,
@@ -50,15 +81,12 @@ class PaperPen {
     return { fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, "stroke-linejoin": this.lineJoin,
       "stroke-linecap": this.lineCap, "stroke-dasharray": this.dash.join(" ") }
   }
-  isPaint(paint) { return typeof paint === "string" }   // what is no colour is a pattern: its pixels stay on the canvas
   stroke(path) { this.put("path", { d: path?.d ?? this.d, ...this.outline() }) }
   fill(path, rule) {
-    if (!this.isPaint(this.fillStyle)) { this.below(pen => path?.d ? pen.fill(path) : pen.fill(new Path2D(this.d))); return }
     this.put("path", { d: path?.d ?? this.d, fill: this.fillStyle, "fill-rule": (typeof path === "string" ? path : rule) ?? "nonzero" })
   }
   fillRect(x, y, w, h) {
-    if (this.isPaint(this.fillStyle)) this.put("path", { d: `M${x} ${y}h${w}v${h}h${-w}Z`, fill: this.fillStyle })
-    else this.below(pen => pen.fillRect(x, y, w, h))
+    this.put("path", { d: `M${x} ${y}h${w}v${h}h${-w}Z`, fill: this.fillStyle })
   }
   strokeRect(x, y, w, h) { this.put("path", { d: `M${x} ${y}h${w}v${h}h${-w}Z`, ...this.outline() }) }
   clearRect() {}
@@ -76,19 +104,15 @@ class PaperPen {
   fillText(words, x, y) { this.text(words, x, y, { fill: this.fillStyle }) }
   strokeText(words, x, y) { this.text(words, x, y, this.outline()) }
   measureText(words) { this.under.font = this.font; return this.under.measureText(words) }
-  below(act) {
-    const { under, ratio, matrix: [a, b, c, d, e, f] } = this
-    under.save()
-    under.setTransform(a * ratio, b * ratio, c * ratio, d * ratio, e * ratio, f * ratio)
-    under.globalAlpha = this.globalAlpha; under.fillStyle = this.fillStyle
-    act(under)
-    under.restore()
+  drawImage(image, x, y, wide = image.width, high = image.height) {
+    const { width, height } = image, group = this.put("g", {})
+    set(group, { transform: `matrix(${this.matrix}) translate(${x} ${y}) scale(${wide / width} ${high / height})` })
+    rectangles(image.getContext("2d").getImageData(0, 0, width, height), group)
   }
-  drawImage(...given) { this.below(pen => { pen.imageSmoothingEnabled = this.imageSmoothingEnabled ?? true; pen.drawImage(...given) }) }
-  putImageData(...given) { this.under.putImageData(...given) }
+  putImageData(image, x, y) {           // wherever the pen is, in pixels of the canvas
+    const group = shape("g", "", this.svg)
+    set(group, { transform: `scale(${1 / this.ratio}) translate(${x} ${y})` })
+    rectangles(image, group)
+  }
   createImageData(...given) { return this.under.createImageData(...given) }
-  getImageData(...given) { return this.under.getImageData(...given) }
-  createPattern(...given) { return this.under.createPattern(...given) }
-  createLinearGradient(...given) { return this.under.createLinearGradient(...given) }
-  createRadialGradient(...given) { return this.under.createRadialGradient(...given) }
 }

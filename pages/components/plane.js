@@ -2,6 +2,7 @@
 
 const SHADES = 64, HATCH = 4          // steps of a region's strength; steps of coverage by its hatching
 const TINTS = { light: [0.13, 0.52], dark: [0.24, 0.55] }   // of a region where the decision is a toss-up, and where it is sure
+const ON_PAPER = 2                    // pixels of a region, of which its vectors are made, to a CSS pixel
 const BEND = 0.2                      // change of strength along a cell's diagonal, above which it is not interpolated
 const MANY = 150, FADED = 0.4         // more points than this are drawn paler; what a faded point has of its strength
 const AROUND = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]]   // where a card may stand
@@ -188,7 +189,7 @@ function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ra
 // ---- the component ---------------------------------------------------------------------------------------------------
 
 function createPlane(host) {
-  const { on, redraw, theme: themeNow, fit, ratio: ratioNow, hear, send: sendEdit, waits, end } = stage(host, draw)
+  const { on, redraw, theme: themeNow, fit, ratio: ratioNow, onPaper, sheetOf, hear, send: sendEdit, waits, end } = stage(host, draw)
   const field = make("div", "stage", host)
   const regions = make("canvas", "regions", field), marks = make("canvas", "marks", field)
   const up = make("div", "guide up", field), across = make("div", "guide across", field), spot = make("div", "spot", field)
@@ -283,7 +284,7 @@ function createPlane(host) {
   const pen = size => `${size} ${theme.font}`
 
   function layout() {
-    const ratio = ratioNow(), width = field.clientWidth, height = data.height
+    const ratio = onPaper() ? ON_PAPER : ratioNow(), width = field.clientWidth, height = data.height
     field.style.height = marks.style.height = height + "px"
     const ctx = fit(marks, width, height)
     ctx.font = pen("13px")
@@ -316,12 +317,32 @@ function createPlane(host) {
   function paint() {
     const start = performance.now()
     const counts = paintRegions(image, {
-      grid, rule, xs: box.xs, ys: box.ys, shades: theme.shades, hatch: box.hatch, lineColour: theme.ink, ratio: box.ratio,
+      grid, rule, xs: box.xs, ys: box.ys, shades: theme.shades, lineColour: theme.ink, ratio: box.ratio,
+      hatch: onPaper() ? box.hatch.map(() => 0) : box.hatch,
     })
-    regions.getContext("2d").putImageData(image, 0, 0)
+    if (onPaper()) paintPaper()
+    else regions.getContext("2d").putImageData(image, 0, 0)
     host.dataset.paintMs = (performance.now() - start).toFixed(2)
     host.dataset.paints = ++paints
     host.dataset.regions = counts.join(",")
+  }
+
+  // On paper the regions are rectangles, and the hatching is lines within those that have one.
+  function paintPaper() {
+    const sheet = sheetOf(regions, box.w, box.h, box.pw, box.ph)
+    rectangles(image, sheet)
+    for (const lean of new Set(theme.shades.map(s => s.lean).filter(Boolean))) {
+      const mask = new ImageData(box.pw, box.ph), only = theme.shades.map(s => ({ lean: 0, table: s.table.map(() => s.lean === lean ? 0xff000000 : 0) }))
+      paintRegions(mask, { grid, rule, xs: box.xs, ys: box.ys, shades: only, hatch: box.hatch, lineColour: [0, 0, 0], ratio: 0 })
+      const id = `hatched-${Math.random().toString(36).slice(2)}`, clip = shape("clipPath", "", sheet), step = box.hatch.length
+      set(clip, { id })
+      rectangles(mask, clip)
+      if (!clip.childElementCount) { clip.remove(); continue }
+      const { pw, ph } = box, back = lean !== 1
+      let d = ""
+      for (let at = 0; at < pw + ph; at += step) d += back ? `M${at - ph} 0l${ph} ${ph}` : `M${at} 0l${-ph} ${ph}`
+      set(shape("path", "", sheet), { d, "clip-path": `url(#${id})`, stroke: theme.inkCss, "stroke-opacity": 0.34, "stroke-width": 1.9 * box.ratio / Math.SQRT2, fill: "none" })
+    }
   }
 
   function drawMarks() {
@@ -438,7 +459,11 @@ function createPlane(host) {
       pixels[i] = shade.table[(shade.lean ? box.hatch[(px + shade.lean * py) % box.hatch.length] * SHADES : 0) + level]
     }
     ctx.putImageData(piece, 0, 0)
-    return canvas
+    if (!onPaper()) return canvas
+    const drawn = shape("svg", "", null)
+    set(drawn, { viewBox: `0 0 ${canvas.width} ${canvas.height}`, width: 30, height: 14 })
+    rectangles(piece, drawn)
+    return drawn
   }
 
   function glyph(path, colour, ring = false, opacity = 1) {

@@ -45,7 +45,10 @@ function stage(host, draw) {
   const turn = to => {
     if (onPaper === to) return
     onPaper = to
-    if (!to) for (const sheet of host.querySelectorAll(".on-paper")) sheet.remove()
+    if (!to) {
+      for (const sheet of host.querySelectorAll(".on-paper")) sheet.remove()
+      for (const canvas of host.querySelectorAll("canvas")) canvas.style.visibility = ""
+    }
     if (host.clientWidth) draw(new Set(["stage"]))
   }
   on(matchMedia("print"), "change", event => turn(event.matches))
@@ -73,18 +76,20 @@ function stage(host, draw) {
     pen.setLineDash([])
     return onPaper ? paper(canvas, pen, wide, high, ratio) : pen
   }
-  function paper(canvas, pen, wide, high, ratio) {   // over the canvas, in its place
+  const paper = (canvas, pen, wide, high, ratio) => new PaperPen(sheetOf(canvas, wide, high, wide, high), pen, ratio)
+  function sheetOf(canvas, wide, high, across, down) {   // an SVG of so many units over the canvas, in its place
     if (canvas.sheet?.isConnected) canvas.sheet.remove()
     const sheet = canvas.sheet = shape("svg", "on-paper", null), at = getComputedStyle(canvas)
     canvas.after(sheet)
-    set(sheet, { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, "aria-hidden": "true" })
+    canvas.style.visibility = "hidden"
+    set(sheet, { viewBox: `0 0 ${across} ${down}`, width: wide, height: high, preserveAspectRatio: "none", "aria-hidden": "true" })
     const over = at.position === "absolute" ? { left: at.left, top: at.top } : { left: canvas.offsetLeft + "px", top: canvas.offsetTop + "px" }
     Object.assign(sheet.style, { position: "absolute", pointerEvents: "none", overflow: "visible", margin: 0, ...over })
-    return new PaperPen(sheet, pen, ratio)
+    return sheet
   }
 
   return {
-    on, redraw, theme, fit, ratio: ratioNow,
+    on, redraw, theme, fit, ratio: ratioNow, onPaper: () => onPaper, sheetOf,
     hear({ data, setTriggerValue }) { fire = setTriggerValue; seen = data.seen; sent = Math.max(sent, seen) },
     send(name, edit) { sentAt = performance.now(); fire(name, { ...edit, n: ++sent }) },
     waits: (most = Infinity) => seen < sent && performance.now() - sentAt < most,   // for an answer, so many ms at most

@@ -8,11 +8,14 @@ from urllib.parse import quote
 import streamlit as st
 
 from bayes_engine.language import _
+from pages.components.component import component
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State, current, dark
 from pages.shell.classroom import code_of_state
 
+_vectors = component(__file__, "bayes_printed", uses=("paper",))
+_FRAMES = private.selectors("[st=DataFrame]")
 ROOM = 1030
 """CSS pixels across a sheet of A4 that lies, or of Letter, within its rims."""
 _CONTROLS = (
@@ -23,7 +26,7 @@ _NUMBERS = ".st-key-factors *, .st-key-super_parents *"
 """Numbers that open what they were counted from: on paper they are numbers."""
 _STYLE = private.style(
     """
-.print_corner { display: none; }
+.print_corner, .paper-table, .js-plotly-plot .on-paper { display: none; }
 @media print {
   @page { margin: 10mm; }
   :root { color-scheme: light !important; }
@@ -44,9 +47,16 @@ _STYLE = private.style(
     p, li, h1, h2, h3, h4, td, th, label, summary, strong, em, .katex, [st=MetricValue], [st=CaptionContainer]
   ) { color: #1c1b1a !important; opacity: 1 !important; }
   [st=MainBlockContainer] * {
+    box-shadow: none !important; text-shadow: none !important;
     --st-text-color: #1c1b1a !important; --st-background-color: #fff !important;
     --st-primary-color: #0b6e99 !important; --st-secondary-background-color: #f8f8f7 !important;
   }
+  [st=DataFrame]:has(~ .paper-table), .js-plotly-plot image { display: none !important; }
+  .js-plotly-plot .on-paper { display: inline; }
+  .paper-table { display: table; border-collapse: collapse; font-size: 13px; color: #1c1b1a; }
+  .paper-table :is(td, th) { border: 1px solid #d8d6d3; padding: 3px 8px; text-align: start; }
+  .paper-table .number { text-align: end; font-variant-numeric: tabular-nums; }
+  .paper-table th { font-weight: 600; }
   [st=PlotlyChart], .print_corner, [st=ElementContainer] { break-inside: avoid; }
   [st=MainBlockContainer] :has(.print_corner) { position: static !important; }
   [st=MainBlockContainer] [st=VerticalBlock] > :has(.print_corner):has(.print_corner):has(.print_corner) {
@@ -66,9 +76,9 @@ _STYLE = private.style(
 _FROM_DARK = private.style("""
 @media print {
   .js-plotly-plot text { fill: #1c1b1a !important; }
+  .js-plotly-plot .errorbars path { stroke: #1c1b1a !important; }
   .js-plotly-plot rect.bg { fill: #fff !important; stroke: none !important; }
   .js-plotly-plot :is(.gridlayer, .zerolinelayer) path { stroke: #d8d6d3 !important; }
-  [st=DataFrame] canvas { filter: invert(1) hue-rotate(180deg); }
   [st=Alert] div { background: #f4f3f0 !important; color: #1c1b1a !important; }
   [st=MainBlockContainer] [st=MarkdownBadge] { background: none !important; color: #1c1b1a !important; }
 }
@@ -100,6 +110,7 @@ def button() -> None:
 def sheet(here: str) -> None:
     """The style of the printed page and its corner, at the end of what is drawn."""
     st.html(_STYLE + (_FROM_DARK if dark() else "") + (_WIDE if _lies(here, current()) else ""))
+    _vectors(key="printed_vectors", data={"frames": _FRAMES}, height=1)
     _address, code, _says = code_of_state()
     named = code.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     picture = quote(named, safe=" =:/(),;'")

@@ -11,12 +11,21 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
+from tests.apptest.opened import showing
 from tests.browser.looking import settled, soon
 from tests.browser.test_widths import VIEWS
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
-SHOWN = dict(VIEWS) | {"chapter": ("chapter", State())}
+SHOWN = dict(VIEWS) | {
+    "chapter": ("chapter", State()),
+    "exercises": ("chapter", showing(State(table="watermelon3"), chapter_part="exercises", sheet_number=3)),
+    "text message": ("case", State(table="sms-spam")),
+    "digits": ("case", State(table="digits")),
+    "levels on the simplex": ("laboratory", showing(State(table="watermelon3"), lab_tab="fitted", lab_fitted_column=0)),
+    "refused": ("decisions", State(table="iris", losses=((0, 1, 1), (1, 0, 1), (1, 1, 0), (0.2, 0.2, 0.2)))),
+    "elimination": ("network", showing(State(), net_tab="ask", net="asia")),
+}
 CONTROLS = """() => {
   const found = [], roots = [document.body]
   for (let i = 0; i < roots.length; i++)
@@ -30,6 +39,21 @@ CONTROLS = """() => {
   return found
 }"""
 """What could be clicked."""
+PIXELS = """() => {
+  const found = [], roots = [document.body]
+  for (let i = 0; i < roots.length; i++)
+    for (const e of roots[i].querySelectorAll("*")) {
+      if (e.shadowRoot) roots.push(e.shadowRoot)
+      if (!e.matches("canvas, image, img, video") || e.closest("svg") && !e.matches("image")) continue
+      if (e.tagName === "IMG" && e.src.startsWith("data:image/svg+xml")) continue   // the QR code
+      const seen = e.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+      if (seen && e.getBoundingClientRect().width > 1) found.push(`${e.tagName} ${e.className?.baseVal ?? e.className}`)
+    }
+  return found
+}"""
+"""What is drawn as pixels."""
+MOST = 2_000_000
+"""Bytes of a printed page."""
 
 
 def on_paper(page: Page, app: App, path: str, state: State) -> None:
@@ -46,6 +70,10 @@ def test_a_view_is_printed(app: App, new_page: Callable[..., Page], view: str) -
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     soon(page, lambda: page.evaluate(CONTROLS), lambda found: not found)
+    soon(page, lambda: page.evaluate(PIXELS), lambda found: not found)
+    page.wait_for_timeout(300)  # a heat map is traced
+    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert len(printed) < MOST and b"/Subtype /Image" not in printed
     corner = page.locator(".print_corner img")
     expect(corner).to_be_visible()
     box = corner.bounding_box()

@@ -93,11 +93,20 @@ function chained(pieces) {            // pieces that share an end, as long lines
 }
 
 function create(host) {
-  const { on, redraw, theme: themeNow, fit, hear, send, waits, end } = stage(host, draw)
+  const { on, redraw, theme: themeNow, fit, onPaper, hear, send, waits, end } = stage(host, draw)
   const field = make("div", "stage", host), legend = make("ul", "legend", host)
   const canvas = make("canvas", "", field), readout = make("div", "readout", field)
   canvas.dataset.testid = "laboratory-canvas"; readout.dataset.testid = "laboratory-risk"
-  let data, theme, box, losses, parts = [], lines = [], handles = [], drag = null, timer = 0, stale = false
+  let data, theme, box, losses, parts = [], lines = [], handles = [], drag = null, timer = 0, stale = false, held = null
+
+  on(window, "bayes-loss", ({ detail }) => {   // in a saved file λ and the classes' shares have an editor
+    if (!data?.bus || detail.key !== data.bus) return
+    const edited = JSON.stringify([detail.table, detail.prior]) !== JSON.stringify([data.loss, null])
+    if (!held && !edited) return
+    held = detail; losses = new Losses(detail.table, detail.order); stale ||= edited
+    redraw()
+  })
+  const loss = () => held?.table ?? data.loss, priors = () => held?.prior ?? data.priors
 
   function update(component) {
     const next = component.data
@@ -124,8 +133,9 @@ function create(host) {
         return handle
       })
     }
-    canvas.tabIndex = data.drawing ? 0 : -1
-    canvas.style.cursor = data.drawing ? "crosshair" : "default"
+    const draws = data.drawing && !data.bus   // in a saved file no point is added
+    canvas.tabIndex = draws ? 0 : -1
+    canvas.style.cursor = draws ? "crosshair" : "default"
     canvas.setAttribute("role", "img"); canvas.setAttribute("aria-label", data.words.label)
   }
 
@@ -146,14 +156,14 @@ function create(host) {
     if (!data) return
     const start = performance.now(), g = layout()
     if (wanted.has("stage")) { readTheme(); drawLegend() }
-    const W = 181, step = (RIGHT - LEFT) / (W - 1), H = Math.ceil(2 * box.top / step) + 2
+    const W = onPaper() ? 541 : 181, step = (RIGHT - LEFT) / (W - 1), H = Math.ceil(2 * box.top / step) + 2
     const grid = { x0: LEFT, y0: -box.top, step, W, H }, N = W * H
-    const joint = joints(parts, data.priors, grid), found = decisions(joint, losses, N)
+    const joint = joints(parts, priors(), grid), found = decisions(joint, losses, N)
     regions(g, found, joint, W, H)
     axes(g)
     for (let k = 0; k < data.classes.length; k++) points(g, k)
     ellipses(g)
-    const scaled = borders(found, joint, data.loss, W, H).map(([x1, y1, x2, y2]) => [x1 * step + LEFT, y1 * step - box.top, x2 * step + LEFT, y2 * step - box.top])
+    const scaled = borders(found, joint, loss(), W, H).map(([x1, y1, x2, y2]) => [x1 * step + LEFT, y1 * step - box.top, x2 * step + LEFT, y2 * step - box.top])
     g.lineJoin = g.lineCap = "round"
     const optimal = chained(scaled)
     stroke(g, optimal, theme.groundCss, 8, []); stroke(g, optimal, theme.inkCss, 4.5, [])
@@ -169,7 +179,7 @@ function create(host) {
 
   function live() {                   // R* by a plain sum; the server's quadrature follows
     const step = 2 * FAR / COARSE, grid = { x0: -FAR, y0: -FAR, step, W: COARSE + 1, H: COARSE + 1 }, N = grid.W * grid.H
-    const { risk } = decisions(joints(parts, data.priors, grid), losses, N)
+    const { risk } = decisions(joints(parts, priors(), grid), losses, N)
     return risk.reduce((sum, r) => sum + r, 0) * step * step
   }
 
@@ -332,7 +342,7 @@ function create(host) {
   }
 
   on(canvas, "click", event => {      // a point more, or, on a point, one less
-    if (!data?.drawing) return
+    if (!data?.drawing || data.bus) return
     const [hx, hy] = local(event), [x, y] = inPlane(hx, hy)
     let hit = -1, least = 10 ** 2
     data.parts.forEach((p, i) => {
