@@ -14,14 +14,15 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import digamma, polygamma, xlogy
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Row
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, LeftOutRows, Numbers, dot
 from bayes_engine.factors.likelihoods import Likelihood, ValuesLeaf, register
+from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Complement, Estimated, Fraction, Source, fraction_of
-from bayes_engine.logspace import Array, exp, log
+from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import Dirichlet, Smoothing, log_normalized, tilt, where_smoothed
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import less
@@ -174,12 +175,9 @@ class JointMultinomialLeaf(ValuesLeaf):
     def unsmoothed(self) -> bool:
         return bool((self.counts.added.sum(axis=-1) == 0).any())
 
-    def posterior(self, target: Variable) -> Any:
-        raise ParameterError(
-            "there is no band for column '{column}': it is one multinomial with others, and a band is drawn of each "
-            "column by itself",
-            column=self.variable.name,
-        )
+    def posterior(self, target: Variable) -> SharesPosterior:
+        added = np.full(self.counts.sums.shape, JEFFREYS) if self.unsmoothed else self.counts.added
+        return SharesPosterior(self.variable, self.counts.columns, self.counts.sums + added)
 
     def log_likelihood(self, stats: SufficientStatistics) -> float:
         return dot(stats.values.columns[self.variable.name].sum, self.counts.log_share[:, self.place])
@@ -222,8 +220,70 @@ class ComplementCountsLeaf(JointMultinomialLeaf):
             for value, sums, added in zip(terms[0].tolist(), self.counts.sums, self.counts.added, strict=True)
         )  # fmt: skip
 
-    def posterior(self, target: Variable) -> Any:
+    def posterior(self, target: Variable) -> NoReturn:
         refuse_bands_of_scores()
+
+
+@dataclass(frozen=True)
+class SharesPosterior:
+    """The shares θ_c of one multinomial in each class: Dir(`weight`), (C, d), of its `columns`, N_cj + α_j each. It is
+    one for all columns: `interval` is of each share, but a row's term is drawn once, by the posterior of the row's
+    first known column, and is 0 in the others'. Among the known columns the shares are Dirichlet again.
+
+    >>> shots = SharesPosterior(Variable("goals", "count"), ("goals", "fouls"), np.array([[7.0, 3.0]]))
+    >>> shots.mean.tolist(), [v[0].round(3).tolist() for v in shots.interval()]
+    ([[0.7, 0.3]], [[0.4, 0.075], [0.925, 0.6]])
+    """
+
+    variable: Variable
+    columns: tuple[str, ...]
+    weight: Array
+
+    @property
+    def mean(self) -> Array:
+        """(C, d) what the smoothed estimate is."""
+        return np.asarray(self.weight / self.weight.sum(axis=1, keepdims=True))
+
+    @property
+    def variance(self) -> Array:
+        """(C, d) m(1 − m)/(A + 1)."""
+        return np.asarray(self.mean * (1.0 - self.mean) / (self.weight.sum(axis=1, keepdims=True) + 1.0))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Each share: quantiles of its Beta, exact."""
+        rest = self.weight.sum(axis=1, keepdims=True) - self.weight
+        return beta_interval(self.weight, np.maximum(rest, 0.0), level)
+
+    def _counted(self, X: Table) -> tuple[Array, Array] | None:
+        """The known counts (k,) of the row and the weights (C, k) of their columns, for the first of these columns."""
+        x = np.array([float(X[name][0]) for name in self.columns])
+        known = np.flatnonzero(~np.isnan(x))
+        if not len(known) or self.columns[known[0]] != self.variable.name:
+            return None
+        return x[known], self.weight[:, known]
+
+    def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
+        """(n, C) Σ_j x_j log θ_cj of the whole row in n draws."""
+        if (counted := self._counted(X)) is None:
+            return np.zeros((n, len(self.weight)))
+        x, weight = counted
+        drawn = log_gamma(weight, n, rng)
+        total = log_sum(drawn, axis=-1)
+        with np.errstate(invalid="ignore"):
+            own = np.where(x > 0, x * drawn, 0.0).sum(axis=-1)
+        return np.asarray(own - (x.sum() * total if x.any() else 0.0))
+
+    def log_ratio(self, X: Table, i: int, j: int) -> tuple[float, float]:
+        """Mean and variance of Σ_k x_k (log θ_ik − log θ_jk), exact: of a Dirichlet's logarithms."""
+        if (counted := self._counted(X)) is None:
+            return 0.0, 0.0
+        x, weight = counted[0], counted[1][[i, j]]
+        there, total = x > 0, weight.sum(axis=1)
+        if not there.any():
+            return 0.0, 0.0
+        mean = digamma(weight[:, there]) @ x[there] - x.sum() * digamma(total)
+        variance = polygamma(1, weight[:, there]) @ x[there] ** 2 - x.sum() ** 2 * polygamma(1, total)
+        return float(mean[0] - mean[1]), float(variance.sum())
 
 
 def refuse_bands_of_scores() -> NoReturn:

@@ -1,6 +1,7 @@
 """How sure the numbers of a model are: the posterior of every conditional probability, mean and variance.
 
-A row of a table is Dir(n + a), so that each probability alone is a Beta; a Poisson rate is a Gamma; mean and variance
+A row of a table is Dir(n + a), so that each probability alone is a Beta, and so are the shares of counts that are one
+multinomial; a Poisson rate is a Gamma; mean and variance
 of a Gaussian are normal–inverse-χ² under p(μ, σ²) ∝ 1/σ² (Gelman et al., Bayesian Data Analysis, 3rd ed., §2.6,
 §3.2–3.4), so that the mean is a Student t and the variance an inverse χ². Rows count by their weight; cut points,
 vocabulary and structure are taken as given.
@@ -68,8 +69,8 @@ def credible(model: GenerativeClassifier, column: str | None = None) -> Credible
         posterior = leaf.posterior(model.target_)
         if posterior is None:
             raise ParameterError(
-                "there is no band for '{what}' ({kind}): tables, Gaussians, Poisson rates and texts have one, in naive "
-                "Bayes, SPODE, TAN, k-DB and networks",
+                "there is no band for '{what}' ({kind}): tables, Gaussians, Poisson rates, counts together and texts "
+                "have one, in naive Bayes, SPODE, TAN, k-DB and networks",
                 what=type(model).__name__ if name is None else name,
                 kind=type(leaf).__name__,
             )

@@ -7,9 +7,10 @@ from io import StringIO
 
 import pandas as pd
 import pytest
+from scipy.stats import beta
 from sklearn.naive_bayes import MultinomialNB
 
-from bayes_engine.numerals import certain
+from bayes_engine.numerals import certain, number
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import listed, opened, shelf_in, showing, uploaded
 
@@ -55,6 +56,22 @@ def test_one_case_is_scikit_learns_posterior_and_opens_into_the_share() -> None:
     assert state.shelf == (TOGETHER,)
     assert certain(own[0]) in said(app)
     assert "One multinomial of 3 columns: of all that they count in the rows of this class" in said(app)
+
+
+def test_a_share_opens_into_its_rows_and_the_posterior_has_a_band() -> None:
+    app = uploaded(BASKETS.encode(), page="case", state=with_shelf(TOGETHER), factor=1, of=0)
+    frame = pd.read_csv(StringIO(BASKETS))
+    corner = frame.loc[frame["shop"] == "corner"]
+    rows = next(one.value for one in app.dataframe if "bread" in one.value and len(one.value) == len(corner))
+    assert sorted(rows["bread"]) == sorted(corner["bread"]) and rows["bread"].is_monotonic_decreasing
+    assert rows["counted in all 3 columns"].sum() == corner[["bread", "milk", "beer"]].to_numpy().sum()
+    assert f"{4 * 10} of 72 counted, in 16 rows." in said(app)
+    assert "there is no band" not in said(app) and "The log-odds of" in said(app)
+    model = uploaded(BASKETS.encode(), page="model", state=with_shelf(TOGETHER), column=2)
+    sure = listed(model, "estimates_table").set_index("beer")
+    assert sure.loc["beer | night", "ML"] == "0.8462" and sure.loc["beer | night", "in use"] == "0.8182"
+    low, high = beta.ppf([0.025, 0.975], 45, 10)
+    assert sure.loc["beer | night", "95% credible"] == f"{number(low)} – {number(high)}"
 
 
 @pytest.mark.parametrize("page", ["decisions", "classify", "dependence", "start", "laboratory", "hidden", "chapter"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 from sklearn import naive_bayes as theirs
 
 from bayes_engine import NaiveBayes, SelectiveNaiveBayes, SemiSupervisedNB, load_dataset, load_model, save_model
@@ -14,6 +15,8 @@ from bayes_engine.decision.ask import ask
 from bayes_engine.decision.regions import axis_of, posterior_plane
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError
 from bayes_engine.models.complement import ComplementNaiveBayes
+from bayes_engine.uncertainty.credible import credible
+from bayes_engine.uncertainty.plausible import log_odds, plausible
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.nomogram import nomogram, values_of
 
@@ -139,3 +142,27 @@ def test_hidden_labels_are_filled_by_em_and_the_bound_rises() -> None:
     objective = [step.objective for step in model.trace_.steps]
     assert np.all(np.diff(objective) >= -1e-8 * np.abs(objective[0]))
     assert np.mean(model.predict(X) == y) > 0.9
+
+
+def test_the_band_of_a_row_is_that_of_one_dirichlet_and_each_shares_of_its_beta() -> None:
+    """Draws of NumPy's Dirichlet, of all columns and of those that are known; quantiles of SciPy's Beta."""
+    X = pd.DataFrame({"a": [3, 0, 1, 4], "b": [1, 2, 0, 1], "c": [0, 5, 2, 2]})
+    model = NaiveBayes(likelihoods=dict.fromkeys("abc", TOGETHER), alpha=0.5).fit(X, ["p", "q", "q", "p"])
+    weight = np.array([[7.5, 2.5, 2.5], [1.5, 2.5, 7.5]])
+    low, high = credible(model).columns["b"].interval()  # type: ignore[attr-defined]
+    rest = weight.sum(axis=1, keepdims=True) - weight
+    assert low == pytest.approx(beta.ppf(0.025, weight, rest)) and high == pytest.approx(beta.ppf(0.975, weight, rest))
+    rng, n = np.random.default_rng(3), 40_000
+    theta = [rng.dirichlet(row, n) for row in weight]
+    for case in ([2.0, 1.0, 0.0], [np.nan, 3.0, 1.0]):
+        known = ~np.isnan(case)
+        x = np.array(case)[known]
+        terms = [np.log(t[:, known] / t[:, known].sum(axis=1, keepdims=True)) @ x for t in theta]
+        prior = rng.beta(2.5, 2.5, n)  # Jeffreys', where the class prior is the frequency
+        drawn = terms[0] - terms[1] + np.log(prior / (1 - prior))
+        exact = log_odds(model, pd.DataFrame([case], columns=list("abc")), "p", "q")
+        own = np.log(plausible(model, pd.DataFrame([case], columns=list("abc")), n=n).p) @ [1, -1]
+        assert exact is not None
+        for sample in (drawn, own):
+            assert abs(sample.mean() - exact.mean) < 5 * exact.sd / n**0.5
+            assert sample.std() == pytest.approx(exact.sd, rel=0.02)

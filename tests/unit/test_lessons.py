@@ -307,7 +307,7 @@ PERTURBED = {
     "α": "laplace-correction digit-images exercise-7-3",
     "how the model estimates": "exercise-7-1 super-parent averaged-one-dependence structure-score marginal-likelihood "
     "exercise-7-9 em-mixture",
-    "the model": "generative-discriminative combinatorial-explosion counts-of-words cut-or-curve",
+    "the model": "generative-discriminative combinatorial-explosion counts-of-words counts-together cut-or-curve",
     "a prior": "bayes-risk bayes-theorem linear-discriminant fisher-equals-lda rare-class",
     "the row that is asked": "flip-margin mean-and-spread naive-bayes where-to-smooth density-above-one counted-twice "
     "partial-evidence text-use exercise-7-6",

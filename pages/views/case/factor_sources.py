@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.factors.gaussian import Density
-from bayes_engine.factors.joint_multinomial import CountShare
+from bayes_engine.factors.joint_multinomial import CountShare, together
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Complement, Fraction, Linear, Parametric, Power, Shift, Term
@@ -60,6 +60,10 @@ def behind(one: CaseInUse, working: Working, step: WorkingStep, k: int, digits: 
     if isinstance(source, Fraction | Density) and (source.total if isinstance(source, Fraction) else source.n):
         with rows:
             _rows(one, working, step, label, source)
+    share = source.base if isinstance(source, Complement) else source
+    if isinstance(share, CountShare):
+        with rows:
+            _rows_of_shares(one, working, step, label, share, others=isinstance(source, Complement))
 
 
 def _origin(one: CaseInUse, working: Working, step: WorkingStep, k: int) -> str:
@@ -277,6 +281,28 @@ def _origin_of_complement(words: Words, step: WorkingStep) -> str:
         texts.append(_("The {n} others add {nats} nats.").format(
             n=len(rest), nats=signed(-sum(t.log_value for t in rest), 4)))  # fmt: skip
     return " ".join(texts)
+
+
+def _rows_of_shares(
+    one: CaseInUse, working: Working, step: WorkingStep, label: Any, source: CountShare, *, others: bool
+) -> None:
+    """The rows that a share of counts was counted from: those of the class, or of all others; the largest first."""
+    counted, table, column = one.counted, one.table, step.row.child
+    of_class = counted[working.target] == label
+    rows = counted.loc[~of_class if others else of_class]
+    known = [name for name in together(one.model.schema_) if others or pd.notna(one.case[name].iloc[0])]
+    shown = pd.DataFrame(
+        {
+            clean(table.column(column), 40): rows[column],
+            _("counted in all {n} columns").format(n=len(known)): rows[known].sum(axis=1),
+            clean(table.column(working.target), 40): [clean(table.class_(v), 40) for v in rows[working.target]],
+        }
+    ).sort_values(clean(table.column(column), 40), ascending=False, kind="stable")
+    st.dataframe(shown.head(MOST_ROWS), height=min(320, 38 + 35 * len(shown)), key="rows_behind")
+    st.caption(_("{k} of {n} counted, in {rows} rows.").format(
+        k=count(source.share.count), n=count(source.share.total), rows=len(rows)))  # fmt: skip
+    if len(rows) > MOST_ROWS:
+        st.caption(_("The first {n} are shown.").format(n=MOST_ROWS))
 
 
 def _rows(one: CaseInUse, working: Working, step: WorkingStep, label: Any, source: Fraction | Density) -> None:

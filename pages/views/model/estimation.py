@@ -23,7 +23,7 @@ from bayes_engine.workbench.derivation.estimates import (
     plain_model,
     plausible_gaussians,
 )
-from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, WordTable
+from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, ShareTable, WordTable
 from bayes_engine.workbench.figures.conditionals import STRIP
 from bayes_engine.workbench.figures.credible import estimate_marks, gaussian_fans
 from pages import active
@@ -288,8 +288,10 @@ def _estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable
         )
     else:
         place = {term: v for v, term in enumerate(estimates.terms)}
+        together = isinstance(estimates, ShareTable)
+        name_of = table.column if together else str
         rows = [
-            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(estimates, j, place[term]),
+            [f"{clean(name_of(term), 30)} | {clean(table.class_(c), 30)}", _bare(estimates, j, place[term]),
              number(_laplace(estimates, j, place[term])), number(estimates.source(j, place[term]).value),
              _within(low[k, place[term]], high[k, place[term]])]
             for term in likelihoods.listed_terms(estimates)
@@ -297,6 +299,9 @@ def _estimates_with_intervals(fitted: active.Fitted, table: active.FittableTable
         ]  # fmt: skip
         note = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
                  "of them Beta; it lies in the interval with probability 95%.")  # fmt: skip
+        if together:
+            note = _("The shares of a class's columns are one Dirichlet distribution once its rows are counted, and "
+                     "each share alone is Beta; it lies in the interval with probability 95%.")  # fmt: skip
         if not estimates.added.any():
             note = _("The model adds nothing to its counts, so that a count of 0 would leave no uncertainty; "
                      "the intervals are those under Jeffreys' prior, ½ a level.")  # fmt: skip
