@@ -23,22 +23,23 @@ export default function ({ data }) {
     rectangles(pen.getImageData(0, 0, wide, high), sheet)
     image.after(sheet)
   }
-  let asked = 0
-  const look = () => { asked = 0; for (const image of document.querySelectorAll(".js-plotly-plot image")) traced(image) }
+  let asked = 0, printing = false
+  const look = () => { asked = 0; if (printing) written(); for (const image of document.querySelectorAll(".js-plotly-plot image")) traced(image) }
   const soon = () => { asked ||= setTimeout(look, 200) }
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["href", "xlink:href"] })
   soon()
 
   // A table is drawn on a canvas; what it says stands in it for screen readers, as far as it is scrolled into view.
-  let printing = false
   const turn = to => {
     if (printing === to) return
     printing = to
     for (const old of document.querySelectorAll(".paper-table")) old.remove()
-    if (!to) return
+    if (to) written()
+  }
+  const written = () => {
     for (const frame of document.querySelectorAll(data.frames)) {
       const said = frame.querySelector("canvas table")
-      if (!said) continue
+      if (!said || frame.nextElementSibling?.matches(".paper-table")) continue
       const table = make("table", "paper-table", null)
       for (const row of said.rows) {
         const line = make("tr", "", table)
