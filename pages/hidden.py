@@ -9,7 +9,7 @@ from pages.active import predicting, required
 from pages.components.derivations import derivations
 from pages.components.held_back import held_back
 from pages.shell.frame import title
-from pages.views.hidden import controls, labels, missing_cell, mixture
+from pages.views.hidden import controls, labels, missing_cell, mixture, nameless
 from pages.views.hidden.derived import of_hidden
 
 title()
@@ -20,6 +20,7 @@ parts = {
     "some": labels.some_labels_hidden,
     "none": labels.no_label_hidden,
     "cell": missing_cell.show,
+    "classes": nameless.show,
 }
 try:
     if predicting.shows(f"hidden/{part}"):

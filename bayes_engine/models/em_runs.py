@@ -386,6 +386,24 @@ def run_with_hidden_labels(
     return HiddenLabelRun(model, levels, hidden, np.asarray(y.cat.codes, dtype=np.intp), notes, inner._encode(X))
 
 
+def run_with_nameless_classes(
+    X: pd.DataFrame,
+    y: pd.Series,
+    k: int,
+    estimator: NaiveBayes,
+    *,
+    weight: Array | None = None,
+    **parameters: Any,
+) -> HiddenLabelRun:
+    """Naive Bayes by EM with no label at all and `k` classes, however many labels there are: of texts the mixture of
+    unigrams. `y` is what the classes are compared with at the end; the classes are 0 … k − 1. Raises Collapse."""
+    with listen() as warned:
+        model = SemiSupervisedNB(estimator, classes=k, init="random", **parameters).fit(X, None, weight)
+    inner = model.estimator_
+    return HiddenLabelRun(model, tuple(range(k)), np.ones(len(X), dtype=bool), np.asarray(y.cat.codes, dtype=np.intp),
+                          tuple(warned), inner._encode(X))  # fmt: skip
+
+
 def ceiling(X: pd.DataFrame, y: pd.Series, hidden: NDArray[np.bool_], estimator: NaiveBayes) -> int:
     """How many of the hidden rows naive Bayes has right when every label is seen, those rows' own too.
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from bayes_engine.errors import TableError, listen
 from bayes_engine.language import Message
+from bayes_engine.models.class_numbers import classes_table
 from bayes_engine.models.em_runs import (
     GaussianMixtureRun,
     HiddenLabelRun,
@@ -24,6 +25,7 @@ from bayes_engine.models.em_runs import (
     one_hot,
     run_em,
     run_with_hidden_labels,
+    run_with_nameless_classes,
     supervised_step,
 )
 from bayes_engine.models.labelled_curve import LabelledCurve, accuracy_by_labels
@@ -44,6 +46,8 @@ MAX_ITER = 300
 """M steps of a mixture at most."""
 MAX_HIDDEN = 200
 """M steps of naive Bayes with hidden labels at most."""
+TRIES = 3
+"""Random starts of naive Bayes without a label, of which the best is kept."""
 STARTS = 12
 """Random starts that are compared."""
 MOST = 8
@@ -252,6 +256,34 @@ class HiddenLabels:
     weight: float = 1.0
     hard: bool = False
     tied: bool = False
+    k: int = 0
+    """So many classes where no label is seen at all; 0: those of the table."""
+
+
+def nameless_in_use(table: active.FittableTable) -> HiddenLabels:
+    """The run that the state asks for without a label."""
+    state = current()
+    k = min(max(state.seen(keys.EM_K) or len(table.classes), 2), MOST)
+    return HiddenLabels(
+        1.0, state.seen(keys.EM_SEED), hard=state.seen(keys.EM_HARD), tied=state.seen(keys.EM_TIED), k=k
+    )
+
+
+@cached(max_entries=16, activity=Message("climbing by EM"))
+def criteria_by_classes(table: active.FittableTable, labels: HiddenLabels) -> pd.DataFrame:
+    """Information criteria and rows held out over the number of classes; a job that can be cancelled."""
+    parts = table.parts
+    return in_worker(
+        classes_table,
+        parts.X,
+        range(2, MOST + 1),
+        _estimator(table, labels),
+        weight=None if parts.weight is None else parts.weight.to_numpy(),
+        random_state=labels.seed,
+        hard=labels.hard,
+        n_init=TRIES,
+        max_iter=MAX_HIDDEN,
+    )
 
 
 def labels_in_use(table: active.FittableTable) -> HiddenLabels:
@@ -271,6 +303,19 @@ def labels_in_use(table: active.FittableTable) -> HiddenLabels:
 def fit_hidden_labels(table: active.FittableTable, labels: HiddenLabels) -> HiddenLabelRun:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
     parts = table.parts
+    if labels.k:
+        return in_worker(
+            run_with_nameless_classes,
+            parts.X,
+            parts.y,
+            labels.k,
+            _estimator(table, labels),
+            weight=None if parts.weight is None else parts.weight.to_numpy(),
+            hard=labels.hard,
+            n_init=TRIES,
+            max_iter=MAX_HIDDEN,
+            random_state=labels.seed,
+        )
     return in_worker(
         run_with_hidden_labels,
         parts.X,
@@ -306,8 +351,8 @@ def words_of(table: active.FittableTable, labels: HiddenLabels) -> tuple[WordTab
 
 @cached(max_entries=32)
 def _words(table: active.FittableTable, labels: HiddenLabels) -> tuple[WordTable, ...]:
-    model = fit_hidden_labels(table, labels).model.estimator_
-    tables = (likelihood(model, v.name, table.classes) for v in table.features if v.textual)
+    study = fit_hidden_labels(table, labels)
+    tables = (likelihood(study.model.estimator_, v.name, study.levels) for v in table.features if v.textual)
     return tuple(one for one in tables if isinstance(one, WordTable))
 
 

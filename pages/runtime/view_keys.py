@@ -384,7 +384,7 @@ DEMO = {
 
 # hidden ---------------------------------------------------------------------------------------------------------------
 
-EM_PART = _choice("em_part", "", "all", "some", "none", "cell")
+EM_PART = _choice("em_part", "", "all", "some", "none", "cell", "classes")
 EM_X, EM_Y, EM_ALL = _place("em_x"), _place("em_y"), _switch("em_all")
 EM_K = _whole("em_k", 0)
 EM_FORM: ViewKey[Form] = _choice("em_form", "full", "full", "tied", "diagonal", "spherical")

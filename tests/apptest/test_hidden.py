@@ -285,3 +285,18 @@ def test_texts_show_the_words_of_each_class_and_the_curve_over_the_labels() -> N
     unnamed = opened("hidden", showing(state, em_part="some", em_share=100))
     said = "\n".join(e.value for e in [*unnamed.markdown, *unnamed.caption])
     assert "this is the mixture of unigrams: components are found by which words go together" in said
+
+
+@pytest.mark.slow
+def test_texts_without_a_label_have_as_many_components_as_one_chooses() -> None:
+    spam = showing(State(table="sms-spam-zh", language="en"), em_part="classes", em_k=3)
+    app = opened("hidden", spam)
+    assert not app.exception and "component 3" in str(app.dataframe[0].value.index.tolist())
+    assert app.dataframe[0].value.to_numpy().sum() == len(load_dataset("sms-spam-zh").frame)
+    old = opened("hidden", State(table="sms-spam-zh", language="en"))
+    assert "Hidden labels right" in said(old)  # a link that names no part opens what it opened before
+    many = opened("hidden", showing(spam, em_beneath="k"))
+    assert not many.exception and "Rows held out choose K = " in said(many)
+    shown = many.dataframe[-1].value
+    assert shown.index.tolist() == list(range(2, 9)) and shown["held_out"].notna().all()
+    assert f"Rows held out choose K = {int(shown['held_out'].idxmax())}" in said(many)

@@ -237,6 +237,23 @@ def criteria_by_components(table: pd.DataFrame, chosen: int, *, dark: bool = Fal
     return sized(figure, 300, left=10, right=10, top=34)
 
 
+def held_out_by_components(table: pd.DataFrame, chosen: int, up: str, *, dark: bool = False) -> Figure:
+    """The mean log p(x) of rows held out over K, with its standard error, the largest with a full mark; `chosen` is the
+    K in use, `up` the axis in words."""
+    values, colour = table["held_out"].tolist(), colour_of(2, dark)
+    most = table["held_out"].max()
+    figure = Figure().add_scatter(
+        x=table.index.tolist(), y=values, mode="lines+markers", line={"color": colour, "width": 2},
+        marker={"size": [13 if v == most else 6 for v in values], "color": colour},
+        error_y={"array": table["held_out_error"].tolist(), "thickness": 1, "width": 3, "color": colour},
+        hovertemplate="K=%{x}: %{y:.4f}<extra></extra>",
+    )  # fmt: skip
+    figure.add_vline(x=chosen, line={"width": 1, "dash": "dot", "color": INK[dark]})
+    figure.update_xaxes(dtick=1, title="K", showgrid=False)
+    figure.update_yaxes(nticks=6, title={"text": up})
+    return sized(figure, 300, left=10, right=10, top=34)
+
+
 def responsibility_bands(
     shares: Sequence[Array], truth: Sequence[int], names: Sequence[str], *, dark: bool = False
 ) -> Figure:

@@ -29,8 +29,11 @@ def choose_part(table: active.FittableTable) -> str:
         "some": _("Some labels hidden"),
         "none": _("No label hidden"),
         "cell": _("A cell missing"),
+        "classes": _("All labels hidden: naive Bayes") if n >= 2 else _("All labels hidden"),
     }
-    offered = {part: named for part, named in words.items() if n >= 2 or part in ("some", "none")}
+    without = ("some", "none", "classes")
+    texts = any(v.textual for v in table.features)
+    offered = {p: named for p, named in words.items() if (n >= 2 or p in without) and (p != "classes" or texts)}
     return choose(_("What is hidden"), keys.EM_PART, offered, also=AT_END, titled=False)
 
 

@@ -29,7 +29,7 @@ OF_EACH, DRAWN = 10, 12
 def telling_words(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabelRun) -> None:
     """The words that tell most for each class, or each component, by the model that EM ended with."""
     classes = controls.classes(table)
-    names = (classes if study.named else controls.component_names(len(classes)))[:DRAWN]
+    names = (classes if study.named else controls.component_names(len(study.levels)))[:DRAWN]
     for words in fits.words_of(table, labels):
         heading = _("**The words of {column} that tell most**, by expected counts").format(
             column=md(table.column(words.variable.name), 40))  # fmt: skip

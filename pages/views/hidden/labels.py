@@ -129,7 +129,7 @@ def _came_out(table: active.FittableTable, labels: HiddenLabels, study: HiddenLa
             _right(table, labels, study, total)
         else:
             _nameless(table, study)
-        _objective(study, labels)
+        objective(study, labels)
     with right:
         _follow(study)
 
@@ -153,7 +153,7 @@ def _right(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabel
 
 def _nameless(table: active.FittableTable, study: HiddenLabelRun) -> None:
     st.markdown(_("**Rows by their likeliest component, and the truth**"))
-    controls.crosstab(table, crossed(study.shares[-1], study.truth, len(study.levels)))
+    controls.crosstab(table, crossed(study.shares[-1], study.truth, len(table.classes)))
     st.caption(
         _("With every label hidden this is a mixture too: components have no names, and start at random.")
         + " "
@@ -162,7 +162,8 @@ def _nameless(table: active.FittableTable, study: HiddenLabelRun) -> None:
     )  # fmt: skip
 
 
-def _objective(study: HiddenLabelRun, labels: HiddenLabels) -> None:
+def objective(study: HiddenLabelRun, labels: HiddenLabels) -> None:
+    """What EM reached, and what it is that it climbs."""
     trace = study.trace
     prior = any(step.log_prior for step in trace.steps)  # counts have one, Gaussian columns have none
     name = controls.objective_name(hard=labels.hard, prior=prior)
