@@ -334,14 +334,17 @@ function createPlane(host) {
     for (const lean of new Set(theme.shades.map(s => s.lean).filter(Boolean))) {
       const mask = new ImageData(box.pw, box.ph), only = theme.shades.map(s => ({ lean: 0, table: s.table.map(() => s.lean === lean ? 0xff000000 : 0) }))
       paintRegions(mask, { grid, rule, xs: box.xs, ys: box.ys, shades: only, hatch: box.hatch, lineColour: [0, 0, 0], ratio: 0 })
-      const id = `hatched-${Math.random().toString(36).slice(2)}`, clip = shape("clipPath", "", sheet), step = box.hatch.length
-      set(clip, { id })
-      rectangles(mask, clip)
-      if (!clip.childElementCount) { clip.remove(); continue }
-      const { pw, ph } = box, back = lean !== 1
+      const { pw, ph } = box, seen = new Uint32Array(mask.data.buffer), step = box.hatch.length
       let d = ""
-      for (let at = 0; at < pw + ph; at += step) d += back ? `M${at - ph} 0l${ph} ${ph}` : `M${at} 0l${-ph} ${ph}`
-      set(shape("path", "", sheet), { d, "clip-path": `url(#${id})`, stroke: theme.inkCss, "stroke-opacity": 0.34, "stroke-width": 1.9 * box.ratio / Math.SQRT2, fill: "none" })
+      for (let at = 0; at < pw + ph; at += step) {
+        const across = y => lean === 1 ? at - y : at - ph + y
+        for (let y = 0, from = -1; y <= ph; y++) {
+          const x = across(y), on = y < ph && x >= 0 && x < pw && seen[y * pw + x]
+          if (on && from < 0) from = y
+          if (!on && from >= 0) { d += `M${across(from)} ${from}L${x} ${y}`; from = -1 }
+        }
+      }
+      set(shape("path", "", sheet), { d, stroke: theme.inkCss, "stroke-opacity": 0.34, "stroke-width": 1.9 * box.ratio / Math.SQRT2, fill: "none" })
     }
   }
 

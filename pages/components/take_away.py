@@ -248,8 +248,8 @@ def _densities(run: DrawnRun) -> list[Picture]:
         moves = [
             _("The densities can be dragged and stretched.") if data["draggable"] else
             _("The points are as they were saved."),
-            _("λ and the classes' shares move. Regions, the best possible boundary and R* are computed here; R* of "
-              "another truth is a plain sum over a grid."),
+            _("The losses λ and the classes' shares move. Regions, the best possible boundary and R* are computed "
+              "here; R* of another truth is a plain sum over a grid."),
             _("Fitted boundaries belong to the truth that was saved: under another one they are pale."),
         ]  # fmt: skip
         title, label = _("Known densities and the best decision, with losses λ"), data["words"]["label"]

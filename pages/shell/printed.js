@@ -8,16 +8,16 @@ export default function ({ data }) {
     const href = image.getAttribute("href") ?? image.getAttribute("xlink:href") ?? ""
     if (image.traced === href || !href.startsWith("data:image/")) return
     image.traced = href
-    const picture = new Image()
-    picture.src = href
-    await picture.decode().catch(() => {})
-    if (!picture.naturalWidth || image.traced !== href) return
-    const canvas = document.createElement("canvas"), { naturalWidth: wide, naturalHeight: high } = picture
+    const at = name => image.getAttribute(name) ?? 0, wide = Math.round(at("width")), high = Math.round(at("height"))
+    await image.decode().catch(() => {})
+    if (!(wide > 0 && high > 0) || image.traced !== href) return
+    const canvas = document.createElement("canvas")
     canvas.width = wide; canvas.height = high
     const pen = canvas.getContext("2d")
-    pen.drawImage(picture, 0, 0)
+    pen.imageSmoothingEnabled = false
+    pen.drawImage(image, 0, 0, wide, high)
     image.onPaper?.remove()
-    const sheet = image.onPaper = shape("svg", "on-paper", null), at = name => image.getAttribute(name) ?? 0
+    const sheet = image.onPaper = shape("svg", "on-paper", null)
     set(sheet, { x: at("x"), y: at("y"), width: at("width"), height: at("height"), viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", "aria-hidden": "true" })
     sheet.style.opacity = getComputedStyle(image).opacity
     rectangles(pen.getImageData(0, 0, wide, high), sheet)
