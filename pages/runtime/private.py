@@ -48,7 +48,7 @@ HOOKS = (
     "stHorizontalBlock", "stIconMaterial", "stLayoutWrapper", "stMainBlockContainer", "stMainMenuItem-print",
     "stMainMenuItem-recordScreencast", "stMainMenuItem-theme-Dark", "stMainMenuItem-theme-Light",
     "stMainMenuItem-theme-System", "stMainMenuItemLabel", "stMainMenuPopover", "stMarkdownBadge",
-    "stMarkdownContainer", "stMetricValue", "stMultiSelect", "stNumberInput", "stNumberInputContainer",
+    "stMarkdownContainer", "stMetricDelta", "stMetricValue", "stMultiSelect", "stNumberInput", "stNumberInputContainer",
     "stNumberInputStepDown", "stNumberInputStepUp", "stPageLink", "stPlotlyChart", "stPopover", "stPopoverBody",
     "stRadio", "stSelectbox", "stSidebar", "stSidebarCollapseButton", "stSidebarHeader", "stSkipToContent",
     "stSlider", "stStatusWidget", "stTextInput", "stToolbar", "stVerticalBlock",

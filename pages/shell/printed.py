@@ -80,6 +80,8 @@ _FROM_DARK = private.style("""
   .js-plotly-plot rect.bg { fill: #fff !important; stroke: none !important; }
   .js-plotly-plot :is(.gridlayer, .zerolinelayer) path { stroke: #d8d6d3 !important; }
   [st=Alert] div { background: #f4f3f0 !important; color: #1c1b1a !important; }
+  [st=MetricDelta] { background: none !important; color: #1c1b1a !important; }
+  [st=MetricDelta] * { color: #1c1b1a !important; }
   [st=MainBlockContainer] [st=MarkdownBadge] { background: none !important; color: #1c1b1a !important; }
 }
 """)

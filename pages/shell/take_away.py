@@ -13,6 +13,7 @@ from pages import active
 from pages.active import shelf, words
 from pages.components import take_away
 from pages.components.component import on_screen
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import current
 from pages.shell import frame
@@ -64,17 +65,18 @@ def _buttons(found: Sequence[take_away.Picture], about: take_away.About) -> None
 
 def _about(page: str, address: str, code: str, code_says: str) -> take_away.About:
     table = active.table_in_use()
-    parts = [clean(table.title, 80)]
-    if isinstance(table, active.FittableTable):
+    of_app = page == "laboratory" and current().seen(keys.LAB_TAB) in ("densities", "likelihood")
+    parts = [_("numbers of the laboratory")] if of_app else [clean(table.title, 80)]
+    if isinstance(table, active.FittableTable) and not of_app:
         specs = active.shelf_of(table)
         parts.append(clean(words.spec(specs[shelf.active_place(table)]), 80))
     data = ""
-    if info := table.info:
+    if (info := table.info) and not of_app:
         language = current_language()
         data = _("Data: {source}. Licence: {licence}.").format(
             source=info.source.rstrip(".。"), licence=info.text("licence", language).rstrip(".。")
         )
-    of_table = page != "network" and clean(table.question, 160)
+    of_table = page != "network" and not of_app and clean(table.question, 160)
     title = of_table or clean(frame.place_of(page).asks(current()), 160)
     date = dt.datetime.now().astimezone().date().isoformat()
     return take_away.About(title, " · ".join(parts), date, address, code, code_says, data)
