@@ -17,7 +17,7 @@ export default function ({ data }) {
     pen.imageSmoothingEnabled = false
     pen.drawImage(image, 0, 0, wide, high)
     image.onPaper?.remove()
-    const sheet = image.onPaper = shape("svg", "on-paper", null)
+    const sheet = image.onPaper = shape("svg", "traced", null)
     set(sheet, { x: at("x"), y: at("y"), width: at("width"), height: at("height"), viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", "aria-hidden": "true" })
     sheet.style.opacity = getComputedStyle(image).opacity
     rectangles(pen.getImageData(0, 0, wide, high), sheet)

@@ -26,7 +26,7 @@ _NUMBERS = ".st-key-factors *, .st-key-super_parents *"
 """Numbers that open what they were counted from: on paper they are numbers."""
 _STYLE = private.style(
     """
-.print_corner, .paper-table, .js-plotly-plot .on-paper { display: none; }
+.print_corner, .paper-table, .js-plotly-plot .traced { display: none; }
 @media print {
   @page { margin: 10mm; }
   :root { color-scheme: light !important; }
@@ -52,7 +52,7 @@ _STYLE = private.style(
     --st-primary-color: #0b6e99 !important; --st-secondary-background-color: #f8f8f7 !important;
   }
   [st=DataFrame]:has(~ .paper-table), .js-plotly-plot image { display: none !important; }
-  .js-plotly-plot .on-paper { display: inline; }
+  .js-plotly-plot .traced { display: inline; }
   .paper-table { display: table; border-collapse: collapse; font-size: 13px; color: #1c1b1a; }
   .paper-table :is(td, th) { border: 1px solid #d8d6d3; padding: 3px 8px; text-align: start; }
   .paper-table .number { text-align: end; font-variant-numeric: tabular-nums; }

@@ -32,7 +32,7 @@ CONTROLS = """() => {
     for (const e of roots[i].querySelectorAll("*")) {
       if (e.shadowRoot) roots.push(e.shadowRoot)
       const control = e.matches("button, [role=button]:not(g), select, input[type=range], input[type=file], [role=tab]")
-      if (!control || e.closest(".st-key-factors, .st-key-super_parents")) continue   // numbers, as numbers
+      if (!control || e.closest(".st-key-factors, .st-key-super_parents, thead, .set")) continue   // numbers, and names
       if (e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && e.getClientRects().length)
         found.push(`${e.tagName} ${e.className} ${e.textContent.slice(0, 40)}`)
     }
@@ -52,6 +52,10 @@ PIXELS = """() => {
   return found
 }"""
 """What is drawn as pixels."""
+DRAWN = """() => !document.querySelector("[data-testid='stSkeleton']") &&
+  [...document.querySelectorAll("[data-testid='stDataFrame']")]
+    .every(e => !e.checkVisibility() || e.clientWidth < 60 || e.querySelector("canvas table"))"""
+"""Whether all tables of the page are there: one prints what one sees."""
 MOST = 2_000_000
 """Bytes of a printed page."""
 
@@ -59,6 +63,7 @@ MOST = 2_000_000
 def on_paper(page: Page, app: App, path: str, state: State) -> None:
     page.goto(f"{app.url}/{path}?s={encode(state)}")
     settled(page)
+    soon(page, lambda: page.evaluate(DRAWN), lambda whole: whole)
     page.emulate_media(media="print")
 
 
