@@ -140,6 +140,7 @@ def held_out_risk(
     if methods:
         values = _counted(source, plan_for("values", schema, columns), division, workers, progress, (1, passes))
         schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
+        del values
         plan = plan_for(want, _finest(plan.schema, schemas), names)
     counts = _counted(source, plan, division, workers, progress, (passes - 1, passes))
     whole, learnt_from = _others(counts, plan.schema)
@@ -149,9 +150,11 @@ def held_out_risk(
             for part, own in zip(learnt_from, schemas, strict=True)
         ]
     models = [clone(model).fit_stats(part) for part in learnt_from]
-    rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, int(sum(counts.rows)))
+    fold_rows = tuple(counts.rows)
+    rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, sum(fold_rows))
+    del counts, whole, learnt_from  # the models hold what is needed of them
     sums = _scored(source, plan, models, rule, division, workers, progress, (passes, passes))
-    return RiskInFiles.of(sums, rule, division.scheme, tuple(counts.rows), passes)
+    return RiskInFiles.of(sums, rule, division.scheme, fold_rows, passes)
 
 
 def evaluate_files(

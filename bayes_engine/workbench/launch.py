@@ -55,6 +55,7 @@ def main() -> None:
 def _open() -> None:
     set_language(preferred(next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)))
     if sys.argv[1:] and sys.argv[1] in COMMANDS:
+        one_heap()
         sys.exit(import_module("bayes_engine.workbench.command_line").run(sys.argv[1:]))
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(usage())  # noqa: T201
