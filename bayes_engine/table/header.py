@@ -410,10 +410,12 @@ def _decimals(column: Sequence[str]) -> int:
 
 
 def _step(numbers: Sequence[float | None]) -> float | None:
-    """The one difference of neighbours among three numbers or more, None where there is none."""
+    """The one difference of neighbours among three numbers or more, None where there is none. Among three with
+    fractions it is too often chance, where one of so many files without names has such a first row: these are four."""
     known = [x for x in numbers if x is not None]
+    least = 3 if all(x.is_integer() for x in known) else 4
     steps = {round(b - a, 9) for a, b in pairwise(known)}
-    return steps.pop() if len(known) == len(numbers) >= 3 and len(steps) == 1 and 0.0 not in steps else None
+    return steps.pop() if len(known) == len(numbers) >= least and len(steps) == 1 and 0.0 not in steps else None
 
 
 def _day_above(cell: str, column: Sequence[str]) -> bool:

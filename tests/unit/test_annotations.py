@@ -137,3 +137,13 @@ def test_subtotals_that_are_the_sums_are_left_out_and_others_stay() -> None:
     assert len(read_table(data.encode(), trim=False).frame) == 15
     kept = read_table(data.replace("Subtotal,21,\nS1", "Subtotal,22,\nS1").encode())
     assert 22 in kept.frame["Jan"].tolist()
+
+
+@pytest.mark.slow
+def test_three_fractions_that_are_steps_by_chance_are_a_row() -> None:
+    rows = [(1.37, 4.1, 2), (6.71, 9.02, 4), (3.33, 2.48, 7), (8.16, 5.55, 1), (2.08, 7.73, 9)] * 8
+    cells = [f"{a + 0.01 * i:.2f},{b + 0.01 * i:.2f},{c}" for i, (a, b, c) in enumerate(rows)]
+    assert len(read_table("\n".join(["2.72,3.36,4", *cells]).encode()).frame) == 41
+    wide = [f"{i % 7}.{i % 9 + 1}3,{i % 5}.{i % 4 + 1}7,{i % 3}.{i % 8 + 1}1,{i % 6}.{i % 7 + 1}9" for i in range(40)]
+    names = read_table("\n".join(["400.5,401,401.5,402", *wide]).encode()).frame
+    assert list(names) == ["400.5", "401", "401.5", "402"]
