@@ -33,6 +33,12 @@ from bayes_engine.workbench.skeleton import with_skeleton
 
 _PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
+_LETTERS = "SourceSansVF-*.woff2"
+_SCRIPTS = ((0x20, 0x24F), (0x2B0, 0x3FF), (0x1E00, 0x1EFF), (0x2000, 0x27BF), (0xFB00, 0xFB06))
+"""Latin, Greek, punctuation, arrows, mathematics and marks: what is kept of the letters. A browser takes
+others from the system, as it takes 中文."""
+_FEATURES = ("calt", "ccmp", "kern", "liga", "lnum", "locl", "mark", "mkmk", "tnum")
+"""How letters stand together, and figures of equal width; not kept are small capitals, old figures and other forms."""
 _WORD, _ICON = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]"), re.compile(r":material/([a-z0-9_]+):")
 
 _EVERYWHERE = ("Html", "PageLink", "ButtonGroup", "Button", "BidiComponent", "Checkbox")
@@ -46,10 +52,10 @@ Application = Callable[[Event, Receive, Send], Awaitable[None]]
 SILENT = 30.0
 """Seconds within which each part of a request's body must follow the one before."""
 LATER = 10.0
-"""Seconds after which icons are cut out that no earlier start has kept: the first page is drawn by then. In a classroom
-they are cut out at once and waited for: sixty telephones fetch them."""
+"""Seconds after which the part of a font is cut out that no earlier start has kept: the first page is drawn by then. In
+a classroom it is cut out at once and waited for: sixty telephones fetch it."""
 ASIDE = 10
-"""How much the process that cuts them out gives way to others ("nice"), where nobody waits for it."""
+"""How much the process that cuts it out gives way to others ("nice"), where nobody waits for it."""
 FILES, SIZES = 12, 3
 """A session holds at most so many files, and bytes of so many files of the largest size."""
 HEALTH, UPLOAD = "/_stcore/health", "/_stcore/upload_file/"
@@ -64,9 +70,9 @@ class Front:
     Hosts of which Streamlit takes no websocket are answered nothing else either, and with an `address` only that and
     this computer's own. What one session may send, and how long a body may pause, is bounded. Streamlit's own scripts
     and styles are packed once and kept (Streamlit sends them as they are, 2.4 MB at first sight), and its font of icons
-    is sent with those icons alone that are in use; `pages` are looked through for them too. Both are kept for later
-    starts (`kept_files`). The page of HTML that all this is loaded from is sent with a skeleton of the app
-    (`with_skeleton`).
+    is sent with those icons alone that are in use; `pages` are looked through for them too. Of its letters those of the
+    scripts that it is read in are sent, without their other forms. All that is kept for later starts (`kept_files`).
+    The page of HTML that all this is loaded from is sent with a skeleton of the app (`with_skeleton`).
     """
 
     def __init__(
@@ -85,12 +91,14 @@ class Front:
             file.relative_to(static).as_posix(): file for file in static.rglob("*") if file.suffix in _PACKED
         }  # fmt: skip
         self.soon = _needed(static / "static" / "js")
-        self.fonts = {file.relative_to(static).as_posix(): file for file in static.rglob(_ICONS)}
+        self.fonts = {
+            file.relative_to(static).as_posix(): file for kind in (_ICONS, _LETTERS) for file in static.rglob(kind)
+        }
         self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
         self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
         self.packed: dict[tuple[str, str], bytes] = {}
-        self.icons: dict[str, bytes] = {}
-        self.looking: asyncio.Task[None] | None = None
+        self.parts: dict[str, bytes] = {}  # of the fonts
+        self.cutting: dict[str, asyncio.Task[None]] = {}
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -101,8 +109,8 @@ class Front:
             await self._take_upload(scope, receive, send)
         elif (name := _wanted(scope)) in self.files and (coding := _coding(scope, self.codings)):
             await self._send_packed(name, coding, scope["method"], send)
-        elif name in self.fonts and (font := await self._icons(name)):
-            await _send_icons(font, scope, send)
+        elif name in self.fonts and (font := await self._part(name)):
+            await _send_part(font, scope, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and "text/html" in _header(scope, b"accept"):
             await self._unless_silent(_whole_and_plain(scope), receive, _with_skeleton(scope, send, self.soon))
         else:
@@ -175,32 +183,31 @@ class Front:
         async def noticed(event: Event) -> None:
             await send(event)
             if event["type"] == "lifespan.startup.complete":
-                self.looking = asyncio.create_task(self._look_for_icons())
+                self.cutting = {name: asyncio.create_task(self._cut(name)) for name in self.fonts}
                 if self.opened is not None:
                     self.opened()
 
         return noticed
 
-    async def _icons(self, name: str) -> bytes:
-        """The icons in use; none where there are none, or not yet."""
-        if self.address is not None and self.looking is not None:
-            await asyncio.shield(self.looking)
-        return self.icons.get(name, b"")
+    async def _part(self, name: str) -> bytes:
+        """The part of a font that is in use; empty where there is none, or not yet."""
+        if self.address is not None and name in self.cutting:
+            await asyncio.shield(self.cutting[name])
+        return self.parts.get(name, b"")
 
-    async def _look_for_icons(self) -> None:
-        """Those that an earlier start has kept, or else cut out `LATER`: it takes seconds, which the first page needs.
-        Until then the whole font is sent."""
-        own = [Path(__file__).parents[1], *([self.pages] if self.pages else [])]
-        for name, font in self.fonts.items():
-            key = await asyncio.to_thread(_name_of_icons, font, [self.streamlit, *own])
-            part = await asyncio.to_thread(kept_files.find, key)
-            if part is None:
-                await asyncio.sleep(LATER if self.address is None else 0.0)
-                aside = ASIDE if self.address is None else 0
-                part = await asyncio.to_thread(icons_apart, font, self.streamlit, own, aside)
-                if part:
-                    await asyncio.to_thread(kept_files.keep, key, part)
-            self.icons[name] = part
+    async def _cut(self, name: str) -> None:
+        """The part that an earlier start has kept, or else cut out `LATER`: it takes seconds, which the first page
+        needs. Until then the whole font is sent."""
+        font, own = self.fonts[name], [Path(__file__).parents[1], *([self.pages] if self.pages else [])]
+        key = await asyncio.to_thread(_name_of_part, font, [] if _has_letters(font) else [self.streamlit, *own])
+        part = await asyncio.to_thread(kept_files.find, key)
+        if part is None:
+            await asyncio.sleep(LATER if self.address is None else 0.0)
+            aside = ASIDE if self.address is None else 0
+            part = await asyncio.to_thread(part_apart, font, self.streamlit, own, aside)
+            if part:
+                await asyncio.to_thread(kept_files.keep, key, part)
+        self.parts[name] = part
 
     async def _send_packed(self, name: str, coding: str, method: str, send: Send) -> None:
         if (body := self.packed.get((name, coding))) is None:
@@ -295,14 +302,20 @@ def _code(folders: Iterable[Path]) -> Iterator[bytes]:
                 yield file.read_bytes()
 
 
-def _name_of_icons(font: Path, folders: Iterable[Path]) -> str:
-    """By which the icons in use are kept: of the font, of all that names them, and of what makes the part."""
+def _has_letters(font: Path) -> bool:
+    """Whether it is the font of letters, and not that of icons."""
+    return font.match(_LETTERS)
+
+
+def _name_of_part(font: Path, folders: Iterable[Path]) -> str:
+    """By which the part in use is kept: of the font, of all that names its icons, and of what makes the part."""
     versions = [_version(package) for package in ("fonttools", "brotli")]
     return kept_files.name_of(chain(versions, [_own_code(), font.read_bytes()], _code(folders)))
 
 
-def icons_apart(font: Path, streamlit: Path, own: Iterable[Path], aside: int) -> bytes:
-    """`icons_in_use`, found in a process of its own, which takes no time from the pages. Empty where it fails."""
+def part_apart(font: Path, streamlit: Path, own: Iterable[Path], aside: int) -> bytes:
+    """`icons_in_use` or `letters_in_use`, found in a process of its own, which takes no time from the pages. Empty
+    where it fails."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import cut_out; cut_out(*sys.argv[1:])"
     idle = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0) if aside else 0  # Windows
     command = [sys.executable, "-P", "-c", code, str(aside), str(font), str(streamlit), *map(str, own)]
@@ -319,7 +332,24 @@ def cut_out(aside: str, font: str, streamlit: str, *own: str) -> None:
     """What the process does: the part of the font, to its output."""
     with suppress(AttributeError, OSError):
         os.nice(int(aside))
-    sys.stdout.buffer.write(icons_in_use(Path(font), Path(streamlit), map(Path, own)))
+    letters = _has_letters(Path(font))
+    part = letters_in_use(Path(font)) if letters else icons_in_use(Path(font), Path(streamlit), map(Path, own))
+    sys.stdout.buffer.write(part)
+
+
+def letters_in_use(font: Path) -> bytes:
+    """Of a font of letters those of the `_SCRIPTS`. Empty where they cannot be had; then the whole font is sent."""
+    try:
+        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
+        with fonts.TTFont(font) as whole:
+            subsetter = subset.Subsetter(subset.Options(layout_features=list(_FEATURES)))
+            subsetter.populate(unicodes=[code for low, high in _SCRIPTS for code in range(low, high + 1)])
+            subsetter.subset(whole)
+            whole.flavor = "woff2"
+            whole.save(part := BytesIO())
+        return part.getvalue()
+    except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
+        return b""
 
 
 def icons_in_use(font: Path, streamlit: Path, own: Iterable[Path]) -> bytes:
@@ -401,7 +431,7 @@ def _language(scope: Event) -> str:
     return asked if asked in tuple(LANGUAGES) else preferred(_header(scope, b"accept-language"))
 
 
-async def _send_icons(font: bytes, scope: Event, send: Send) -> None:
+async def _send_part(font: bytes, scope: Event, send: Send) -> None:
     """Kept by the browser, but asked about at each visit: the name in the address is that of the whole font, which
     another app at this address may need."""
     mark = f'"{hashlib.sha256(font).hexdigest()[:32]}"'

@@ -159,7 +159,8 @@ def test_every_system_has_its_place(
 def look(before: front.Front) -> None:
     """In a thread of its own: in this one the browser's event loop may still be running."""
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, before._look_for_icons()).result()
+        for name in before.fonts:
+            thread.submit(asyncio.run, before._cut(name)).result()
 
 
 def test_a_script_is_packed_at_the_first_start_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,14 +183,14 @@ def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypat
     font = tmp_path / "MaterialSymbols.woff2"
     font.write_bytes(b"a font")
     make = Maker(b"a part")
-    monkeypatch.setattr(front, "icons_apart", make)
+    monkeypatch.setattr(front, "part_apart", make)
     monkeypatch.setattr(front, "LATER", 0.0)
 
     def started() -> dict[str, bytes]:
         before = front.Front(None, pages=tmp_path)  # type: ignore[arg-type]
         before.fonts, before.streamlit = {"font": font}, tmp_path
         look(before)
-        return before.icons
+        return before.parts
 
     assert [started() for _ in range(2)] == [{"font": b"a part"}] * 2 and make.asked == 1
     (tmp_path / "page.py").write_text("icon = 'tune'")
@@ -206,19 +207,19 @@ def test_where_no_part_can_be_made_nothing_is_kept(
     before = front.Front(None)  # type: ignore[arg-type]
     before.fonts, before.streamlit = {"font": font}, tmp_path
     look(before)
-    assert before.icons == {"font": b""} and not there.exists()
+    assert before.parts == {"font": b""} and not there.exists()
 
 
 def test_a_process_that_cannot_be_started_or_fails_makes_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
-    assert front.icons_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+    assert front.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
     failing = tmp_path / "failing"
     failing.write_text("#!/bin/sh\necho half\nexit 3\n")
     failing.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(failing))
-    assert front.icons_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+    assert front.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
 
 
 # what is needed soon --------------------------------------------------------------------------------------------------

@@ -320,7 +320,7 @@ def icons(room: App) -> str:
 @pytest.mark.slow
 def test_the_icons_in_use_are_sent_as_they_are_and_the_others_are_not(room: App, icons: str) -> None:
     before = front.Front(None)  # type: ignore[arg-type]
-    ((_, file),) = before.fonts.items()
+    file = before.fonts[icons.removeprefix("/")]
     answer, body = ask(room, icons)
     assert answer.status == 200 and answer.headers["content-type"] == "font/woff2"
     assert len(body) < 0.2 * file.stat().st_size
@@ -348,10 +348,33 @@ def test_the_icons_are_asked_about_at_every_visit(room: App, icons: str) -> None
     assert not nothing and int(head.headers["content-length"]) == len(body)
 
 
+@pytest.mark.slow
+def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> None:
+    path, file = next(
+        (path, file)
+        for path, file in front.Front(None).fonts.items()
+        if "Sans" in path and "Upright" in path  # type: ignore[arg-type]
+    )
+    end = time.monotonic() + PATIENCE
+    while ask(room, f"/{path}")[0].headers["cache-control"] != "no-cache":
+        assert time.monotonic() < end
+        time.sleep(0.5)
+    answer, body = ask(room, f"/{path}")
+    assert answer.headers["content-type"] == "font/woff2" and len(body) < 0.56 * file.stat().st_size
+    part, font = TTFont(io.BytesIO(body)), TTFont(file)
+    sent, whole = part.getBestCmap(), font.getBestCmap()
+    shown = set("äéßñçåøŁőšžęığĄŻǎǐạễαβλμσΣΠ−×·≤≥∞→←↔√∑∫₀¹²³½‰€“”«»…–—").union(map(chr, range(33, 127)))
+    assert {c for c in shown if ord(c) in whole} == {c for c in shown if ord(c) in sent} and len(sent) > 1200
+    assert drawn(part, sent.values()) == drawn(font, [whole[code] for code in sent])
+    assert [axis.axisTag for axis in part["fvar"].axes] == ["wght"]
+    features = [one.FeatureTag for name in ("GSUB", "GPOS") for one in part[name].table.FeatureList.FeatureRecord]
+    assert {"kern", "tnum"} <= set(features)
+
+
 def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
     broken = tmp_path / "MaterialSymbols-Rounded.0.woff2"
     broken.write_bytes(b"no font")
-    assert front.icons_in_use(broken, tmp_path, []) == b""
+    assert front.icons_in_use(broken, tmp_path, []) == front.letters_in_use(broken) == b""
     answered, asked = _Answered(), "static/media/MaterialSymbols-Rounded.0.woff2"
     before = front.Front(answered)
     before.fonts = {asked: broken}
