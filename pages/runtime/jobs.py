@@ -296,7 +296,7 @@ def _look_at_pages(push: bool = False) -> None:
         elif any(each.job.done.is_set() for each in shown):
             _pages.pop(who, None)
             job_queue.at_the_door()
-            private.run_again(session)
+            private.run_again(runtime, session)
         elif push:
             for each in shown:
                 each.context.run(each.drawn.send_anew, session, each.update)

@@ -15,9 +15,11 @@ from contextvars import ContextVar
 from functools import wraps
 from hashlib import blake2b
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from streamlit import Page
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
@@ -216,6 +218,7 @@ def tell_the_loop_together() -> None:
     def _send_message(self: Any, session_info: Any, msg: Any) -> None:
         for one in msg if isinstance(msg, _Together) else (msg,):
             send(self, session_info, one)
+            _note_sent(session_info.client, one)
 
     AppSession._call_soon_on_event_loop = _call_soon_on_event_loop  # type: ignore[method-assign]
     AppSession.flush_browser_queue = flush_browser_queue  # type: ignore[method-assign]
@@ -349,9 +352,29 @@ def idle_session(runtime: Runtime, session_id: str) -> AppSession | None:
     return None if info is None or info.session._scriptrunner is not None else info.session
 
 
-def run_again(session: AppSession) -> None:
-    """Have the script of an idle session run, as Streamlit does where a source file has changed; on the event loop."""
-    session.request_rerun(session._client_state)
+_sent: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # to a browser's line, in the last run of the script
+
+
+def _note_sent(client: Any, message: ForwardMsg) -> None:
+    """What a browser keeps: the large messages of the last run, told by their digests."""
+    kind = message.WhichOneof("type")
+    if kind == "new_session":
+        _sent[client] = set()
+    elif kind == "ref_hash":
+        _sent.setdefault(client, set()).add(message.ref_hash)
+    elif message.metadata.cacheable and message.hash:
+        _sent.setdefault(client, set()).add(message.hash)
+
+
+def run_again(runtime: Runtime, session: AppSession) -> None:
+    """Have the script of an idle session run, as Streamlit does where a source file has changed; on the event loop. A
+    browser that asks itself says which messages it keeps; here it has not, and all would be sent anew. It keeps those
+    of the last two runs as long as its line stands; on another line nothing is taken for kept."""
+    again, info = ClientState(), runtime._session_mgr.get_active_session_info(session.id)
+    again.CopyFrom(session._client_state)
+    if info is not None:
+        again.cached_message_hashes[:] = sorted(_sent.get(info.client, ()))
+    session.request_rerun(again)
 
 
 class Drawn:

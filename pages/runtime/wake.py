@@ -98,7 +98,7 @@ def _look() -> None:
             continue
         elif who in due:
             _let_go(who)
-            private.run_again(session)
+            private.run_again(runtime, session)
         elif watched := _watching.get(who):
             with _lock:
                 _stale.discard(who)

@@ -19,6 +19,7 @@ from streamlit.emojis import ALL_EMOJIS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -173,6 +174,10 @@ class Loop:
         self.failed.append(said["exception"])
 
 
+class Line:
+    """A browser's line to the server."""
+
+
 def told_together(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]]:
     """What the loop is woken for, and the messages that are sent."""
     woken: list[Any] = []
@@ -213,7 +218,7 @@ def test_what_is_drawn_together_is_sent_together(monkeypatch: pytest.MonkeyPatch
     assert private.SENT_AT_ONCE < WEBSOCKET_MAX_SEND_QUEUE_SIZE / 4, CLOSED
     _woken, sent = told_together(monkeypatch)
     drawn = [ForwardMsg(hash=str(n)) for n in range(2 * private.SENT_AT_ONCE + 1)]
-    session: Any = SimpleNamespace(_browser_queue=SimpleNamespace(flush=lambda: drawn))
+    session: Any = SimpleNamespace(_browser_queue=SimpleNamespace(flush=lambda: drawn), client=Line())
     runtime: Any = None
     parts = AppSession.flush_browser_queue(session)
     assert len(parts) == 3
@@ -264,19 +269,34 @@ def test_a_callback_knows_of_which_widget_it_is(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_session_can_be_told_to_run_its_script_again() -> None:
+    assert "msg.hash in self.cached_message_hashes" in inspect.getsource(ScriptRunContext.enqueue), CLOSED
+    assert "cached_message_hashes=frozenset(client_state." in inspect.getsource(AppSession.request_rerun), CLOSED
     made, rerun = inspect.getsource(AppSession.__init__), inspect.getsource(AppSession._on_source_file_changed)
     assert "self._scriptrunner" in made and "self._client_state" in made, CLOSED
     assert "self.request_rerun(self._client_state)" in rerun, CLOSED  # Streamlit's own way to run again unasked
     manager = WebsocketSessionManager(MemorySessionStorage(), None, None, None)  # type: ignore[arg-type]
     runtime: Any = SimpleNamespace(_session_mgr=manager)
     asked: list[Any] = []
-    session: Any = SimpleNamespace(id="one", _scriptrunner=None, _client_state="page", request_rerun=asked.append)
+    page, line = ClientState(query_string="s=1.a"), Line()
+    session: Any = SimpleNamespace(id="one", _scriptrunner=None, _client_state=page, request_rerun=asked.append)
     assert private.has_left(runtime, "one") and private.idle_session(runtime, "one") is None
-    manager._active_session_info_by_id["one"] = SimpleNamespace(session=session)  # type: ignore[assignment]
+    info = SimpleNamespace(session=session, client=line)
+    manager._active_session_info_by_id["one"] = info  # type: ignore[assignment]
     assert not private.has_left(runtime, "one") and private.idle_session(runtime, "one") is session
-    private.run_again(session)
+    private.run_again(runtime, session)
+    assert asked == [page]
+
+    sent = [ForwardMsg(hash=name) for name in ("old", "large", "small")]
+    for message in (sent[0], sent[1]):
+        message.metadata.cacheable = True
+    for message in (sent[0], ForwardMsg(new_session=NewSession()), *sent[1:], ForwardMsg(ref_hash="kept")):
+        private._note_sent(line, message)
+    private.run_again(runtime, session)
+    assert asked[-1] == ClientState(query_string="s=1.a", cached_message_hashes=["kept", "large"])
+    info.client = Line()  # another line: nobody knows what its browser keeps
+    private.run_again(runtime, session)
     session._scriptrunner = "at work"
-    assert asked == ["page"] and private.idle_session(runtime, "one") is None
+    assert asked[-1] == page and private.idle_session(runtime, "one") is None
 
 
 def test_an_element_can_be_sent_anew_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
