@@ -572,6 +572,8 @@ def test_waterfall_says_never_seen(melons: Parts) -> None:
     ledger = fitted(melons).explain(melons.X.iloc[[0]].assign(敲声="清脆"))
     figure = waterfall(log_odds_terms(ledger, "是", "否"), list("abcdefghi"), SIDES, needed=math.log(5))
     said = [note.text for note in figure.layout.annotations]
+    why = next(note for note in figure.layout.annotations if note.text == "never seen in good")
+    assert why.xanchor == "left" and why.x > 0  # beside the bar's start, which goes to the left: not over the names
     assert "never seen in good" in said
     assert "−∞" in said
     assert not any("nan" in text for text in said)

@@ -64,15 +64,17 @@ def waterfall(
             _bar(figure, i, starts[i], ends[i], side.colour, f"{labels[i]}<br>{_says(weight.nats, side)}")
             _beside(figure, i, ends[i], weight.nats / unit, dark)
         elif len(weight.never) == 2:
-            _endless(figure, i, low, high, _("never seen in either class"), MUTED["other"], dark)
+            _endless(figure, i, low, high, low, _("never seen in either class"), MUTED["other"], dark)
         else:
             unseen = sides[weight.never[0] != balance.for_]
-            edge = low if unseen is sides[0] else high
-            _endless(figure, i, starts[i], edge, _("never seen in {name}").format(name=unseen.name), side.colour, dark)
+            edge, other = (low, high) if unseen is sides[0] else (high, low)
+            why = _("never seen in {name}").format(name=unseen.name)
+            _endless(figure, i, starts[i], edge, other, why, side.colour, dark)
     if total is None:
         _note(figure, last, (low + high) / 2, _("none: both classes are impossible"), "center", dark)
     elif math.isinf(total):
-        _endless(figure, last, 0.0, low if total < 0 else high, signed(total, 3), sides[total < 0].colour, dark)
+        edge, other = (low, high) if total < 0 else (high, low)
+        _endless(figure, last, 0.0, edge, other, signed(total, 3), sides[total < 0].colour, dark)
     else:
         side = sides[total < 0]
         _bar(figure, last, 0.0, total / unit, side.colour, _says(total, side), edge=INK[dark])
@@ -174,8 +176,11 @@ def _beside(figure: Figure, row: int, end: float, value: float, dark: bool) -> N
     _note(figure, row, end, signed(value, 3), "left" if value >= 0 else "right", dark)
 
 
-def _endless(figure: Figure, row: int, start: float, edge: float, why: str, colour: str, dark: bool) -> None:
-    """A hatched bar to the edge of the figure, and why it has no end."""
+def _endless(
+    figure: Figure, row: int, start: float, edge: float, other: float, why: str, colour: str, dark: bool
+) -> None:
+    """A hatched bar to the edge of the figure, and why it has no end: beside its start, where the row is free to the
+    `other` edge, or on the bar where that has more room. They never run over the names of the rows."""
     figure.add_bar(
         **_from_to(row, start, edge),
         width=0.72,
@@ -186,7 +191,8 @@ def _endless(figure: Figure, row: int, start: float, edge: float, why: str, colo
             "pattern": {"shape": "/", "size": 6, "fgcolor": colour},
         },
     )
-    _note(figure, row, (start + edge) / 2, why, "center", dark)
+    beside = abs(other - start) > abs(edge - start)
+    _note(figure, row, start if beside else edge, why, "left" if edge < start else "right", dark)
 
 
 def _note(figure: Figure, row: int, place: float, text: str, anchor: str, dark: bool) -> None:
