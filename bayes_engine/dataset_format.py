@@ -5,6 +5,7 @@ checked, a field without a default must be there, a key that is no field is an e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -35,6 +36,10 @@ class _Labels(Bilingual):
     def level_label(self, level: object, levels: Sequence[object], language: str) -> str:
         names: tuple[str, ...] = getattr(self, f"levels_{language}", ())
         return names[levels.index(level)] if names and level in levels else str(level)
+
+
+_FORMULA, _TERM = re.compile(r"([Ppμσ]\()([^()]+)\)"), re.compile(r"[^|,]+")
+"""A formula of a note, P(…), and the terms in it."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,42 @@ class DatasetInfo(Bilingual):
     def column(self, name: str) -> ColumnInfo:
         """The column called `name`."""
         return next(c for c in self.columns if c.name == name)
+
+    def named(self, text: str, language: str) -> str:
+        """A text about the data set whose formulas, P(column=level|class), name columns and levels as the file does: by
+        their labels in `language`, as the working has them; as it stands for "".
+
+        >>> from bayes_engine.datasets import dataset_info
+        >>> melons = dataset_info("watermelon3")
+        >>> melons.named("P(敲声=清脆|是) = 0/8, μ(密度|好瓜=是)", "en"), melons.named("P(x_i|是)", "zh")
+        ('P(knock=crisp|good) = 0/8, μ(density|good)', 'P(x_i|好瓜)')
+        """
+        if not language:
+            return text
+
+        def inside(formula: re.Match[str]) -> str:
+            return formula[1] + _TERM.sub(lambda term: self._labelled(term[0], language), formula[2]) + ")"
+
+        return _FORMULA.sub(inside, text)
+
+    def _labelled(self, term: str, language: str) -> str:
+        """A column, a level of the target or of a feature, or column=level, by its labels; a class by its own alone."""
+        name, sign, value = term.partition("=")
+        known = {c.name: c for c in self.columns}
+        if sign and name in known:
+            level = _level_label(known[name], value, language)
+            return level if name == self.target else f"{known[name].label(language)}={level}"
+        if term in known:
+            return known[term].label(language)
+        ordered = sorted(self.columns, key=lambda c: c.name != self.target)
+        column = next((c for c in ordered if term in map(str, c.levels)), None)
+        return term if column is None else _level_label(column, term, language)
+
+
+def _level_label(column: ColumnInfo, written: str, language: str) -> str:
+    """The label of a level that is written as it prints."""
+    level = next((one for one in column.levels if str(one) == written), written)
+    return column.level_label(level, column.levels, language)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,10 @@ class OpenTable:
             return _("missing")
         return str(value) if variable.cuts is not None else self.level(variable.name, value)
 
+    def named(self, text: str) -> str:
+        """A note of the data set, its formulas by the names on screen."""
+        return self.info.named(text, self._language) if self.info else text
+
     @property
     def _language(self) -> str:
         return "" if current().labels == "file" else current_language()

@@ -642,3 +642,22 @@ def test_every_family_works(table: str, family: str, view: tuple[tuple[str, Any]
     gaps = tuple(None if j % 3 == 1 else (0 if v.discrete else float(v.pivot)) for j, v in enumerate(features))
     for case in ((), gaps):
         page(table=table, case=case, **of_family(family), view=view)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "labels", "formula"), [("en", "", "P(knock=crisp|good) = 0/8"),
+                                                             ("zh", "", "P(敲声=清脆|好瓜) = 0/8"),
+                                                             ("en", "file", "P(敲声=清脆|是) = 0/8")])  # fmt: skip
+def test_a_story_names_columns_and_levels_as_the_page_does(language: str, labels: str, formula: str) -> None:
+    crisp = State(table="watermelon3", case=(0, 0, 2, 0, 0, 0, 0.697, 0.46), language=language, labels=labels)
+    said = "\n".join(one.value for one in opened("case", crisp).caption).replace("\\", "")
+    assert formula in said
+    if (language, labels) == ("en", ""):
+        assert not re.search("[\u4e00-\u9fff]", said)
+
+
+@pytest.mark.slow
+def test_a_misprint_is_said_by_the_names_on_screen() -> None:
+    app = opened("case", showing(State(table="watermelon3", language="en"), factor=5, of=0))
+    said = "\n".join(one.value for one in app.caption).replace("\\", "")
+    assert "P(navel=hollow|good)" in said and not re.search("[\u4e00-\u9fff]", said)

@@ -176,7 +176,7 @@ def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> Non
         **control("case_worked", here, take),
     )
     if here is not None and cases[here].note and predicting.shows("case/notes"):
-        st.caption(md(cases[here].text("note", language), 400))
+        st.caption(md(table.named(cases[here].text("note", language)), 400))
 
 
 def _field(table: active.FittableTable, variable: Variable, values: Mapping[str, Any]) -> None:

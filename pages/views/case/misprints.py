@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -16,8 +17,11 @@ from pages.views.case.editor import CaseInUse
 
 
 def errata(one: CaseInUse) -> tuple[Erratum, ...]:
-    """The misprints of the table's source; an exercise has none."""
-    return one.table.info.errata if one.table.info and not one.seed else ()
+    """The misprints of the table's source, by the names on screen; an exercise has none."""
+    named, found = one.table.named, one.table.info.errata if one.table.info and not one.seed else ()
+    return tuple(
+        replace(each, where=named(each.where), note=named(each.note), note_zh=named(each.note_zh)) for each in found
+    )
 
 
 def misprints_by_place(one: CaseInUse, working: Working) -> dict[WorkingPlace, list[Erratum]]:
