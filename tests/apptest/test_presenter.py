@@ -63,6 +63,7 @@ BDEU = (("net", "table"), ("net_tab", "learn"), ("net_score", "bdeu"))
         ("laboratory", MELONS, ("", False)),  # its losses stand beside the figure
         ("laboratory", showing(MELONS, lab_tab="smoothing"), ("presenter_own", True)),
         ("laboratory", showing(MELONS, lab_tab="fitted"), ("", False)),
+        ("laboratory", showing(MELONS, lab_tab="rare", lab_rare_of="sms-spam-zh"), ("presenter_own", False)),
     ],
 )
 def test_what_a_figure_depends_on_is_at_hand_and_nothing_else(

@@ -11,9 +11,9 @@ from bayes_engine.workbench.laboratory.rare_class import HELD_OUT, documents_of,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["sms-spam", "digits"])
-@pytest.mark.parametrize("fit_prior", [True, False])
-def test_recall_accuracy_and_weights_are_scikit_learns(table: str, fit_prior: bool) -> None:
-    study = rare_class(table, 4, fit_prior=fit_prior, draws=2)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("fit_prior", "alpha"), [(True, 1.0), (False, 1.0), (True, 0.1)])
+def test_recall_accuracy_and_weights_are_scikit_learns(table: str, fit_prior: bool, alpha: float) -> None:
+    study = rare_class(table, 4, alpha=alpha, fit_prior=fit_prior, draws=2)  # type: ignore[arg-type]
     counts, codes, _classes = documents_of(table)  # type: ignore[arg-type]
     rng, k = np.random.default_rng(4), len(study.classes)
     held = np.array([round(HELD_OUT * n) for n in np.bincount(codes)])
@@ -24,7 +24,7 @@ def test_recall_accuracy_and_weights_are_scikit_learns(table: str, fit_prior: bo
         for j, size in enumerate(study.sizes):
             train = training_rows(order, held, study.rare, size)
             assert (codes[train] == study.rare).sum() == size and not set(train) & set(test)
-            for m, model in enumerate((MultinomialNB(fit_prior=fit_prior), ComplementNB())):
+            for m, model in enumerate((MultinomialNB(alpha=alpha, fit_prior=fit_prior), ComplementNB(alpha=alpha))):
                 right = model.fit(counts[train], codes[train]).predict(counts[test]) == codes[test]
                 assert study.accuracy[m, i, j] == pytest.approx(right.mean(), abs=1e-12)
                 assert study.recall[m, i, j] == pytest.approx(right[codes[test] == study.rare].mean(), abs=1e-12)

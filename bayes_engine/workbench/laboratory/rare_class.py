@@ -50,11 +50,13 @@ class RareClass:
 
 
 @lru_cache(maxsize=8)
-def rare_class(table: Counted, seed: int = 0, *, fit_prior: bool = True, draws: int = DRAWS) -> RareClass:
-    """The study of one of the tables, with α = 1. Training documents of the rare class are drawn in an order by `seed`,
-    so that a larger number holds the smaller ones; those held out are the same for every number of a draw. `fit_prior`
-    is whether the multinomial has the class prior of its training documents, or a uniform one; complement naive Bayes
-    has none.
+def rare_class(
+    table: Counted, seed: int = 0, *, alpha: float = 1.0, fit_prior: bool = True, draws: int = DRAWS
+) -> RareClass:
+    """The study of one of the tables, with the pseudo-count `alpha` of each term. Training documents of the rare class
+    are drawn in an order by `seed`, so that a larger number holds the smaller ones; those held out are the same for
+    every number of a draw. `fit_prior` is whether the multinomial has the class prior of its training documents, or a
+    uniform one; complement naive Bayes has none.
 
     >>> study = rare_class("sms-spam-zh", draws=2)
     >>> study.classes[study.rare], study.sizes[0], study.recall.shape == (2, 2, len(study.sizes))
@@ -73,7 +75,7 @@ def rare_class(table: Counted, seed: int = 0, *, fit_prior: bool = True, draws: 
         test = np.concatenate([rows[:n] for rows, n in zip(order, held, strict=True)])
         for j in steps(range(len(sizes))):
             train = training_rows(order, held, rare, sizes[j])
-            for m, model in enumerate(_fitted(counts[train], codes[train], fit_prior)):
+            for m, model in enumerate(_fitted(counts[train], codes[train], alpha, fit_prior)):
                 guess = model.predict(counts[test])
                 right = guess == codes[test]
                 recall[m, i, j], accuracy[m, i, j] = right[codes[test] == rare].mean(), right.mean()
@@ -98,9 +100,10 @@ def training_rows(order: list[NDArray[np.intp]], held: NDArray[np.intp], rare: i
     return np.concatenate(kept)
 
 
-def _fitted(counts: Any, codes: NDArray[np.intp], fit_prior: bool) -> tuple[MultinomialNB, ComplementNB]:
+def _fitted(counts: Any, codes: NDArray[np.intp], alpha: float, fit_prior: bool) -> tuple[MultinomialNB, ComplementNB]:
     with listen():
-        return MultinomialNB(fit_prior=fit_prior).fit(counts, codes), ComplementNB().fit(counts, codes)
+        multinomial = MultinomialNB(alpha=alpha, fit_prior=fit_prior).fit(counts, codes)
+        return multinomial, ComplementNB(alpha=alpha).fit(counts, codes)
 
 
 @lru_cache(maxsize=4)

@@ -342,7 +342,7 @@ def underflow_columns(used: InUse) -> float:
 def rare_recall(used: InUse, model: str) -> float:
     """The recall of the rare class in the laboratory, by "multinomial" or "complement" naive Bayes."""
     study = rare_class(used.setting("lab_rare_of"), used.setting("lab_rare_seed"),
-                       fit_prior=used.setting("lab_rare_prior"))  # fmt: skip
+                       alpha=used.setting("lab_rare_alpha"), fit_prior=used.setting("lab_rare_prior"))  # fmt: skip
     by_model = study.recall[int(among(model, ("multinomial", "complement")) == "complement")]
     return float(by_model[:, study.place(used.setting("lab_rare_n"))].mean())
 

@@ -24,8 +24,8 @@ MOST = 10
 
 
 @cached(max_entries=16, activity=Message("training on fewer and fewer documents"))
-def _study(table: str, seed: int, fit_prior: bool) -> RareClass:
-    return in_worker(rare_class, table, seed, fit_prior=fit_prior)
+def _study(table: str, seed: int, alpha: float, fit_prior: bool) -> RareClass:
+    return in_worker(rare_class, table, seed, alpha=alpha, fit_prior=fit_prior)
 
 
 def show() -> None:
@@ -33,11 +33,11 @@ def show() -> None:
         held_back()
         return
     state, named = current(), (_("multinomial"), _("complement"))
-    of, prior = state.seen(keys.LAB_RARE_OF), state.seen(keys.LAB_RARE_PRIOR)
-    picture = st.container()
-    columns = st.columns([3, 4, 2, 3], vertical_alignment="bottom")
-    study = _study(of, state.seen(keys.LAB_RARE_SEED), prior)
+    of, alpha = state.seen(keys.LAB_RARE_OF), state.seen(keys.LAB_RARE_ALPHA)
+    study = _study(of, state.seen(keys.LAB_RARE_SEED), alpha, state.seen(keys.LAB_RARE_PRIOR))
     place = study.place(state.seen(keys.LAB_RARE_N))
+    _picture(study, place, named)
+    columns = st.columns([3, 4, 2, 2], vertical_alignment="bottom")
     columns[0].selectbox(
         _("Documents"),
         keys.LAB_RARE_OF.options,
@@ -47,17 +47,16 @@ def show() -> None:
     columns[1].select_slider(
         _("Training documents of the rare class"), study.sizes, **bound_to(keys.LAB_RARE_N, study.sizes[place])
     )
-    columns[2].number_input(_("Seed"), step=1, **within_limits(keys.LAB_RARE_SEED))
-    columns[3].toggle(
+    columns[2].number_input("α", step=0.5, format="%g", **within_limits(keys.LAB_RARE_ALPHA))
+    columns[3].number_input(_("Seed"), step=1, **within_limits(keys.LAB_RARE_SEED))
+    st.toggle(
         _("Multinomial with its class prior"),
         help=_("As scikit-learn has it. Without, P(c) is uniform, and what is left is the difference of the weights; "
                "complement naive Bayes has no prior."),
         **bound_to(keys.LAB_RARE_PRIOR),
     )  # fmt: skip
-    with picture:
-        _picture(study, place, named)
     _classes(study, place, named)
-    st.caption(_why(study, place))
+    st.caption(_why(study, place, alpha))
 
 
 def _picture(study: RareClass, place: int, named: tuple[str, str]) -> None:
@@ -108,13 +107,13 @@ def _classes(study: RareClass, place: int, named: tuple[str, str]) -> None:
     )
 
 
-def _why(study: RareClass, place: int) -> str:
-    said = _("Both with α = 1 on the same documents, means over {draws} draws by the seed. ‖w‖ sums |log θ| over the "
-             "{v} terms. The multinomial estimates a rare class from few words: smoothing pulls its θ towards 1/V and "
-             "its weights become smaller than with more documents, which biases the decision (Rennie et al. 2003). The "
-             "complement estimates each class from all others, so the weights of the rare one rest on many "
+def _why(study: RareClass, place: int, alpha: float) -> str:
+    said = _("Both with α = {alpha} on the same documents, means over {draws} draws by the seed. ‖w‖ sums |log θ| over "
+             "the {v} terms. The multinomial estimates a rare class from few words: smoothing pulls its θ towards 1/V "
+             "and its weights become smaller than with more documents, which biases the decision (Rennie et al. 2003). "
+             "The complement estimates each class from all others, so the weights of the rare one rest on many "
              "documents. On the right, ‖w‖ of the rare class over the mean of all.").format(
-                 draws=study.recall.shape[1], v=f"{study.terms:,}")  # fmt: skip
+                 alpha=f"{alpha:g}", draws=study.recall.shape[1], v=f"{study.terms:,}")  # fmt: skip
     if len(study.classes) == 2:
         return said + " " + _("Of two classes the complement of one is the other: the weights change places, and both "
                               "decide alike but for the class prior. Switch it off and the lines meet; take the digits "
