@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from bayes_engine.language import _
+from bayes_engine.workbench.lessons.built_in import lessons
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State
 
@@ -43,8 +44,13 @@ def _always(*figure: str, sentence: str = TITLE) -> Callable[[State], Presented]
 
 
 def _model(state: State) -> Presented:
+    """Of the class-conditionals how many numbers they take, where a lesson asks for that."""
+    lesson = lessons().get(state.seen(keys.LESSON))
+    counts = lesson is not None and lesson.answer is not None and lesson.answer.quantity == "model_numbers"
     return {
-        "conditionals": Presented(("conditional_drawn",), at_hand=("smoothing",)),
+        "conditionals": Presented(("model_numbers",), at_hand=())
+        if counts
+        else Presented(("conditional_drawn",), at_hand=("smoothing",)),
         "compare": Presented(("compare_scores",), "compare_sentence"),
         "ways": Presented(("ways_work",), at_hand=("smoothing",)),
     }[state.seen(keys.MODEL_VIEW)]
@@ -111,7 +117,7 @@ def _laboratory(state: State) -> Presented:
         "likelihood": Presented(("lab_surface", "lab_share")),
         "fitted": Presented(("fitted",), at_hand=()),
         "smoothing": Presented(("smoothing",), at_hand=("losses",), own=OwnSmoothing(keys.LAB_M, "m", 20.0)),
-        "rare": Presented(("lab_rare",), "lab_sentence"),
+        "rare": Presented(("lab_rare",), "lab_sentence", at_hand=(), own=OwnSmoothing(keys.LAB_RARE_ALPHA, "α", 10.0)),
         "underflow": Presented(("lab_underflow",), "lab_sentence"),
     }[state.seen(keys.LAB_TAB)]
 

@@ -109,8 +109,6 @@ def test_a_view_is_presented(app: App, new_page: Callable[..., Page], view: str,
 def test_the_figure_of_a_lesson_is_presented(
     app: App, new_page: Callable[..., Page], name: str, mode: str, language: str
 ) -> None:
-    if name == "mean-and-spread":
-        pytest.xfail("the formula of its variance is wider than its column and scrolls there")
     state = lesson_in_use.begun(name, State(language=language))
     legible_and_whole(new_page(color_scheme=mode), app, lessons()[name].page, state)
 

@@ -10,6 +10,7 @@ from pages.active import predicting
 from pages.active.models import notes_of
 from pages.components import pixels
 from pages.components.derivations import derivations
+from pages.components.held_back import held_back
 from pages.runtime.escape import md
 from pages.views.model import (
     class_conditionals,
@@ -55,9 +56,11 @@ def conditionals(table: active.FittableTable) -> None:
     prior, numbers = st.columns([5, 6], gap="medium")
     with prior:
         prior_and_parameter_count.class_prior(table, fitted)
-    with numbers:
+    with numbers, st.container(key="model_numbers"):
         if predicting.shows("model/numbers"):
             prior_and_parameter_count.parameter_count(table, fitted)
+        else:
+            held_back()
     derivations("prior", derived.of_prior(table, fitted))
     if fitted.spec.family in active.NAIVE:
         likelihood_choice(table)
