@@ -37,13 +37,19 @@ def choose_part(table: active.FittableTable) -> str:
     return choose(_("What is hidden"), keys.EM_PART, offered, also=AT_END, titled=False)
 
 
+def plane_names(table: active.FittableTable) -> tuple[str, str]:
+    """The two axes in use, by their names on screen."""
+    names, (x, y) = fits.numeric_features(table), fits.axes(table)[:2]
+    return table.column(names[x]), table.column(names[y])
+
+
 def choose_plane(table: active.FittableTable, places: Sequence[Any]) -> tuple[str, str]:
-    """The two axes, by their names on screen."""
+    """The choice of the two axes, and their names on screen."""
     names, shown = fits.numeric_features(table), fits.axes(table)
     options = {j: table.column(name) for j, name in enumerate(names)}
     old_plane = (keys.EM_POINTS.to(()), *AT_END)  # a start set by hand belonged to it
     choose_axes(places, {keys.EM_X: _("Across"), keys.EM_Y: _("Up")}, shown, options, also=old_plane)
-    return options[shown[0]], options[shown[1]]
+    return plane_names(table)
 
 
 def choose_components(table: active.FittableTable, place: Any) -> None:

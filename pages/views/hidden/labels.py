@@ -18,6 +18,7 @@ from pages.active.em_fits import HiddenLabels
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
+from pages.runtime.jobs import UnderWay
 from pages.runtime.state import bound_to, change, current, dark, end_page, sets, within_limits
 from pages.views.hidden import controls, labelled_texts
 from pages.views.hidden.player import Scene, player
@@ -29,15 +30,20 @@ BANDS = 30
 def some_labels_hidden(table: active.FittableTable) -> None:
     plane = len(fits.numeric_features(table)) >= 2
     labels = fits.labels_in_use(table)
-    picture = st.container()  # above its controls, and filled after them: they stay where a run fails
-    names = _controls(table, labels, plane)
+    picture, beneath = st.container(), st.container()
     try:
         study = fits.fit_hidden_labels(table, labels)
         film, rows = fits.hiding_film(table, labels)
     except BayesEngineError as error:
+        with beneath:  # the controls stay where a run fails, or is under way
+            _controls(table, labels, plane)
         controls.engine_message(error.message)
         st.caption(_("Show one more label, share the variances between the classes, or take another seed."))
         end_page()
+    except UnderWay:
+        with beneath:
+            _controls(table, labels, plane)
+        raise
     steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
     classes = controls.classes(table)
     with picture:
@@ -45,7 +51,7 @@ def some_labels_hidden(table: active.FittableTable) -> None:
             Scene(
                 film,
                 classes if study.named else controls.component_names(len(classes)),
-                names,
+                controls.plane_names(table) if plane else None,
                 rows,
                 classes,
                 truth=fits.true_classes(table)[rows],
@@ -63,6 +69,8 @@ def some_labels_hidden(table: active.FittableTable) -> None:
               "label.")
             + ("" if plane else " " + _("This table has no two numeric features to make a plane: one mark a row."))
         )  # fmt: skip
+    with beneath:
+        _controls(table, labels, plane)
     controls.say_if_sampled(table, len(rows))
     for note in study.notes:
         controls.engine_message(note)
@@ -71,9 +79,10 @@ def some_labels_hidden(table: active.FittableTable) -> None:
     labelled_texts.learning_curve(table, labels)
 
 
-def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> tuple[str, str] | None:
+def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> None:
     columns = st.columns([3, 3, 5, 3, 3] if plane else [5, 3, 3], vertical_alignment="bottom")
-    names = controls.choose_plane(table, columns) if plane else None
+    if plane:
+        controls.choose_plane(table, columns)
     share, hard, more = columns[2:] if plane else columns
     share.slider(
         _("Share of labels hidden, %"),
@@ -108,7 +117,6 @@ def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) ->
                 key="em_unflip",
                 **sets(*_flipped(())),
             )
-    return names
 
 
 def _turned(flipped: tuple[int, ...], row: int) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from pages.active.units import choose_evidence_unit, evidence, evidence_unit, in
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
+from pages.runtime.jobs import UnderWay
 from pages.runtime.state import State, bound_to, change, choose, control, current, dark, sets, within_limits
 from pages.views.hidden import controls
 from pages.views.hidden.player import Scene, player
@@ -26,17 +27,15 @@ from pages.views.hidden.player import Scene, player
 
 def show(table: active.FittableTable) -> None:
     many = len(fits.numeric_features(table)) > 2
-    picture = st.container()  # above its controls, and filled after them: they stay where a run fails
-    columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
-    names = controls.choose_plane(table, columns)
-    if many:
-        _fitted_to(table, columns[2])
-    controls.choose_components(table, columns[-2])
-    controls.choose_form(table, columns[-1])
-    run = fits.run_in_use(table)
-    _begin(table, run, names)
-    climbed = fits.mixture(table, run)
-    film, rows = fits.mixture_film(table, run)
+    names, run = controls.plane_names(table), fits.run_in_use(table)
+    picture, beneath = st.container(), st.container()
+    try:
+        climbed = fits.mixture(table, run)
+        film, rows = fits.mixture_film(table, run)
+    except (BayesEngineError, UnderWay):
+        with beneath:  # the controls stay where a run fails, or is under way
+            _controls(table, run, names, many=many)
+        raise
     known = current().seen(keys.EM_TRUTH)
     with picture:
         player(
@@ -52,9 +51,21 @@ def show(table: active.FittableTable) -> None:
             key="em_film",
             on_moved=lambda k, x, y: _moved(table, k, x, y),
         )
+    with beneath:
+        _controls(table, run, names, many=many)
     _end_in_words(table, run, climbed)
     controls.say_if_sampled(table, len(rows))
     _beneath(table, run, climbed)
+
+
+def _controls(table: active.FittableTable, run: MixtureRun, names: tuple[str, str], *, many: bool) -> None:
+    columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
+    controls.choose_plane(table, columns)
+    if many:
+        _fitted_to(table, columns[2])
+    controls.choose_components(table, columns[-2])
+    controls.choose_form(table, columns[-1])
+    _begin(table, run, names)
 
 
 # where it begins ----------------------------------------------------------------------------------------------------
