@@ -49,7 +49,7 @@ def test_start_leads_to_a_section() -> None:
 
 def test_the_bar_steps_tries_shows_and_begins_again() -> None:
     app = opened("case", lesson_in_use.begun("laplace-correction", State(language="en")))
-    assert "step 2 of 6" in said(app)
+    assert "step 2 of 7" in said(app)
     app.text_input(key="lesson_answer").set_value("three").run()
     assert "Write a number" in said(app)
     app.text_input(key="lesson_answer").set_value("0.0909").run()

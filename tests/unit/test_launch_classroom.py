@@ -364,7 +364,7 @@ def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> No
     part, font = TTFont(io.BytesIO(body)), TTFont(file)
     sent, whole = part.getBestCmap(), font.getBestCmap()
     shown = set("äéßñçåøŁőšžęığĄŻǎǐạễαβλμσΣΠ−×·≤≥∞→←↔√∑∫₀¹²³½‰€“”«»…–—").union(map(chr, range(33, 127)))
-    assert {c for c in shown if ord(c) in whole} == {c for c in shown if ord(c) in sent} and len(sent) > 1200
+    assert {c for c in shown if ord(c) in whole} == {c for c in shown if ord(c) in sent} and len(sent) > 1000
     assert drawn(part, sent.values()) == drawn(font, [whole[code] for code in sent])
     assert [axis.axisTag for axis in part["fvar"].axes] == ["wght"]
     features = [one.FeatureTag for name in ("GSUB", "GPOS") for one in part[name].table.FeatureList.FeatureRecord]

@@ -310,8 +310,8 @@ def test_every_worked_example_of_the_sources_is_one_click_away(on_screen: Ask) -
 
 FOLLOWS = {
     "λ": "bayes-decision-rule bayes-risk regret flip-margin exercise-7-2",
-    "α": "laplace-correction counts-of-words counts-together cut-or-curve digit-images three-ways-of-use super-parent rare-class "
-    "averaged-one-dependence exercise-7-1 exercise-7-3 exercise-7-10",
+    "α": "laplace-correction counts-of-words counts-together cut-or-curve digit-images three-ways-of-use super-parent "
+    "rare-class averaged-one-dependence exercise-7-1 exercise-7-3 exercise-7-10",
     "prior": "bayes-theorem generative-discriminative linear-discriminant fisher-equals-lda exercise-7-5",
     "row": "naive-bayes mean-and-spread where-to-smooth density-above-one counted-twice partial-evidence text-use "
     "exercise-7-6 d-separation exact-inference gibbs-sampling exercise-7-8",
