@@ -93,13 +93,13 @@ REVIEWED_IN_FIGURES = {
     (
         "bayes_engine/workbench/figures/contributions.py",
         "waterfall",
-        "_('never seen in",
-    ): "the label of a side, made by the page",
+        "towards",
+    ): "the labels of both sides, made by the page",
     (
         "bayes_engine/workbench/figures/contributions.py",
         "waterfall",
-        "towards",
-    ): "the labels of both sides, made by the page",
+        "why",
+    ): "the label of a side, made by the page",
     (
         "bayes_engine/workbench/figures/contributions.py",
         "waterfall",

@@ -349,6 +349,10 @@ def test_the_icons_are_asked_about_at_every_visit(room: App, icons: str) -> None
 
 
 @pytest.mark.slow
+def features_of(font: TTFont) -> set[str]:
+    return {one.FeatureTag for name in ("GSUB", "GPOS") for one in font[name].table.FeatureList.FeatureRecord}
+
+
 def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> None:
     path, file = next(
         (path, file)
@@ -367,8 +371,7 @@ def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> No
     assert {c for c in shown if ord(c) in whole} == {c for c in shown if ord(c) in sent} and len(sent) > 1000
     assert drawn(part, sent.values()) == drawn(font, [whole[code] for code in sent])
     assert [axis.axisTag for axis in part["fvar"].axes] == ["wght"]
-    features = [one.FeatureTag for name in ("GSUB", "GPOS") for one in part[name].table.FeatureList.FeatureRecord]
-    assert {"kern", "tnum"} <= set(features)
+    assert features_of(part) == features_of(font) & set(front._FEATURES) >= {"kern", "liga"}
 
 
 def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
