@@ -106,7 +106,7 @@ def _style(shown: Presented) -> str:
       [st=PopoverBody] {{ max-width: 96vw !important; max-height: 85vh !important; overflow: auto; }}
     }}
     @media (min-width: 641px) and (max-width: 999px) {{
-      .katex-display > .katex {{ font-size: .9em !important; }}
+      .katex-display > .katex {{ font-size: max(.9em, 13px) !important; }}
     }}
     @media (min-width: 1000px) {{
       .katex :is(.reset-size6.size3, .reset-size3.size1) {{ font-size: max(.7em, {20.1 / ZOOM:.2f}px) !important; }}
