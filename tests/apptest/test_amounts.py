@@ -94,6 +94,7 @@ def test_a_forged_amount_is_not_believed(amount: float) -> None:
     assert decode(encode(replace(LOAN, amount=amount))) is None
 
 
+@pytest.mark.slow
 def test_an_edit_brings_its_marks() -> None:
     app = edited(opened("decisions", LOAN), ((0.0, 0.6), (500.0, 0.0)), by=((True, True), (False, True)))
     assert app.session_state["state"] == FIXED
@@ -119,6 +120,7 @@ def test_the_margins_are_of_the_cell_as_entered(german) -> None:
     assert f"passes **{sum_}** DM" in said(opened("case", FIXED))  # one voice
 
 
+@pytest.mark.slow
 def test_another_amount_turns_the_case() -> None:
     app = opened("decisions", FIXED)
     assert "Judged **bad** although" in said(app)
@@ -232,6 +234,7 @@ def applicants(*sums: str) -> str:
     return "\n".join([",".join([*row.index, "credit_amount"]), *lines])
 
 
+@pytest.mark.slow
 def test_a_file_is_classified_at_each_rows_own_amount(german) -> None:
     model, parts = german
     app = classified(FIXED, applicants("400", "9055 DM", "", "-7"))

@@ -81,6 +81,7 @@ def test_values_are_the_engines() -> None:
     assert headline(at) == "#### Ask **texture**: worth 0.2741."
 
 
+@pytest.mark.slow
 def test_losses_change_the_question() -> None:
     """Under the losses of the user, not under 0-1."""
     model, X, _ = melons()
@@ -106,6 +107,7 @@ def test_an_answer_moves_the_belief_and_is_taken_back() -> None:
     assert headline(back).startswith("#### Ask **texture**")
 
 
+@pytest.mark.slow
 def test_dont_know_leaves_it_open_and_asks_another() -> None:
     at = click(page(ask_cost=0.02), "answer_unknown")
     assert seen(state(at), "told") == ((3, None),)
@@ -144,6 +146,7 @@ def test_a_row_plays_the_interview_until_no_question_pays() -> None:
     assert seen(state(click(at, "ask_restart")), "told") == ()
 
 
+@pytest.mark.slow
 def test_a_dear_question_is_not_asked() -> None:
     model, X, _ = melons()
     at = page(ask_cost=0.02, ask_costs=((3, 0.5),))
@@ -200,6 +203,7 @@ def test_forged_costs_do_no_harm(view: Any) -> None:
     assert headline(page(**view))
 
 
+@pytest.mark.slow
 def test_intervals_of_a_number_end_where_the_decision_changes() -> None:
     """Loans, income: No has the mean 110 and the variance 2975, Yes 90 and 25; in between Yes is decided."""
     at = page("loan")

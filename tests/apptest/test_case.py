@@ -141,6 +141,7 @@ def test_the_gaussians_of_the_example_open(example: dict[str, Any]) -> None:
             assert printed(f"{rows['(x − x̄)²'].sum() / degrees}", moment["variance"][label])
 
 
+@pytest.mark.slow
 def test_mission_joints_at_first_sight() -> None:
     """With the digits the page opens with: watermelon 3.0 as printed, loan, three attributes."""
     melon = page(table="watermelon3", **NAMES_IN_FILE)
@@ -157,6 +158,7 @@ def test_mission_joints_at_first_sight() -> None:
 # numbers open to their rows -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_number_leads_to_its_rows_and_closes_again() -> None:
     at = click(page(table="watermelon3"), "factor_5_0")
     assert (seen(state(at), "factor"), seen(state(at), "of")) == (5, 0)
@@ -175,6 +177,7 @@ def test_the_prior_leads_to_the_class() -> None:
     assert rows.index[:9].tolist() == list(range(9, 18))
 
 
+@pytest.mark.slow
 def test_smoothing_is_said() -> None:
     at = page(table="watermelon3", shelf=(Spec("laplace"),), case=(0, 0, 2, 0, 0, 0, 0.697, 0.46))
     assert factors(at)[3, 0] == "(0+1)/(8+3) = 0.0909"
@@ -182,6 +185,7 @@ def test_smoothing_is_said() -> None:
     assert "Smoothing adds 1 to the count of each of the 3 values." in words(at)
 
 
+@pytest.mark.slow
 def test_a_density_above_one_is_explained() -> None:
     assert "a density may be above 1" in words(page(table="watermelon3"))
     assert "for ε = 0.001 it is 0.001959" in words(page(table="watermelon3"))
@@ -197,6 +201,7 @@ def badges(at: AppTest) -> list[str]:
     return [" ".join(named.groups()) for named in found if named]
 
 
+@pytest.mark.slow
 def test_misprints_stand_beside_their_numbers() -> None:
     at = page(table="watermelon3")
     density = "rounded 0.574, 0.129 → 1.959"
@@ -206,6 +211,7 @@ def test_misprints_stand_beside_their_numbers() -> None:
     assert badges(laplace) == [density, "misprint 0.547"]
 
 
+@pytest.mark.slow
 def test_an_exercise_has_no_misprints() -> None:
     assert not badges(page(table="watermelon3", view=(("exercise", 1),)))
 
@@ -213,6 +219,7 @@ def test_an_exercise_has_no_misprints() -> None:
 # rounding, copies -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rounding_gives_what_a_calculator_gives() -> None:
     at = page(table="watermelon3")
     at.segmented_control(key="digits").set_value("hand").run()
@@ -253,6 +260,7 @@ def melon(i: int) -> pd.DataFrame:
 # the verdict ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_verdict_follows_losses_and_prior_of_use() -> None:
     fifteenth = (1, 1, 0, 0, 1, 1, 0.36, 0.37)
     at = page(table="watermelon3", case=fifteenth, losses=((0.0, 5.0), (1.0, 0.0)), prior=(0.1, 0.9))
@@ -283,6 +291,7 @@ def test_an_infinite_cell_comes_through_no_link() -> None:
     assert "This link could not be read" in words(page(table="loan", case=(1, 1, float("inf"))))
 
 
+@pytest.mark.slow
 def test_an_impossible_case_is_said_in_words() -> None:
     """Each class is ruled out by a level that only the other one has."""
     frame, schema = load_dataset("mushroom").frame, load_dataset("mushroom").schema
@@ -381,6 +390,7 @@ def progress(at: AppTest) -> str:
     return " ".join(str(node.proto.text) for node in at.main.get("progress"))
 
 
+@pytest.mark.slow
 def test_a_note_says_of_whose_answer_it_speaks_where_a_line_has_two() -> None:
     at = opened("case", showing(State(table="watermelon3", language="en"), fill=True))
     at.text_input(key="fill_j_0").set_value("0.063").run()
@@ -455,6 +465,7 @@ def test_other_tables(name: str, steps: int, classes: int) -> None:
     assert sum(float(t) for t in totals(at, "posterior", classes)) == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_row_with_missing_cells() -> None:
     at = page(table="penguins")
     at.number_input(key="case_row").set_value(4).run()  # no measurements, no sex
@@ -605,6 +616,7 @@ def test_aode_is_filled_in_under_one_super_parent() -> None:
     assert not any(field.value for field in at.text_input)
 
 
+@pytest.mark.slow
 def test_tan_names_its_parents() -> None:
     at = page(**MELON, **of_family("tan"), view=(("factor", 5), ("of", 1)))
     assert "0 of the 2 rows with 好瓜 = 否, 纹理 = 清晰 have 脐部 = 凹陷." in words(at)

@@ -33,6 +33,7 @@ def test_each_part_of_the_chapter_shows_all_that_it_has(language: str) -> None:
     assert len([b for b in app.button if (b.key or "").startswith("example_")]) == len(chapter.examples)
 
 
+@pytest.mark.slow
 def test_an_example_opens_on_its_page() -> None:
     app = opened("chapter", showing(State(language="en"), chapter_part="examples"))
     app.button(key="example_1").click().run()

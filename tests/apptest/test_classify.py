@@ -41,6 +41,7 @@ def metrics(at: AppTest) -> dict[str, str]:
     return {m.label: m.value for m in at.metric}
 
 
+@pytest.mark.slow
 def test_the_rows_are_decided_as_the_model_decides(page: AppTest):
     drop(page, MELONS.encode())
     shown = page.dataframe[0].value
@@ -109,6 +110,7 @@ def test_a_file_with_other_columns_is_told_what_the_model_needs(page: AppTest):
     assert "needs '密度 (density)', '含糖率 (sugar)'" in page.error[0].value.replace("\\", "").replace("\u2060", "")
 
 
+@pytest.mark.slow
 def test_the_data_sets_own_file_is_read_with_its_units(page: AppTest):
     page.session_state["state"] = page.session_state["state"].on_table("loan")
     page.run()
@@ -131,6 +133,7 @@ def test_a_link_to_a_second_file_asks_for_it(page: AppTest):
     assert "drop the same file here again" in other.info[0].value
 
 
+@pytest.mark.slow
 def test_a_name_alike_is_taken_by_one_click(page: AppTest):
     melons = load_dataset("watermelon3a").frame[["密度", "含糖率"]].head(3).set_axis(["密度", " 含 糖率"], axis=1)
     drop(page, melons.to_csv(index=False).encode())
@@ -243,6 +246,7 @@ def posterior(at: AppTest) -> list[float]:
     return at.dataframe[0].value["P(是)"].tolist()
 
 
+@pytest.mark.slow
 def test_a_renamed_column_is_said_before_the_results_and_chosen(page: AppTest):
     content = RENAMED.replace("density", "密度").encode()
     drop(page, content)
@@ -289,6 +293,7 @@ def test_a_column_of_another_kind_gives_way_to_the_one_that_is_meant(page: AppTe
     assert "column '含糖率 (sugar)' is empty in this file: it counts as missing in every row" in warned(page)
 
 
+@pytest.mark.slow
 def test_values_that_the_table_has_not_are_said_before_the_results():
     at = opened("classify", State(table="loan", language="en"))
     drop(at, b"Gender,Married,Income\nm,0,10K\nf,1,20K\n")

@@ -34,12 +34,14 @@ def test_on_ones_own_computer_it_says_how_to_open_a_classroom(monkeypatch: pytes
     assert any("never a cell of an uploaded file" in said.value for said in at.caption)
 
 
+@pytest.mark.slow
 def test_in_a_classroom_it_names_the_address_of_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
     at = shared(START, monkeypatch, room=True)
     assert [block.value for block in at.code] == ["http://192.168.1.20:8501/"]
     assert any("nobody changes your screen" in said.value for said in at.markdown)
 
 
+@pytest.mark.slow
 def test_in_chinese_the_dialog_is_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     at = shared(State(language="zh"), monkeypatch, room=True)
     assert at.code[0].value == f"http://192.168.1.20:8501/?s={encode(State(language='zh'))}"

@@ -20,6 +20,7 @@ def test_every_page_takes_them(page: str) -> None:
     uploaded(TABLE.encode(), page=page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["ways", slowly("compare")])
 def test_so_do_the_other_views_of_the_model(view: str) -> None:
     uploaded(TABLE.encode(), page="model", model_view=view)

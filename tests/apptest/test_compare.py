@@ -96,6 +96,7 @@ def test_risk_differences_and_words_are_the_engines(engine: Engine) -> None:
     assert len(listed(app, "compare_pairs")) == 3
 
 
+@pytest.mark.slow
 def test_another_measure_asks_again() -> None:
     app = opened("model", TUMOURS)
     app.segmented_control(key="compare_by").set_value("log_loss").run()
@@ -124,6 +125,7 @@ def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: Engine) 
     assert len(listed(app, "compare_pairs")) == 3
 
 
+@pytest.mark.slow
 def test_naive_bayes_is_right_but_too_sure_until_it_is_calibrated(engine: Engine) -> None:
     app = opened("model", TUMOURS)
     before = score(engine["1 · naive Bayes"])

@@ -80,6 +80,7 @@ def test_it_travels_and_a_forged_one_without_calibration_is_passed_over() -> Non
     assert shelf_in(forged) == on_the_shelf().shelf
 
 
+@pytest.mark.slow
 def test_the_shelf_offers_it_for_texts_alone() -> None:
     def offered(table: str) -> list[str]:
         app = opened("model", showing(State(table=table, language="en"), parameters=True))

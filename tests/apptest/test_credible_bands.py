@@ -108,6 +108,7 @@ def spec_is(app: AppTest, wanted: Spec) -> bool:
     return not state.shelf or state.shelf[state.active] == wanted
 
 
+@pytest.mark.slow
 def test_a_prior_of_one_column_where_no_other_is_smoothed() -> None:
     own = State(table="watermelon3", language="en", shelf=(Spec("textbook", (("alphas", ((KNOCK, 1.0),)),)),))
     assert fractions(opened("model", showing(own, column=KNOCK)))[2][1] == "(0+1)/(8+3) = 0.0909"
@@ -149,6 +150,7 @@ def test_a_forged_prior_leaves_the_parameters_as_the_preset_has_them() -> None:
 # Model: three estimates, and the interval -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_maximum_likelihood_against_laplace_against_the_prior_in_use() -> None:
     app = opened("model", showing(LAPLACE, column=KNOCK))
     app.selectbox(key="parameter_kind").set_value("jeffreys").run()
@@ -197,6 +199,7 @@ def of_engine(state: State) -> tuple[active.FittableTable, Any, Any]:
     return table, model, active.case_frame(table, {v.name: first.get(v.name) for v in table.features})
 
 
+@pytest.mark.slow
 def test_the_band_and_the_flips_are_those_of_the_engine() -> None:
     state = showing(State(table="play-tennis", language="en", shelf=(Spec("laplace"),)), unit="nats")
     app = opened("case", state)
@@ -212,6 +215,7 @@ def test_the_band_and_the_flips_are_those_of_the_engine() -> None:
     assert f"{exact.mean:+.2f}".replace("-", "−") + f" ± {exact.sd:.2f} nats" in said(app)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_losses_and_a_prior_of_use_move_the_flips_but_draw_nothing_anew() -> None:
     state = showing(State(table="play-tennis", language="en", shelf=(Spec("laplace"),)), unit="nats")
     app = opened("case", state)
@@ -230,6 +234,7 @@ def test_losses_and_a_prior_of_use_move_the_flips_but_draw_nothing_anew() -> Non
     assert f"{exact.mean:+.2f}".replace("-", "−") + f" ± {exact.sd:.2f} nats" in said(app)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_other_draws_are_another_seed_in_the_link() -> None:
     state = State(table="play-tennis", language="en", shelf=(Spec("laplace"),))
     app = opened("case", state)
@@ -241,6 +246,7 @@ def test_other_draws_are_another_seed_in_the_link() -> None:
     assert after in [m.value for m in again.markdown]
 
 
+@pytest.mark.slow
 def test_of_three_classes_each_has_a_band_and_one_a_histogram() -> None:
     state = State(table="iris", language="en", shelf=(Spec("laplace"),), case=(6.1, 2.8, 4.9, 1.7))
     app = opened("case", state)
@@ -268,6 +274,7 @@ def test_under_no_smoothing_the_notes_name_jeffreys() -> None:
     assert "½ a level" in said(app) and "½ a class" in said(app)
 
 
+@pytest.mark.slow
 def test_the_row_left_out_is_left_out_of_the_plausible_models_too() -> None:
     state = State(table="play-tennis", language="en", shelf=(Spec("laplace"),), row=0, case=(0, 0, 0, 0))
     app = opened("case", state)

@@ -177,6 +177,7 @@ def test_a_table_without_a_target_says_what_to_do(page: AppTest):
     assert class_rows(page) == [20, 20, 20]
 
 
+@pytest.mark.slow
 def test_missing_labels_are_counted(page: AppTest):
     upload(page, "h.csv", (HEIGHTS + "170,Oslo,cook,\n").encode())
     assert any("1 row without a value in 'tall' is left out" in c.value.replace("\\", "") for c in page.caption)
@@ -254,6 +255,7 @@ def test_the_same_file_again_restores_what_the_state_says_of_it(page: AppTest):
     assert shown(other, "role")["city"] == "ignore"
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_as_they_are(page: AppTest):
     name = "![x](http://127.0.0.1:9/p.png)"
     upload(page, "h.csv", f'"{name}",y\n<b>a</b>,u\n$x$,v\n<b>a</b>,v\n'.encode())

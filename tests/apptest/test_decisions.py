@@ -71,6 +71,7 @@ def test_one_case_has_one_posterior_on_the_plane_and_in_the_headline(
     assert ("alone" in shown["held"], bool(shown["alone"])) == (not sliced, not sliced)
 
 
+@pytest.mark.slow
 def test_a_row_is_faded_where_it_differs_in_the_other_features_and_ringed_by_what_the_regions_go_by() -> None:
     state = State(table="watermelon3", language="en", row=0)
     rows = load_dataset("watermelon3").frame

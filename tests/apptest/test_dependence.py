@@ -92,6 +92,7 @@ def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
     assert list(behind(app).index) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_a_cell_chosen_shows_its_rows_and_one_without_rows_none() -> None:
     app = opened("dependence", showing(MELONS, pair=(STALK, NAVEL), pair_cell=(1, 2, 2)))
     assert list(behind(app).index) == [10, 11]
@@ -153,6 +154,7 @@ def test_a_root_is_chosen_and_the_tree_put_on_the_shelf() -> None:
     assert len(app.session_state["state"].shelf) == 2  # it is there already
 
 
+@pytest.mark.slow
 def test_how_little_the_root_matters_is_shown() -> None:
     dataset = load_dataset("watermelon2")
     parts = take_apart(dataset.frame, dataset.schema)
@@ -178,6 +180,7 @@ def test_playing_is_a_state_that_a_link_reopens() -> None:
     assert not dict(app.session_state["state"].view)["tree_plays"]
 
 
+@pytest.mark.slow
 def test_the_super_parents_are_the_model_s_own() -> None:
     app = opened("dependence", showing(MELONS, dependence_tab="super-parents"))
     dataset = load_dataset("watermelon2")

@@ -196,6 +196,7 @@ def test_every_table_can_be_dialled(table: str, numbers: str) -> None:
 # counted twice --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_case_is_weighed_the_pair_named_and_chance_told() -> None:
     app = tab("twice")
     assert "overlooks 1.68 nats" in said(app)
@@ -270,6 +271,7 @@ def test_a_class_that_is_not_in_use_leaves_the_page_whole(name: str) -> None:
 # live examples, copies ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_examples_follow_their_sliders() -> None:
     app = tab("examples")
     assert "**0.0775**" in said(app) and "**0.3681**" in said(app)
@@ -304,6 +306,7 @@ def test_copies_are_judged_at_the_prior_of_use() -> None:
     assert f"**{good / (good + bad):.6f}** (without: {good / (good + bad):.6f})" in said(app)
 
 
+@pytest.mark.slow
 def test_the_answer_is_that_of_trees_that_had_not_seen_the_row() -> None:
     """Given the tree that all melons chose the interval is without 0; given trees chosen without the melon, not."""
     X, y = melons()

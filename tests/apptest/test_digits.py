@@ -116,6 +116,7 @@ def test_the_longest_drawing_still_fits() -> None:
     assert len(encode(replace(FIRST, case=noise))) < LONGEST / 3
 
 
+@pytest.mark.slow
 def test_the_bars_are_few_and_say_how_many_they_leave_out() -> None:
     at = opened("case", FIRST)
     bars = next(c.proto for c in at.get("plotly_chart") if "waterfall" in c.proto.id)
@@ -123,6 +124,7 @@ def test_the_bars_are_few_and_say_how_many_they_leave_out() -> None:
     assert not [n for n in at.number_input if n.key and re.fullmatch(r"case_\d+", n.key)]
 
 
+@pytest.mark.slow
 def test_an_exercise_has_some_of_the_pixels_only_and_lists_them() -> None:
     at = opened("case", showing(FIRST, exercise=3))
     assert not [e for e in at.get("bidi_component") if e.proto.component_name == "bayes_pixels"]

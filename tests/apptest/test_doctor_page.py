@@ -565,6 +565,7 @@ def read_once() -> tuple[File, Upload[Reading]]:
     return file, Upload(TABLE, file, (), TABLE.read(file))
 
 
+@pytest.mark.slow
 @examples(60, 4)
 @given(data=some.data(), said=some.sets(some.sampled_from(["when", "dose", "city"])))
 def test_any_mends_undone_in_any_order_give_back_the_table(data: some.DataObject, said: set[str]):

@@ -182,6 +182,7 @@ def test_an_error_is_raised_in_the_page(slow: Slow) -> None:
     assert "a class has one row only" in "\n".join(str(e.value) for e in [*app.error, *app.info, *app.warning])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_it_is_said_in_the_language_of_the_page() -> None:
     app = at_work(state())
@@ -484,6 +485,7 @@ def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None
     assert "callback_job" not in app.session_state
 
 
+@pytest.mark.slow
 def test_a_file_is_read_while_the_page_has_work_of_its_own(slow: Slow) -> None:
     app = at_work(state())
     reading = Message("reading the file")
@@ -532,6 +534,7 @@ def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) ->
     assert second(app).name == "again.csv" and app.dataframe[0].value.shape[0] == 2
 
 
+@pytest.mark.slow
 def test_a_small_file_is_waited_for(slow_second: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "LIGHT", len(SECOND.encode()))
     slow_second.go.set()
@@ -547,6 +550,7 @@ def test_a_file_that_is_taken_back_is_read_no_longer(slow_second: Slow) -> None:
     assert "Reading the file" not in said(app.run()) and "files" not in app.session_state
 
 
+@pytest.mark.slow
 def test_what_was_read_outlives_a_click_that_breaks_off_the_run(
     slow_second: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

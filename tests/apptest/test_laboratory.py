@@ -60,6 +60,7 @@ def drawn(app: AppTest) -> dict[str, Any]:
 # known densities ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_unit_circles_have_the_textbook_s_bayes_risk() -> None:
     app = at(lab_parts=ROUND)
     text = said(app)
@@ -69,6 +70,7 @@ def test_two_unit_circles_have_the_textbook_s_bayes_risk() -> None:
     assert drawn(app)["risk"] == "0.1587"
 
 
+@pytest.mark.slow
 def test_every_risk_of_the_sample_is_the_engine_s() -> None:
     app = at(lab_parts=ROUND, lab_n=100, lab_seed=3)
     truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2)] * 2, classes=["A", "B"])
@@ -82,6 +84,7 @@ def test_every_risk_of_the_sample_is_the_engine_s() -> None:
     assert {line["label"] for line in sent["lines"]} == {"naive Bayes", "LDA", "QDA", "logistic regression"}
 
 
+@pytest.mark.slow
 def test_draw_again_changes_the_sample_and_neither_bayes_nor_the_mean() -> None:
     app = at(lab_parts=ROUND)
     points, table = drawn(app)["points"], written(app, "classifier")
@@ -145,6 +148,7 @@ def test_another_scene_forgets_what_was_moved() -> None:
     assert drawn(app)["priors"] == pytest.approx([0.7, 0.15, 0.15])
 
 
+@pytest.mark.slow
 def test_models_are_taken_off_the_picture() -> None:
     app = at(lab_models=("qda",))
     assert [line["label"] for line in drawn(app)["lines"]] == ["QDA"]
@@ -212,6 +216,7 @@ def test_what_a_browser_sends_is_checked() -> None:
 # the other tabs -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_in_a_hundred_and_a_good_test_is_still_one_in_eleven() -> None:
     app = at(lab_tab="rates")
     text = said(app)
@@ -277,6 +282,7 @@ def test_the_page_speaks_without_a_table() -> None:
     assert opened("laboratory", START).title[0].value
 
 
+@pytest.mark.slow
 def test_one_step_goes_uphill() -> None:
     app = at(lab_tab="likelihood", lab_rows=10)
     rows = numbers_drawn(10, 0)

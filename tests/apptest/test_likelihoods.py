@@ -45,6 +45,7 @@ def estimated(app: AppTest) -> pd.DataFrame:
     return listed(app, "estimates_table")
 
 
+@pytest.mark.slow
 def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_say_why() -> None:
     app = opened("model", showing(MELONS, column=DENSITY))
     parameter = app.selectbox(key="column_likelihood")
@@ -80,6 +81,7 @@ def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
     assert app.session_state["state"].shelf == (Spec("textbook"),)
 
 
+@pytest.mark.slow
 def test_all_columns_with_one_of_their_own_are_listed_among_the_parameters_and_can_be_taken_off() -> None:
     app = opened("model", showing(with_own(MELONS, (6, "kernel"), (7, "mdlp")), parameters=True))
     listed = app.multiselect(key="parameter_likelihoods")
@@ -88,6 +90,7 @@ def test_all_columns_with_one_of_their_own_are_listed_among_the_parameters_and_c
     assert own(app) == ((7, "mdlp"),)
 
 
+@pytest.mark.slow
 def test_what_a_forged_link_says_of_a_column_that_cannot_have_it_is_dropped() -> None:
     app = opened("model", with_own(MELONS, (0, "kernel"), (6, "kernel"), (99, "poisson")))
     app.selectbox(key="parameter_discretize").set_value("mdlp").run()
@@ -139,6 +142,7 @@ def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:
     assert "含糖率 · no cut found" not in names
 
 
+@pytest.mark.slow
 def test_a_text_is_fitted_without_any_parameter_and_lists_its_telling_words() -> None:
     app = opened("model", SMS)
     sms = load_dataset("sms-spam").frame

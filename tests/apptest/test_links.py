@@ -119,6 +119,7 @@ def test_an_axis_gives_way_when_its_column_is_ignored(page: str):
     assert not at.error
 
 
+@pytest.mark.slow
 def test_losses_of_another_table_are_edited_from_0_1():
     at = opened("decisions", State(table="iris", losses=((0.0, 1.0), (3.0, 0.0), (1.0, 1.0)), extra="ask"))
     assert sent_to(at, "bayes_losses")["loss"] == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]

@@ -53,6 +53,7 @@ def melon(loss: LossMatrix) -> Any:
     return ordered, model.prior_by_class
 
 
+@pytest.mark.slow
 def test_the_nearest_margins_are_the_engines() -> None:
     loss = LossMatrix.zero_one(("是", "否"))
     posterior, prior = melon(loss)
@@ -72,6 +73,7 @@ def test_the_nearest_margins_are_the_engines() -> None:
     assert float(share) == pytest.approx(margins.priors["是"].low, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_decision_flips_when_a_margin_is_passed() -> None:
     loss = LossMatrix.zero_one(("是", "否"))
     posterior, prior = melon(loss)
@@ -86,6 +88,7 @@ def test_the_decision_flips_when_a_margin_is_passed() -> None:
     assert float(back) == pytest.approx(high, abs=1e-4 * (past - high))
 
 
+@pytest.mark.slow
 def test_all_margins_stand_in_a_table_that_a_link_opens() -> None:
     at = page()
     assert not any("then" in f.value.columns for f in at.dataframe)
@@ -116,6 +119,7 @@ def test_of_a_case_that_is_all_but_certain_no_loss_is_said_to_turn_it() -> None:
     assert "This decision flips" in said(at) and "No loss turns" not in said(at)
 
 
+@pytest.mark.slow
 def test_what_would_make_it_another_decision_may_be_tried() -> None:
     at = page(**REFUSING)
     assert "Judged **good**" in said(at)
@@ -145,6 +149,7 @@ def test_a_prior_that_makes_it_another_decision_may_be_tried() -> None:
     assert "Judged **bad**" in said(at)
 
 
+@pytest.mark.slow
 def test_an_action_no_single_loss_of_another_or_prior_can_bring_about() -> None:
     at = page(losses=((0.0, 1.0), (1.0, 0.0), (2.0, 2.0)), extra="refuse", view=(("wish", 2),))
     assert "no prior within reach" in said(at)

@@ -64,6 +64,7 @@ def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> No
     assert rows(app) == [1, 2, 3, 4, 5, 6, 8]
 
 
+@pytest.mark.slow
 def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
     app = opened("model", showing(MELONS, column=KNOCK, cell=(2, 1)))
     assert fractions(app)[2] == ["清脆", "0/8 = 0", "2/9 = 0.2222"]
@@ -75,6 +76,7 @@ def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
     assert rows(app) == [10, 11]
 
 
+@pytest.mark.slow
 def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
     app = opened("model", showing(MELONS, column=DENSITY))
     good, bad = moments(app).to_dict("records")
@@ -218,6 +220,7 @@ def test_strange_names_stand_as_they_are(column: int) -> None:
     assert column_list(app) == ["<b>a</b> | ![i](http://evil.test/i.png)", "**bold** $x^2$"]
 
 
+@pytest.mark.slow
 def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
     forged = (Spec("evil"), Spec("laplace", (("alpha", "x"), ("priors", (0.5, 0.2)), ("zz", 1), ("var_floor", 1e-6))))
     app = opened("model", showing(State(table="watermelon3", shelf=forged, active=1), column=999, cell=(7, "x")))
@@ -226,6 +229,7 @@ def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
     assert spec(app) == Spec("laplace", (("alpha", 2.0), ("var_floor", 1e-6)))
 
 
+@pytest.mark.slow
 def test_in_english_the_rows_wear_english_labels() -> None:
     app = opened("model", showing(State(table="watermelon3", language="en"), column=KNOCK))
     assert fractions(app)[0][0] == "muffled"
@@ -293,6 +297,7 @@ def test_cells_and_free_parameters_of_every_family(
     assert sizes(opened("model", model("watermelon2", family, **parameters))) == [cells, free]
 
 
+@pytest.mark.slow
 def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
     app = opened("model", model("watermelon2", "spode"))
     table = active.in_use(State(table="watermelon2"))
@@ -304,6 +309,7 @@ def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
     assert set(listed(app, "column_list")["given"]) == {"", "敲声"}
 
 
+@pytest.mark.slow
 def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> None:
     app = opened("model", showing(model("watermelon2", "tan"), columns_by="table"))
     fitted = active.fit(active.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
@@ -313,6 +319,7 @@ def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> Non
     assert listed(app, "column_list")["given"][KNOCK] == ""
 
 
+@pytest.mark.slow
 def test_k_parents_each_with_a_selector_of_its_own() -> None:
     app = opened("model", showing(model("watermelon2", "k-db", k=2), column=MELON_COLUMNS["colour"]))
     texture, hollow = app.selectbox(key="held_3"), app.selectbox(key="held_4")
@@ -335,6 +342,7 @@ def test_a_family_keeps_the_parameters_that_both_have() -> None:
     assert spec(app) == Spec("textbook", (("alpha", 0.5),))
 
 
+@pytest.mark.slow
 def test_discriminants_are_offered_to_complete_numbers_only() -> None:
     iris = opened("model", State(table="iris", language="en"))
     assert {"LDA", "QDA"} <= set(iris.segmented_control(key="family").options)
@@ -370,6 +378,7 @@ def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -
     assert spec(app) == Spec(spec(app).preset, (("bins", 2),)), "Gaussians again"
 
 
+@pytest.mark.slow
 def test_no_cut_is_a_finding_with_its_bits() -> None:
     app = opened("model", showing(model("watermelon3", "naive-bayes", discretize="mdlp"), column=DENSITY))
     assert {"密度 · no cut found", "纹理"} <= set(column_list(app))
@@ -408,6 +417,7 @@ def test_forged_parents_and_super_parents_fall_back() -> None:
     assert app.selectbox(key="held_3").value == 1 and rows(app)
 
 
+@pytest.mark.slow
 def test_a_family_that_cannot_take_the_table_says_why_and_can_be_left() -> None:
     app = opened("model", model("watermelon3", "lda"))
     assert "discriminant analysis needs numbers" in app.error[0].value

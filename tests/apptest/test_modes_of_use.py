@@ -156,6 +156,7 @@ def test_other_families_say_what_there_is_and_forget_rows_too(family: str) -> No
     assert shown[0] != shown[1]
 
 
+@pytest.mark.slow
 def test_levels_of_weighted_rows_and_gaps() -> None:
     """A file with weights, a missing cell and a Gaussian whose class has one row."""
     text = "sky,warm,n,out\nsun,20,3,yes\nrain,,1,no\nsun,21,2,yes\nrain,9,1,no\n,12,4,no\n"
@@ -165,6 +166,7 @@ def test_levels_of_weighted_rows_and_gaps() -> None:
     np.testing.assert_allclose(same, same[:1].repeat(3, axis=0), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_ways_are_compared_in_a_job_that_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
 

@@ -73,6 +73,7 @@ def test_a_joint_event_of_two_nodes() -> None:
     assert "P(burglary = yes, earthquake = no | " in said(app) and f"**{truth:.5f}**" in said(app)
 
 
+@pytest.mark.slow
 def test_the_stuck_network_says_why_and_what_each_start_leads_to() -> None:
     app = opened("network", tab("stuck"))
     text = said(app)
@@ -112,6 +113,7 @@ def test_a_block_of_ones_own() -> None:
     assert "Drawn together: first coin + second coin" in said(app) and app.success
 
 
+@pytest.mark.slow
 def test_the_film_is_the_engines_walk(films: list[dict[str, Any]]) -> None:
     opened("network", tab("asia", net_g_step=5))
     network = load_network("asia").network

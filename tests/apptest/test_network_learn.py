@@ -111,6 +111,7 @@ def test_the_search_is_played_step_by_step_with_its_score_by_families() -> None:
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_whether_the_greedy_search_found_the_optimum_is_said() -> None:
     assert "Did the greedy search find the optimum? Yes" in said(opened("network", MELONS))
     assert "Did the greedy search find it? Yes" in said(opened("network", showing(MELONS, net_method="exact")))
@@ -126,6 +127,7 @@ def test_the_books_formula_and_its_price_are_written_once() -> None:
     assert r"\tfrac12\ln 17=1.4166" in told
 
 
+@pytest.mark.slow
 def test_scores_are_in_bits_until_nats_are_chosen() -> None:
     app = opened("network", showing(MELONS, unit="bits"))
     bit = math.log(2)
@@ -401,6 +403,7 @@ def test_a_change_of_many_free_numbers_is_told_to_the_last_digit() -> None:
     assert fewer >= 10_000 and f"−{fewer}" in said(app)
 
 
+@pytest.mark.slow
 def test_a_slow_browser_that_still_holds_the_step_before_edits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that left before the new step arrived brings the old one."""
     monkeypatch.setattr(state, "UNHEARD", 60.0)

@@ -184,6 +184,7 @@ def test_it_stands_on_a_page() -> None:
     assert sent_to(page, "bayes_plane")["case"] == {"x": 0.5, "y": 0.2, "label": "case", "posterior": []}
 
 
+@pytest.mark.slow
 def test_a_loss_or_a_prior_packs_no_scene_anew_and_another_language_does(monkeypatch: pytest.MonkeyPatch) -> None:
     packed: list[str] = []
 

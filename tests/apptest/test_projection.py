@@ -111,6 +111,7 @@ def test_columns_of_the_line_change_places() -> None:
     assert f"J = {number(found.along(found.fisher).J)}." in said(app)
 
 
+@pytest.mark.slow
 def test_rows_with_a_missing_cell_are_left_out_and_it_is_said() -> None:
     assert "2 rows with a missing cell in these columns are left out here" in said(
         opened("projection", State(table="penguins", language="en"))
@@ -154,6 +155,7 @@ def test_sliders_outside_their_limits_are_brought_back(monkeypatch: pytest.Monke
 # below the line -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_classes_on_two_directions() -> None:
     app = opened("projection", shown(IRIS, section="planes"))
     assert "**Fisher projection**  \n98.0% right" in said(app) and "**PCA**  \n86.0% right" in said(app)

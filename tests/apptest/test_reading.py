@@ -72,6 +72,7 @@ def test_one_click_takes_the_few_words_among_numbers_as_missing() -> None:
         assert column.dtype.kind in "if" and column.isna().sum() == (3 if name == "rate" else 2)
 
 
+@pytest.mark.slow
 def test_one_click_leaves_out_the_marks_behind_numbers() -> None:
     rows = (f"{i}.5{' H' if i % 9 == 4 else '*' if i == 7 else ''},{'ab'[i % 2]}" for i in range(40))
     at = uploaded(("potassium,label\n" + "\n".join(rows) + "\n").encode(), page="data")

@@ -35,6 +35,7 @@ def fitted() -> tuple[NaiveBayes, object, object]:
     return NaiveBayes(**PRESETS[melons.info.preset]).fit(X, y), X, y
 
 
+@pytest.mark.slow
 def test_start_judges_its_melon_and_a_loss_turns_it() -> None:
     app = opened("start", MELONS)
     assert "Judged **good**" in said(app)
@@ -58,6 +59,7 @@ def test_decisions_estimates_the_risk_of_the_losses_on_rows_left_out(dear: float
     assert "leave-one-out, exact" in shown["scheme"]
 
 
+@pytest.mark.slow
 def test_a_prior_of_use_moves_the_posterior() -> None:
     before, after = (opened("decisions", replace(MELONS, prior=p)) for p in ((), (0.02, 0.98)))
     assert "Judged **good**" in said(before) and "Judged **bad**" in said(after)
@@ -101,6 +103,7 @@ def test_a_run_makes_one_token_and_explains_its_case_once(
     assert not app.exception and not made
 
 
+@pytest.mark.slow
 def test_another_alpha_counts_no_row_again(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
     count = NaiveBayes._count

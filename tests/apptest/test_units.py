@@ -24,6 +24,7 @@ def reasons(state: State) -> tuple[str, list[float]]:
     return sentence, [float(v.replace("−", "-")) for v in SIGNED.findall(sentence)]
 
 
+@pytest.mark.slow
 def test_reasons_and_bars_are_in_bits_and_in_nats_where_that_was_chosen() -> None:
     sentence, bits = reasons(MELON)
     assert sentence.endswith("(bits).") and "nats" not in sentence
@@ -78,6 +79,7 @@ def test_every_unit_has_a_name_in_the_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert names == {"P(truth)", "log-loss, bits", "log-loss, nats", "+1.00 bits", "+0.69 nats"}
 
 
+@pytest.mark.slow
 def test_what_a_column_says_of_the_class_is_in_the_unit_chosen() -> None:
     by_unit = {}
     for unit in ("bits", "nats"):

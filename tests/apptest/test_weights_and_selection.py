@@ -31,6 +31,7 @@ def weighted(**parameters: object) -> WeightedNaiveBayes:
     return model.fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
 
 
+@pytest.mark.slow
 def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
     app = opened("model", WEIGHTED)
     model = weighted()
@@ -59,6 +60,7 @@ def test_its_parameters_are_its_own_and_naive_bayess() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_working_of_a_weighted_model_adds_up_to_its_prediction() -> None:
     app = opened("case", WEIGHTED)
     model, melons = weighted(), load_dataset("watermelon3")
@@ -83,6 +85,7 @@ def test_a_zero_is_refused_with_the_way_out_and_can_be_turned_back() -> None:
     assert not app.error
 
 
+@pytest.mark.slow
 def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
     app = opened("model", showing(SELECTIVE, column=0))
     melons = load_dataset("watermelon3")
@@ -110,6 +113,7 @@ def test_backward_by_log_loss_and_by_risk_under_the_losses_of_then() -> None:
     assert any("risk, left out" in d.value.columns or "score" in d.value.columns for d in app.dataframe)
 
 
+@pytest.mark.slow
 def test_left_out_columns_say_so_in_the_working() -> None:
     app = opened("case", SELECTIVE)
     melons = load_dataset("watermelon3")

@@ -113,6 +113,7 @@ def test_a_section_is_given_by_keys_alone(app: App, new_page: Callable[..., Page
     soon(page, lambda: view_of(page), lambda view: "lesson" not in view and view["chapter_section"] == "7.3")
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_becomes_right_by_what_is_tried_and_leaving_keeps_the_state(
     app: App, new_page: Callable[..., Page]
 ) -> None:

@@ -348,6 +348,7 @@ def test_what_everything_is_worth() -> None:
     assert value_of_everything(numbers, hiding(X.iloc[[0]], *X.columns)) is None
 
 
+@pytest.mark.slow
 def test_an_interview_asks_what_ask_would() -> None:
     model, X, _ = fitted("watermelon3", NaiveBayes)
     talk = interview(model, X.iloc[[0]], costs=0.02)

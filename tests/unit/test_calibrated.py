@@ -306,6 +306,7 @@ def test_NF04_calibration_far_out_is_of_what_tells_the_classes_apart(method: str
     np.testing.assert_allclose(model.explain(far).posterior(), model.predict_proba(near), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_groups_are_held_out_together() -> None:
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(40), 5)

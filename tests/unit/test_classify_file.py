@@ -338,6 +338,7 @@ def read_back(content: bytes) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8-sig")
 
 
+@pytest.mark.slow
 def test_the_file_comes_back_with_its_cells_and_the_models_decisions_to_the_last_digit():
     iris = load_dataset("iris")
     X, y = iris.frame[list(iris.schema.features.names)], iris.frame["species"]

@@ -439,6 +439,7 @@ def blocks(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
     return CellBlocks.of(cells).blocks(2)
 
 
+@pytest.mark.slow
 def test_wide_tables_come_in_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_blocks, "BLOCK", file_blocks.BLOCK // 20)
     wide = pd.DataFrame({f"c{i}": ["1"] * 60 for i in range(1000)}, dtype="str")

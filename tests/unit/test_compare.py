@@ -118,6 +118,7 @@ def test_rows_that_not_all_have_a_posterior_for_are_left_out_and_counted() -> No
         compare({"other": gap})
 
 
+@pytest.mark.slow
 def test_leave_one_out_with_everything_learnt_anew() -> None:
     """Of naive Bayes nothing is chosen from the rows, so it is the exact one; of a tree the choice is made anew."""
     X, y = melons()

@@ -67,6 +67,7 @@ def test_smoothing_is_seen_beside_the_bare_fraction() -> None:
     assert not levels("zero-only", "色泽").smoothed, "no zero, so nothing is repaired"
 
 
+@pytest.mark.slow
 def test_every_step_is_the_working_of_that_value() -> None:
     model, X, _ = melons("laplace")
     for i in range(len(X)):
@@ -175,6 +176,7 @@ def test_sizes_stay_whole_numbers_however_large() -> None:
 # the measure that ranks the columns -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=4, max_size=40))
 def test_information_of_counts_is_the_plain_sum(cells: list[tuple[str, str]]) -> None:
     x, c = zip(*cells, strict=True)
@@ -331,6 +333,7 @@ def test_a_cell_without_rows_borrows_its_class() -> None:
     assert len(rows_of(found, X.assign(species=y), found.step, "Chinstrap")) == 68 == len(values_of(found, X, y)[k])
 
 
+@pytest.mark.slow
 def test_information_of_a_semi_naive_model_is_that_of_naive_bayes() -> None:
     for name in ("watermelon2", "watermelon3"):
         for estimator in (TAN(discretize=None), AODE(discretize=None), SPODE(discretize=None)):

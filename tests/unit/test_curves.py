@@ -132,6 +132,7 @@ def test_bins_of_equal_weight_are_scikit_learns_quantile_bins() -> None:
 # by hand --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(30)
 @given(seed=st.integers(0, 10_000), k=st.sampled_from([2, 3]), coarse=st.booleans(), refuse=st.booleans())
 def test_risk_against_threshold_is_the_mean_loss_at_every_threshold(
@@ -413,6 +414,7 @@ def test_groups_are_drawn_whole() -> None:
 # on the same splits ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_any_classifier_is_held_out_on_the_same_splits() -> None:
     from sklearn.naive_bayes import GaussianNB
     from sklearn.pipeline import make_pipeline

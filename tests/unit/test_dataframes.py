@@ -147,6 +147,7 @@ def test_held_out_rows_are_taken_from_any_frame(held: Any) -> None:
     np.testing.assert_array_equal(found.log_posterior, expected.log_posterior)
 
 
+@pytest.mark.slow
 def test_cross_validation_and_bagging_see_numbers_in_objects() -> None:
     """They were levels: 0.45 instead of 0.7 and more."""
     X, y = TABLE[["mass", "seeds"]].fillna(0.0), CLASS

@@ -169,6 +169,7 @@ def test_a_product_that_is_rounded_up_again_and_again_is_not_held() -> None:
     assert not underflow(100, 0.6, 0.001).stuck
 
 
+@pytest.mark.slow
 def test_bars_are_drawn_where_no_sample_could_be_fitted() -> None:
     truth = gaussians([[-1, 0], [1, 0]], [np.eye(2), np.eye(2)], [0.5, 0.5])
     curve = learning_curve(truth, of_numbers(), LossMatrix.zero_one(truth.classes), [30], replicates=2)

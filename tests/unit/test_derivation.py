@@ -488,6 +488,7 @@ def test_an_exercise_can_be_worked(name: str, seed: int) -> None:
     pd.testing.assert_frame_equal(before, parts.X)
 
 
+@pytest.mark.slow
 def test_exercises_differ(melons: Parts) -> None:
     drawn = [draw(melons, fitted(melons), seed) for seed in range(1, 6)]
     assert len({tuple(e.parts.rows) for e in drawn}) == 5

@@ -152,6 +152,7 @@ def test_super_parent_by_leave_one_out_sees_each_columns_prior() -> None:
         assert scores.loc[name, "log_loss"] == pytest.approx(log_loss, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_row_left_out_leaves_the_marginal_too() -> None:
     r = np.random.default_rng(4)
     table = pd.DataFrame({n: r.choice(list("uvw"), 30) for n in "pqr"})

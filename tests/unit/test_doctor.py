@@ -129,6 +129,7 @@ def check(code: str, frame: pd.DataFrame, schema: Schema, column: str | None = N
 # the tables that have nothing -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_of_a_sound_table_nothing_is_said() -> None:
     assert examine(*table()).findings == ()
 
@@ -227,6 +228,7 @@ def test_mixed_types() -> None:
     assert not found(*table(children=children), "mixed-types")
 
 
+@pytest.mark.slow
 def test_dates_and_their_days() -> None:
     days = pd.Timestamp("2024-02-28") + pd.to_timedelta(np.arange(N) % 90, unit="D")
     frame, schema = table(when=days.strftime("%Y-%m-%d").to_numpy(dtype=object))
@@ -382,6 +384,7 @@ def test_collinearity_is_the_inverse_of_the_correlations() -> None:
     assert not found(apart, schema, "collinear")
 
 
+@pytest.mark.slow
 def test_dependence_of_levels_given_the_class() -> None:
     random = rng()
     skin = sound()["skin"]
@@ -419,6 +422,7 @@ def test_dependence_of_numbers_given_the_class(r: float, said: bool) -> None:
 # classes --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_leaks_and_copies_of_the_target() -> None:
     data = sound()
     copy = np.where(data["y"] == "a", "yes", "no").astype(object)
@@ -466,6 +470,7 @@ def test_imbalance(rare: int, said: bool) -> None:
         assert dict(mend.cost) == {"common": 240 / (2 * 216), "rare": 240 / (2 * 24)}
 
 
+@pytest.mark.slow
 def test_zero_cells_of_the_watermelons() -> None:
     data = load_dataset("watermelon2")
     finding = check("zero-cells", data.frame, data.schema)
@@ -543,6 +548,7 @@ def test_box_m_asks_for_qda() -> None:
 # the whole ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_findings_stand_worst_first_and_speak() -> None:
     data = sound()
     frame, schema = table(copy=data["y"], again=data["skin"], who=np.arange(N))

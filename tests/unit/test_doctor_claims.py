@@ -170,6 +170,7 @@ def test_of_a_copy_in_numbers_nothing_else_is_said() -> None:
 # gaps -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_of_gaps_that_tell_and_fill_most_of_a_column_one_finding_offers_either_mend() -> None:
     gaps = rng().random(N) < np.where(sound()["y"] == "a", 0.85, 0.45)
     mark = np.where(gaps, None, sound()["skin"])
@@ -486,6 +487,7 @@ def skewed(seed: int, n: int, columns: int) -> tuple[pd.DataFrame, Schema]:
     return frame, Schema.infer(frame).with_role("y", "target")
 
 
+@pytest.mark.slow
 def test_numbers_that_are_cut_are_parents_in_turn() -> None:
     frame, schema = skewed(3, 300, 6)
     [averaged] = [s for s in examine(frame, schema).suggestions if s.model.family == "aode"]

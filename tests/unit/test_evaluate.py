@@ -529,6 +529,7 @@ def test_folds_learn_the_vocabulary_of_their_own_rows_as_a_pipeline_of_scikit_le
     assert held.kept == ()
 
 
+@pytest.mark.slow
 def test_a_text_left_out_has_no_say_in_the_vocabulary_unless_the_scheme_says_so() -> None:
     X, y = pd.DataFrame({"mail": MAILS}), SPAM
     model = of_mails().fit(X, y)

@@ -106,6 +106,7 @@ def test_without_evidence_all_rows_weigh_alike() -> None:
     assert found.log_evidence_error == pytest.approx(0.0, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_weights_may_be_tiny() -> None:
     """A thousand findings of 1e-3 each: their product is below the smallest float."""
     switch = Variable("switch", "categorical", ("off", "on"))

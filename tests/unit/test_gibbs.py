@@ -89,6 +89,7 @@ def test_asia_with_blocks_is_right_and_converged() -> None:
     assert math.isnan(run.rhat[0]) and (run.rhat[1:7] < 1.01).all() and (run.ess[1:7] >= 400).all()
 
 
+@pytest.mark.slow
 def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
     """either = yes with lung = yes and tub = no cannot be left for either = no: two flips would be needed at once."""
     net = asia()
@@ -104,6 +105,7 @@ def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
     assert run.kernel.irreducibility.communicating_classes[1].example == {"tub": "no", "lung": "no", "either": "no"}
 
 
+@pytest.mark.slow
 def test_zeros_that_the_evidence_takes_away_do_no_harm() -> None:
     net = asia()
     given = net.places({"lung": "yes"})  # either is certain, tub free
@@ -201,6 +203,7 @@ def test_the_error_is_the_spread_of_many_runs() -> None:
     assert spread == pytest.approx(stated, rel=0.3)
 
 
+@pytest.mark.slow
 def test_the_stuck_net_is_stuck_and_the_block_frees_it() -> None:
     net = stuck_network()
     e, heads = net.places({"equal": "yes"}), net.places({"first": "heads"})

@@ -115,6 +115,7 @@ def test_an_islands_answer_may_ask_for_nodes_outside_it() -> None:
     assert float(found.weight @ found.answer) == pytest.approx(by_hand(network, evidence, event), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_stuck_chain_stays_and_a_block_sets_it_free() -> None:
     network = stuck_network()
     evidence, event = network.places({"equal": "yes"}), network.places({"first": "heads"})
@@ -136,6 +137,7 @@ def test_a_stuck_chain_stays_and_a_block_sets_it_free() -> None:
     assert len(traces(stuck.textbook, stuck.improved).data[0].z) == 9
 
 
+@pytest.mark.slow
 def test_less_noise_means_slower_mixing() -> None:
     evidence, event = (stuck_network().places(v) for v in ({"equal": "yes"}, {"first": "heads"}))
     memories = []

@@ -53,6 +53,7 @@ def test_arcs_point_down_and_no_two_nodes_stand_closer_than_one_unit(arcs: list[
     assert min(x for x, _y in places.values()) == min(y for _x, y in places.values()) == 0
 
 
+@pytest.mark.slow
 @given(graphs(), st.randoms(use_true_random=False))
 def test_the_order_in_which_a_graph_is_listed_does_not_matter(arcs, random) -> None:  # type: ignore[no-untyped-def]
     nodes, shuffled = list(NAMES), list(arcs)
@@ -125,6 +126,7 @@ def test_a_tree_is_as_narrow_as_its_rims_allow() -> None:
     assert max(x for x, _y in tree("a", arcs).values()) == 3  # b's three leaves, then c1
 
 
+@pytest.mark.slow
 def test_a_chain_of_thousands_is_a_straight_line() -> None:
     names = [f"{k:04}" for k in range(1500)]
     assert {x for x, _y in tree("0000", list(pairwise(names))).values()} == {0.0}

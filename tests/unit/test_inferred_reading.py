@@ -215,6 +215,7 @@ def test_years_as_names_row_names_and_footers_with_commas() -> None:
     assert "left out as a footer: 2" in said(footed)
 
 
+@pytest.mark.slow
 def test_a_unit_a_point_and_padding_are_told() -> None:
     units = b"a;b\n12 rows;x\n15.5 rows;y\n"
     assert "the unit 'rows' is left out" in said(read_table(units))

@@ -120,6 +120,7 @@ def test_NF52_a_large_grid_is_refused_in_words() -> None:
             ask(nothing)
 
 
+@pytest.mark.slow
 def test_of_a_large_grid_what_is_affordable_is_answered() -> None:
     rng = np.random.default_rng(0)
     network, corner = grid(30, rng), grid(4, np.random.default_rng(0))

@@ -374,6 +374,7 @@ def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> No
     assert features_of(part) == features_of(font) & set(front._FEATURES) >= {"kern", "liga"}
 
 
+@pytest.mark.slow
 def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
     broken = tmp_path / "MaterialSymbols-Rounded.0.woff2"
     broken.write_bytes(b"no font")

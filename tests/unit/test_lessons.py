@@ -208,6 +208,7 @@ def test_a_state_that_is_none_is_refused() -> None:
             lesson_in_use.opened_by(values, START)
 
 
+@pytest.mark.slow
 def test_no_file_breaks_the_reader() -> None:
     """Whatever is cut out, doubled or exchanged: a lesson, or an error that is said."""
     rng = random.Random(22)

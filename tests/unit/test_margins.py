@@ -77,6 +77,7 @@ def test_a_scan_of_each_loss_flips_exactly_at_its_margin(problem: tuple[np.ndarr
                 assert scanned == stand.above
 
 
+@pytest.mark.slow
 @examples(50)
 @given(problems())
 def test_a_scan_of_each_prior_flips_exactly_at_its_margin(problem: tuple[np.ndarray, LossMatrix, Any]) -> None:
@@ -99,6 +100,7 @@ def test_a_scan_of_each_prior_flips_exactly_at_its_margin(problem: tuple[np.ndar
                 assert scanned.action[0] != margins.action
 
 
+@pytest.mark.slow
 @examples(50)
 @given(problems(), st.data())
 def test_a_scan_finds_the_wished_decision_exactly_where_it_is_implied(

@@ -241,6 +241,7 @@ def test_NF41_reg_covar_is_a_floor_and_what_rests_on_it_is_named(with_a_speck: A
         GaussianMixture(3, init=start, reg_covar=1e-6).fit(with_a_speck)
 
 
+@pytest.mark.slow
 def test_NF41_other_starts_go_on_without_the_run_that_collapsed(with_a_speck: Any) -> None:
     with pytest.warns(EstimationWarning, match=r"runs collapsed and were dropped: component \d has collapsed"):
         model = GaussianMixture(3, init="random", n_init=6, random_state=0).fit(with_a_speck)
@@ -368,6 +369,7 @@ def test_a_whole_row_has_nothing_to_fill(faithful: pd.DataFrame) -> None:
 # the rest ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_table_over_k_finds_two_components(faithful: pd.DataFrame) -> None:
     table = mixture_table(faithful, range(1, 5), prior="inverse-wishart", random_state=0)
     assert table["parameters"].tolist() == [5, 11, 17, 23] and table["converged"].all()

@@ -625,6 +625,7 @@ def test_NF62_pickle_keeps_every_bit(mixed: pd.DataFrame) -> None:
     assert again.schema_ == model.schema_
 
 
+@pytest.mark.slow
 def test_NF59_two_threads_agree(mixed: pd.DataFrame) -> None:
     expected = NaiveBayes().fit(mixed, LABELS).predict_proba(mixed)
     results: list[Any] = []

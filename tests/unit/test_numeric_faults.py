@@ -85,6 +85,7 @@ def test_NF48_a_table_is_never_spread_over_a_new_parent() -> None:
         model.with_cpt("rain", [[0.3, 0.7], [0.3, 0.7]])
 
 
+@pytest.mark.slow
 def test_NF50_evidence_of_a_denormal_probability() -> None:
     """P(e) = 1e-320 and less, against exact arithmetic in logarithms."""
     n = 400

@@ -30,6 +30,7 @@ def table(a: list[int], b: list[int], c: list[int]) -> np.ndarray:
     return counts
 
 
+@pytest.mark.slow
 def test_mean_and_p_value_are_those_of_all_permutations() -> None:
     own = table(A, B, C)
     values = [

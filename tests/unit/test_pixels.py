@@ -30,6 +30,7 @@ def accuracy(model: Any) -> float:
 # --- the models on it -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 def test_held_out_accuracy_beside_scikit_learn() -> None:
     """Its GaussianNB adds 1e-9 of the largest variance to all; a floor by column, made larger, does what a larger

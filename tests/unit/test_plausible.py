@@ -175,6 +175,7 @@ def test_a_missing_cell_of_naive_bayes_has_no_part() -> None:
     np.testing.assert_array_equal(plausible(NaiveBayes().fit(X, y), row, n=500, rng=0).p, without.p)
 
 
+@pytest.mark.slow
 def test_unseen_values_by_their_policy() -> None:
     X, y = table()
     row = X[:1].assign(two="never")

@@ -233,6 +233,7 @@ def test_a_step_before_naive_bayes() -> None:
     assert str(alone) == "each row held out in turn" and np.isnan(one_by_one["lda"].correlation)
 
 
+@pytest.mark.slow
 def test_figures_hold_what_they_are_given() -> None:
     classes = two_gaussians(2.0, (1.0, 0.5), (2.0, 0.0), 0.5)
     labels = {name: name for name in ("first", "second", "fisher", "lda", "bayes")}

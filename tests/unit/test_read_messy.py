@@ -383,6 +383,7 @@ def test_the_short_way_to_a_number_is_the_long_one(monkeypatch: pytest.MonkeyPat
     assert [is_number(c) for c in cells] == short
 
 
+@pytest.mark.slow
 def test_a_wide_table_is_judged_by_its_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     monkeypatch.setattr(header, "is_number", lambda cell: looked.append(cell) or is_number(cell))

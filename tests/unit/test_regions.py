@@ -24,6 +24,7 @@ def table(levels: int) -> tuple[pd.DataFrame, list[str]]:
     return X, rng.choice(["n", "y"], len(codes)).tolist()
 
 
+@pytest.mark.slow
 def test_of_many_levels_the_most_frequent_are_drawn() -> None:
     X, y = table(3000)
     schema = Schema.from_dtypes(X)

@@ -193,6 +193,7 @@ def test_a_budget_and_a_cancel_return_the_best_so_far() -> None:
         hill_climb(COUNTS, control=SearchControl(time_budget=-1.0))
 
 
+@pytest.mark.slow
 def test_progress_is_told() -> None:
     told: list[SearchProgress] = []
     found = hill_climb(COUNTS, control=SearchControl(progress=told.append))
@@ -255,6 +256,7 @@ def test_chow_and_liu_have_the_best_likelihood_of_all_trees() -> None:
     assert tree == pytest.approx(best, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_tables_with_nothing_to_find() -> None:
     """One column, or columns of one level: no arc gains."""
     for frame in (pd.DataFrame({"a": list("xy")}), pd.DataFrame({"a": list("xx"), "b": list("yy")}),

@@ -158,12 +158,14 @@ def test_the_classifier_is_naive_bayes_of_the_columns() -> None:
     assert more.stats_.class_weight.tolist() == (2 * model.stats_.class_weight).tolist()
 
 
+@pytest.mark.slow
 def test_as_a_step_of_a_pipeline() -> None:
     X, y = load_iris(return_X_y=True)
     assert cross_val_score(make_pipeline(SelectiveNaiveBayes(), NaiveBayes()), X, y).mean() > 0.93
     assert cross_val_score(SelectiveNaiveBayes(NaiveBayes(discretize="mdlp")), X, y).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_what_was_said_many_times_and_what_says_nothing_goes() -> None:
     data = load_dataset("mushroom")
     target = data.schema.target

@@ -165,6 +165,7 @@ def test_a_value_may_stand_for_hidden(mixed: Any, mark: Any) -> None:
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_diagonal_gaussians_with_all_labels_hidden_are_the_mixture() -> None:
     X = load_iris().data
     theta = MixtureParameters(np.ones(3) / 3, X[[0, 60, 120]], np.stack([X.var(axis=0)] * 3), "diagonal")
@@ -222,6 +223,7 @@ def test_NF41_a_class_without_spread_has_collapsed() -> None:
     assert tied.predict(X).tolist() == [0, 0, 0, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_pickle_and_seed(mixed: Any) -> None:
     X, _ = mixed
     a, b = (

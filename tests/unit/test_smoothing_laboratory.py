@@ -32,6 +32,7 @@ def melons(drop: tuple[str, ...] = (), **parameters: Any) -> tuple[NaiveBayes, p
     return NaiveBayes(**{**PRESETS["textbook"], **parameters}, schema=schema).fit(X, y), case
 
 
+@pytest.mark.slow
 def test_the_worked_example_under_all_four_and_at_every_size_as_a_refit() -> None:
     model, case = melons()
     k = model.classes_.tolist().index("是")

@@ -289,6 +289,7 @@ def test_of_em_the_figures_of_every_step_travel() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_search_of_a_network_travels() -> None:
     model = fitted("learnt")[0]
     assert model.search_ is not None

@@ -128,6 +128,7 @@ def test_chinese_needs_no_segmenter() -> None:
     assert {"点击", "链接", "免费"} <= {t.term.replace(" ", "") for t in found.terms}
 
 
+@pytest.mark.slow
 def test_empty_missing_and_impossible_texts() -> None:
     assert read(fitted(), "").nats == 0.0
     assert read(fitted("bernoulli"), "").absent == pytest.approx(read(fitted("bernoulli"), "").nats)

@@ -83,6 +83,7 @@ def test_equal_covariances_and_priors_give_the_textbook_s_formula(distance: floa
     assert risk.value == pytest.approx(stats.norm.cdf(-distance / 2), rel=1e-12)
 
 
+@pytest.mark.slow
 @examples(25)
 @given(
     st.floats(0.05, 0.95),
@@ -101,6 +102,7 @@ def test_the_closed_form_is_the_quadrature_under_any_losses(prior: float, distan
     assert found.value == pytest.approx(known, abs=max(5 * found.error, 2e-6))
 
 
+@pytest.mark.slow
 def test_two_gaussians_in_the_plane_agree_with_the_polar_quadrature() -> None:
     for prior in (0.2, 0.5, 0.7):
         truth = gaussians(MEANS, STRETCHED, [1 - prior, prior])
@@ -166,6 +168,7 @@ def test_three_classes_with_refusal_agree_with_scipy_and_with_simulation() -> No
     assert abs(found.value - again) < 2e-6
 
 
+@pytest.mark.slow
 def test_one_dimension_agrees_with_scipy() -> None:
     truth = gaussians([[0.0], [1.0]], [[[1.0]], [[9.0]]], [0.6, 0.4])
     cuts = [-20.0, -6.0, 0.0, 1.0, 5.0, 20.0]
@@ -262,6 +265,7 @@ def test_drawn_points_are_smoothed_as_scipy_does() -> None:
 # fitted classifiers ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_true_risk_of_a_fitted_classifier_is_what_fresh_rows_cost() -> None:
     truth = gaussians(MEANS, STRETCHED, [0.3, 0.7])
     loss = LossMatrix(("1", "2"), truth.classes, [[0.0, 4.0], [1.0, 0.0]])
@@ -322,6 +326,7 @@ def test_naive_bayes_and_lines_fail_on_xor_whatever_n() -> None:
     assert wrong["qda"] == pytest.approx(curve.bayes.value, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_dependence_given_the_class_costs_naive_bayes_but_not_tan() -> None:
     copied = np.array([[0.4, 0.1], [0.1, 0.4]])
     tables = np.stack([copied[..., None] * [0.7, 0.3], copied[::-1][..., None] * [0.3, 0.7]])

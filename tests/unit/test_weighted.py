@@ -217,6 +217,7 @@ def test_rows_come_and_go_and_the_weights_stay() -> None:
     assert clone(model).fit(X[:90], y[:90]).weights_ == pytest.approx(w)
 
 
+@pytest.mark.slow
 def test_it_is_an_estimator_like_others() -> None:
     X, y = load_iris(return_X_y=True)
     grid = GridSearchCV(make_pipeline(WeightedNaiveBayes(NaiveBayes())), {

@@ -261,6 +261,7 @@ def test_a_sheet_that_is_damaged_is_called_by_its_name(sliced: Callable[[], list
             read_table(BOOKS[kind]())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [slowly(1), 7, slowly(64)])
 def test_what_cells_hold_instead_of_values_is_counted_wherever_reading_stops(
     size: int, monkeypatch: pytest.MonkeyPatch
