@@ -19,8 +19,8 @@ from bayes_engine.workbench.figures.conditionals import LEGEND, STRIP
 from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of, named_rows, rug, sized
 
-POINTS, FAINT = 121, 61
-"""So many points make a curve, and one of many faint ones: the figure is 300 pixels wide."""
+POINTS = 121
+"""So many points make a curve."""
 
 
 def estimate_marks(
@@ -94,13 +94,13 @@ def gaussian_fans(
     figure = Figure()
     spans = [(m - 3.4 * s, m + 3.4 * s) for m, s in fitted]
     low, high = min(a for a, _b in spans), max(b for _a, b in spans)
-    x, faint = np.linspace(low, high, POINTS), np.linspace(low, high, FAINT)
+    x = np.linspace(low, high, POINTS)
     top = 1.9 * max(1.0 / s for _m, s in fitted) / np.sqrt(2 * np.pi)
     for k, (means, sds) in enumerate(drawn):
-        curves = exp(log_gaussian(faint, means[:, None], sds[:, None]))
+        curves = exp(log_gaussian(x, means[:, None], sds[:, None]))
         figure.add_scatter(
-            x=_apart(np.broadcast_to(faint, curves.shape)),
-            y=_apart(_coarse(curves)),
+            x=_apart(np.broadcast_to(x, curves.shape)),
+            y=_apart(curves),
             mode="lines",
             line={"width": 1, "color": colour_of(k, dark)},
             opacity=0.16,
@@ -117,16 +117,6 @@ def gaussian_fans(
     floor = -(len(classes) + 0.8) * 0.055 * top
     figure.update_yaxes(title=_("density p(x | class)"), range=[floor, top], nticks=5)
     return sized(figure, 320 + 12 * max(len(classes) - 3, 0), top=34)
-
-
-def _coarse(values: Array) -> Array:
-    """To 10 binary digits, a tenth of a pixel: what is sent packs to two thirds.
-
-    >>> _coarse(np.array([1 / 3, 100.0]))
-    array([  0.33349609, 100.        ])
-    """
-    share, power = np.frexp(values)
-    return np.ldexp(np.round(share * 1024.0) / 1024.0, power)
 
 
 def _apart(curves: Array) -> Array:
