@@ -78,7 +78,7 @@ class Wire:
         ("", False, FIRST_LOAD / 2),
         slowly("decisions", False, FIRST_LOAD / 2),
         slowly("projection", False, FIRST_LOAD),
-        slowly("model", False, 1.004 * FIRST_LOAD),  # 2 kB over since it can be printed
+        slowly("model", False, FIRST_LOAD),
         slowly("", True, FIRST_LOAD / 2),
         slowly("decisions", True, FIRST_LOAD / 2),
         slowly("case", False, FIRST_LOAD),
