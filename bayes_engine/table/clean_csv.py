@@ -406,7 +406,9 @@ def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.S
         others |= {
             name
             for name in ends
-            if name not in form.pointed and frame[name].dtype.kind == "f" and (frame[name].to_numpy() % 1 > 0).any()
+            if name not in others | form.pointed
+            and frame[name].dtype.kind == "f"
+            and (frame[name].to_numpy() % 1 > 0).any()
         }  # whose points may separate thousands
         few = [name for name, kind in words.items() if kind == "category"]
         others |= {name for name in few if not all(isinstance(c, str) for c in frame[name].cat.categories)}
