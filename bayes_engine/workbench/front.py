@@ -339,41 +339,40 @@ def cut_out(aside: str, font: str, streamlit: str, *own: str) -> None:
 
 def letters_in_use(font: Path) -> bytes:
     """Of a font of letters those of the `_SCRIPTS`. Empty where they cannot be had; then the whole font is sent."""
-    try:
-        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
-        with fonts.TTFont(font) as whole:
-            subsetter = subset.Subsetter(subset.Options(layout_features=list(_FEATURES)))
-            subsetter.populate(unicodes=[code for low, high in _SCRIPTS for code in range(low, high + 1)])
-            subsetter.subset(whole)
-            whole.flavor = "woff2"
-            whole.save(part := BytesIO())
-        return part.getvalue()
-    except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
-        return b""
+    codes = [code for low, high in _SCRIPTS for code in range(low, high + 1)]
+    return _cut(font, lambda whole: {"unicodes": codes}, layout_features=list(_FEATURES))
 
 
 def icons_in_use(font: Path, streamlit: Path, own: Iterable[Path]) -> bytes:
     """Of a font whose icons are ligatures of their names, the part that is in use: what the code of Streamlit names as
     `:material/name:`, and every word in quotes of our `own`. Empty where it cannot be had; then the whole
     font is sent."""
-    try:
-        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
+
+    def named(whole: Any) -> dict[str, Any]:
         words = set(string.ascii_lowercase)
         for pattern, folders in ((_ICON, [streamlit]), (_WORD, own)):
             for code in _code(folders):
                 words.update(pattern.findall(code.decode(errors="replace")))
-        options = subset.Options(layout_features=["*"], layout_closure=False)
+        names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}
+        return {"text": string.ascii_lowercase + string.digits + "_", "glyphs": [
+            ligature.LigGlyph
+            for lookup in whole["GSUB"].table.LookupList.Lookup
+            for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable)
+            for first, ligatures in getattr(table, "ligatures", {}).items()
+            for ligature in ligatures
+            if "".join(names.get(glyph, "") for glyph in (first, *ligature.Component)) in words
+        ]}  # fmt: skip
+
+    return _cut(font, named, layout_features=["*"], layout_closure=False)
+
+
+def _cut(font: Path, kept: Callable[[Any], dict[str, Any]], **options: Any) -> bytes:
+    """What is `kept` of a font, as WOFF2. Empty where it cannot be had."""
+    try:
+        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
         with fonts.TTFont(font) as whole:
-            names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}
-            subsetter = subset.Subsetter(options)
-            subsetter.populate(text=string.ascii_lowercase + string.digits + "_", glyphs=[
-                ligature.LigGlyph
-                for lookup in whole["GSUB"].table.LookupList.Lookup
-                for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable)
-                for first, ligatures in getattr(table, "ligatures", {}).items()
-                for ligature in ligatures
-                if "".join(names.get(glyph, "") for glyph in (first, *ligature.Component)) in words
-            ])  # fmt: skip
+            subsetter = subset.Subsetter(subset.Options(**options))
+            subsetter.populate(**kept(whole))
             subsetter.subset(whole)
             whole.flavor = "woff2"
             whole.save(part := BytesIO())
