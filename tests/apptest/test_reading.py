@@ -59,7 +59,7 @@ def test_the_text_is_shown_beside_its_encoding(at: AppTest) -> None:
 
 @pytest.mark.slow
 def test_one_click_takes_the_few_words_among_numbers_as_missing() -> None:
-    few = {i: ("often", "OVRFLW") for i in (3, 5, 7, 8)}
+    few = dict.fromkeys((3, 5, 7, 8), ("often", "OVRFLW"))
     rows = (f"{i},{','.join(few.get(i, (str(i + 900), f'0.{i + 11}')))},{'ab'[i % 2]}" for i in range(60))
     at = uploaded(("row,visits,A450,label\n" + "\n".join(rows) + "\n").encode(), page="data")
     for name in ("visits", "A450"):

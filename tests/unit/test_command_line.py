@@ -20,7 +20,6 @@ from bayes_engine.scale import Progress, scan
 from bayes_engine.workbench import command_line
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
 LOSSES = ",yes,no\nask,0.4,0.4\nno,5,0\nyes,0,1\n"
 LOSS = LossMatrix(("no", "yes", "ask"), ("no", "yes"), [[0, 5], [1, 0], [0.4, 0.4]])
 NAMES = ["sound", "mass", "code"]
@@ -54,6 +53,40 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def here(*arguments: object) -> int:
+    """The command in this process."""
+    return command_line.run([str(word) for word in arguments])
+
+
+def test_fit_evaluate_and_classify_follow_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = rows(200)
+    frame.to_csv(a := tmp_path / "a.csv", index=False)
+    (tmp_path / "loss.csv").write_text(LOSSES, encoding="utf-8-sig")
+    by = ("--loss", tmp_path / "loss.csv", "--prior", "no=0.8", "yes=0.2")
+    saved, answered = tmp_path / "m.bayes", tmp_path / "answer.csv"
+    assert here("fit", a, "--target", "good", "--columns", *NAMES, "--levels", "code", "--out", saved) == 0
+    assert "NaiveBayes is fitted to rows of the weight 200" in capsys.readouterr().out
+    read = frame.astype({"code": "category"})
+    model = NaiveBayes().fit(read[NAMES], read["good"])
+    assert here("classify", saved, a, *by, "--out", answered) == 0
+    decision = model.with_params(priors={"no": 0.8, "yes": 0.2}).decide(read[NAMES], LOSS)
+    assert pd.read_csv(answered)["decision"].tolist() == decision.action.tolist()
+    assert here("evaluate", a, "--target", "good", "--model", saved, "--new", *by) == 0
+    assert "rows that the model was not fitted to:" in capsys.readouterr().out
+    assert here("evaluate", a, "--target", "good", "--columns", *NAMES, "--groups", "farm", "--json") == 0
+    found = held_out_risk(NaiveBayes(), a, target="good", columns=NAMES, groups="farm")
+    assert json.loads(capsys.readouterr().out)["risk"] == pytest.approx(found.risk, rel=1e-12)
+    for wrong, said in (
+        (("fit", a, "--target", "nothing", "--out", saved), "no column 'nothing'"),
+        (("fit", a, "--target", "good", "--set", "beta=1", "--out", saved), "no parameter of NaiveBayes"),
+        (("evaluate", a, "--target", "good", "--prior", "no=2"), "is not CLASS=NUMBER"),
+        (("classify", a, a, "--out", answered), "the format is not recognized"),
+    ):
+        assert here(*wrong) == 1
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_a_model_is_fitted_saved_and_classifies(folder: Path) -> None:
     ran = command("fit", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--levels", "code",
                   "--model", "tan", "--set", "alpha=0.5", "--out", folder / "m.model.bayes")  # fmt: skip
@@ -76,6 +109,7 @@ def test_a_model_is_fitted_saved_and_classifies(folder: Path) -> None:
     assert counted == {a: f"{int((answer['decision'] == a).sum()):,}" for a in ("no", "yes", "ask")}
 
 
+@pytest.mark.slow
 def test_risk_is_that_of_the_library(folder: Path) -> None:
     ran = command("evaluate", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--loss", folder / "loss.csv",
                   "--groups", "farm", "--folds", "4", "--seed", "3", "--json")  # fmt: skip
@@ -96,6 +130,7 @@ def test_risk_is_that_of_the_library(folder: Path) -> None:
     assert "900 rows, rows that the model was not fitted to:" in ran.stdout
 
 
+@pytest.mark.slow
 def test_help_says_how_in_both_languages() -> None:
     ran = command("--help")
     assert "bayes-workbench fit | classify | evaluate" in ran.stdout
@@ -107,6 +142,7 @@ def test_help_says_how_in_both_languages() -> None:
         assert ran.stdout.startswith(f"用法：bayes-workbench {name}") and "Parquet 或 CSV 文件" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -138,6 +174,7 @@ def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, s
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_progress_goes_to_standard_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
@@ -152,6 +189,7 @@ def test_progress_goes_to_standard_error(folder: Path, monkeypatch: pytest.Monke
     ]
 
 
+@pytest.mark.slow
 def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Ctrl+C in the second of two passes."""
 
