@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
@@ -62,6 +63,11 @@ class CPT:
     def log(self) -> Array:
         """(*S_parents, S_j) log P(x_j | pa_j) in nats; −inf where a zero is meant."""
         return log(self.p)
+
+    @cached_property
+    def index(self) -> pd.Index:
+        """The levels, by which answers are labelled."""
+        return pd.Index(self.variable.levels, name=self.name)
 
     @property
     def free(self) -> int:

@@ -70,18 +70,15 @@ def joint_posterior(network: Network, targets: str | Sequence[str], evidence: Ma
     names = [str(name) for name in (targets if isinstance(targets, list | tuple) else [targets])]
     if not names:
         raise ParameterError("no target is asked for; name one node or more")
-    levels = [network[name].variable.levels for name in names]
+    levels = [network[name].index for name in names]
     p = junction_tree(network).joint(names, row)[0]
-    index = pd.Index(levels[0], name=names[0]) if len(names) == 1 else pd.MultiIndex.from_product(levels, names=names)
+    index = levels[0].view() if len(names) == 1 else pd.MultiIndex.from_product(levels, names=names)
     return pd.Series(p.ravel(), index=index, name="P")
 
 
 def marginals(network: Network, evidence: Mapping[str, Any] | None) -> dict[str, pd.Series]:
     p = junction_tree(network).marginals(row_of(network, evidence)).p
-    return {
-        cpt.name: pd.Series(p[cpt.name][0], index=pd.Index(cpt.variable.levels, name=cpt.name), name="P")
-        for cpt in network.cpts
-    }
+    return {cpt.name: pd.Series(p[cpt.name][0], index=cpt.index.view(), name="P", copy=False) for cpt in network.cpts}
 
 
 def most_probable(network: Network, evidence: Mapping[str, Any] | None) -> tuple[dict[str, Any], float]:
