@@ -20,12 +20,14 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import Matrix
+from bayes_engine.table.matrix import Matrix, number_blocks, slices
 
 JOINT_ENTRIES = 2**14
 """Tables are looked up together while their joint table has at most so many entries a class: it stays in the cache."""
 WORTH_JOINING = 1024
 """Rows below which a joint table is not worth making."""
+ROWS_IN_CACHE = 2**14
+"""Rows that are looked up together."""
 CANCELLATION = 1e6
 """A squared distance in standard deviations up to which x²/2v − xμ/v + μ²/2v keeps ten digits."""
 ABSENT = "absent terms"
@@ -56,36 +58,42 @@ class PriorAndColumns(Product):
 @dataclass(frozen=True)
 class GaussianColumns(Product):
     """log N(x; μ_c, v_c) summed over columns. With z = x − pivot it is linear in (z², z): −½/v · z² + μ/v · z + b_c, a
-    product with two (C, d) matrices. Rows too far out for that, in standard deviations, are summed column by column."""
+    product with two (C, d) matrices; a missing cell is a z of 0 without its share of b. Rows too far out for that, in
+    standard deviations, are summed column by column: beyond a squared distance of `cancellation`."""
 
     parts: tuple[GaussianLeaf, ...]
+    cancellation: float = CANCELLATION
 
     def log(self, X: Table) -> Array:
-        if not isinstance(X, Matrix) or not self._near:
+        if not self._near:
             return super().log(X)
         quadratic, linear, bias, pivot = self._natural
+        whole = bias.sum(axis=1, keepdims=True)
         joint = np.empty((len(bias), X.n))
-        for rows, block in X.blocks():
-            z = block - pivot
+        for rows, block in number_blocks(X, [part.variable.name for part in self.parts]):
+            z, constant = block - pivot, whole
             with np.errstate(over="ignore", invalid="ignore"):
                 term = linear @ z.T
+                if np.isnan(term[0]).any():
+                    known = ~np.isnan(z)
+                    z[~known] = 0.0
+                    term, constant = linear @ z.T, bias @ known.T
                 z *= z
                 far = quadratic @ z.T
-            if far.min() >= -CANCELLATION:  # false where it is NaN, too
+            if far.min() >= -self.cancellation:  # false where it is NaN, too
                 term += far
-                term += bias
-                joint[:, rows] = term
+                np.add(term, constant, out=joint[:, rows])
             else:
                 joint[:, rows] = super().log(X.take(rows)).T
         return joint.T
 
     @cached_property
     def _natural(self) -> tuple[Array, ...]:
-        """−½/v and μ/v (C, d), b (C, 1), pivot (d,)."""
+        """−½/v, μ/v and b by column, (C, d) each, and pivot (d,)."""
         mean = np.array([part.moments.offset for part in self.parts]).T
         variance = np.array([part.variance for part in self.parts]).T
         pivot = np.array([part.moments.pivot for part in self.parts])
-        bias = -0.5 * (LOG_2PI + np.log(variance) + mean**2 / variance).sum(axis=1, keepdims=True)
+        bias = -0.5 * (LOG_2PI + np.log(variance) + mean**2 / variance)
         return -0.5 / variance, mean / variance, bias, pivot
 
     @cached_property
@@ -94,7 +102,7 @@ class GaussianColumns(Product):
         with np.errstate(over="ignore"):
             away = sum((part.moments.offset**2 / part.variance for part in self.parts), np.zeros(1))
             steep = max(float((1.0 / part.variance).max()) for part in self.parts)
-        return bool(away.max() <= CANCELLATION and steep < np.inf)
+        return bool(away.max() <= self.cancellation and steep < np.inf)
 
 
 @dataclass(frozen=True)
@@ -105,15 +113,21 @@ class TableColumns(Product):
     parts: tuple[TableLeaf, ...]
 
     def log(self, X: Table) -> Array:
-        if X.n < WORTH_JOINING or any(part.domain.missing_is_level for part in self.parts):
+        if X.n < WORTH_JOINING:
             return super().log(X)
         joint = np.empty((len(self.parts[0].by_code), X.n))
-        term = np.empty(X.n)
+        for rows in slices(X.n, ROWS_IN_CACHE):
+            self._look_up(X, rows, joint[:, rows])
+        return joint.T
+
+    def _look_up(self, X: Table, rows: slice, joint: Array) -> None:
+        """Write into `joint` (C, m) the log terms of these rows."""
+        term = np.empty(joint.shape[1])
         for k, (group, table) in enumerate(self._groups):
             kind = np.uint16 if table.shape[1] <= JOINT_ENTRIES else np.intp
             code: NDArray[Any] | None = None
             for part in group:
-                size, column = part.by_code.shape[1], X[part.variable.name]
+                size, column = part.by_code.shape[1], X[part.variable.name][rows]
                 column = column if column.max() < size else np.minimum(column, size - 1)  # the last one is the unseen
                 if code is None:
                     code = column.astype(kind)
@@ -126,7 +140,6 @@ class TableColumns(Product):
                 terms = np.take(row, where, out=term if k else total, mode="clip")
                 if k:
                     total += terms
-        return joint.T
 
     @cached_property
     def _groups(self) -> list[tuple[list[TableLeaf], Array]]:
@@ -140,6 +153,33 @@ class TableColumns(Product):
             else:
                 groups.append(([part], table))
         return groups
+
+
+SURE = 1e4
+"""A squared distance in standard deviations up to which a Gaussian's terms keep twelve digits so."""
+
+
+@dataclass(frozen=True)
+class MixedColumns(Product):
+    """A class prior and a leaf a column, of any kind and without parents: of many rows the tables are looked up
+    together, and the Gaussians are products of matrices."""
+
+    def log(self, X: Table) -> Array:
+        if X.n < WORTH_JOINING:
+            return super().log(X)
+        others, *together = self._together
+        total = others.log(X).T  # (C, n), ours
+        for columns in together:
+            total += columns.log(X).T
+        return total.T
+
+    @cached_property
+    def _together(self) -> list[Product]:
+        """The tables and the Gaussians, where there are any, behind all that is neither."""
+        tables = tuple(part for part in self.parts if isinstance(part, TableLeaf))
+        gaussians = tuple(part for part in self.parts if isinstance(part, GaussianLeaf))
+        others: list[Product] = [Product(tuple(p for p in self.parts if not isinstance(p, TableLeaf | GaussianLeaf)))]
+        return others + [TableColumns(tables)] * bool(tables) + [GaussianColumns(gaussians, SURE)] * bool(gaussians)
 
 
 @dataclass(frozen=True)

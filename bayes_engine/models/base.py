@@ -423,7 +423,7 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
 
     def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
         status = np.zeros(X.n, dtype=np.int8)
-        nowhere = np.isneginf(joint).all(axis=1)
+        nowhere = joint.max(axis=1) == -np.inf
         if nowhere.any():
             rows = np.flatnonzero(nowhere)
             possible = np.ones((len(rows), joint.shape[1]), dtype=bool)  # by all but the densities

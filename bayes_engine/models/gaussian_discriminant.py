@@ -37,6 +37,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import discriminant_left_out as left_out
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.decision_mixin import leading
 from bayes_engine.models.discriminant_covariance import rounding_variance
 from bayes_engine.models.fit_warnings import warn_of_constant
 from bayes_engine.priors import ClassPriors, checked_word
@@ -48,9 +49,6 @@ from bayes_engine.stats.scatter import Scatter, scatter
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.matrix import Matrix, matrix, slices
 from bayes_engine.table.schema import Schema, Variable
-
-TIED = 1e-11
-"""Scores nearer than this are left to `decide`, whose rule for ties is the one rule."""
 
 
 @cache
@@ -211,7 +209,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), np.empty(table.n, dtype=bool)
         with one_thread():
             for rows in slices(table.n, 8 * BLOCK):  # so that scores are ranked while they are in the cache
-                index[rows], clear[rows] = _leading(self.factor_.scores(table.take(rows)).T)
+                index[rows], clear[rows] = leading(self.factor_.scores(table.take(rows)))
         if not clear.all():
             joint = self.factor_.scores(table)
             self._defined(table, joint)
@@ -277,16 +275,6 @@ class GaussianDiscriminant(GenerativeClassifier):
                 "and 'eigen' let the priors into the covariance and give others. Leave solver out",
                 value=repr(self.solver),
             )
-
-
-def _leading(scores: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """(n,) the class with the largest of the `scores` (C, n), and whether it is one alone."""
-    kind = code_dtype(len(scores))
-    least = scores.max(axis=0)
-    least -= TIED
-    near = (scores >= least).view(np.uint8)
-    index = sum((near[c] * kind(c) for c in range(2, len(scores))), start=near[1].astype(kind))
-    return index, near.sum(axis=0, dtype=kind) == 1
 
 
 def _refuse_cell(schema: Schema, values: Array, pivot: Array) -> None:

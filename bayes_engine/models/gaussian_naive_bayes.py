@@ -22,7 +22,7 @@ from bayes_engine.priors import checked_number
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import SMALLEST, matrix_moments
+from bayes_engine.stats.moments import SMALLEST, moments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
 from bayes_engine.table.schema import Schema, Variable
@@ -63,7 +63,7 @@ class GaussianNB(MatrixClassifier):
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         assert isinstance(X, Matrix)
-        return SufficientStatistics(X.schema, target, labels.by_class, Counts({}), matrix_moments(X, labels))
+        return SufficientStatistics(X.schema, target, labels.by_class, Counts({}), moments(X, labels))
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         epsilon = _epsilon(stats, checked_number("var_smoothing", self.var_smoothing))

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import pandas as pd
 
-from bayes_engine.factors import Factor, Product, Row
+from bayes_engine.factors import Factor, Row
+from bayes_engine.factors.columns import MixedColumns
 from bayes_engine.factors.gaussian import GaussianLeaf, GaussianRule, gaussian_leaf, known_terms_without
 from bayes_engine.factors.joint_multinomial import (
     JOINT_MULTINOMIAL,
@@ -167,7 +168,7 @@ class NaiveBayes(GenerativeClassifier):
                 "floor var_floor × the column's variance",
                 names=Listing(floored),
             )
-        return Product(tuple(parts))
+        return MixedColumns(tuple(parts))
 
     def _joint_counts(self, stats: SufficientStatistics) -> JointCounts | None:
         """The counts of the columns that are one multinomial; with a warning where a single one is."""

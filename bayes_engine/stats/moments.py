@@ -26,7 +26,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.counts import Axis, less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import Matrix
+from bayes_engine.table.matrix import number_blocks
 
 LARGEST = 1e145
 """A value farther than this from its pivot is refused: the squares of up to 2^53 of them must have a finite sum."""
@@ -213,28 +213,79 @@ class ColumnMoments:
         return ColumnMoments(w, offset, m2, self.pivot)
 
 
-def moments(table: Table, labels: Labels) -> Moments:
-    """The moments of every numeric column, in two passes (mean, then squares around it); NaN cells do not count.
+MATRIX_CLASSES = 16
+"""With more classes a product with one-hot labels takes longer than adding up row by row."""
 
-    Raises TableError on an infinite cell.
+
+def moments(table: Table, labels: Labels) -> Moments:
+    """The moments of every numeric column, block by block; NaN cells do not count.
+
+    The sums of a block's classes are products with the one-hot labels, and all blocks are merged at once:
+    M2 = Σ_b M2_b + w_b (mean_b − mean)². Raises TableError on an infinite cell.
     """
     numeric = [v for v in table.schema if v.numeric]
-    weight, mean, m2 = (np.zeros((labels.n_classes, len(numeric))) for _ in range(3))
-    for j, variable in enumerate(steps(numeric)):
-        column = table[variable.name]
+    names, pivot = tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float)
+    if labels.soft is not None or labels.n_classes > MATRIX_CLASSES or not table.n or not numeric:
+        return _by_column(table, labels, names, pivot)
+    blocks = number_blocks(table, names)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = [_block_moments(block - pivot, labels.take(rows)) for rows, block in blocks]
+    weights, means, rests, squares = (np.array(part) for part in zip(*parts, strict=True))  # (B, C, d)
+    total = weights.sum(axis=0)
+    shares = weights / np.where(total > 0, total, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = (shares * means).sum(axis=0)
+        apart = np.where(weights > 0, means - near + rests, 0.0)
+        rest = (shares * apart).sum(axis=0)
+        m2 = (squares + weights * (apart - rest) ** 2).sum(axis=0)
+        mean = near + rest
+        squares = m2 + total * mean**2
+    if not (squares < LARGEST**2).all():
+        return _by_column(table, labels, names, pivot)  # which names the cell
+    return Moments(names, pivot, total, mean, m2)
+
+
+def _block_moments(z: Array, labels: Labels) -> Sequence[Array]:
+    """Weight, mean, what rounding left out of the mean, and M2 of each class, (C, d) each: Σz² − w·mean² where that
+    keeps its digits, else the squares around the mean in a second pass."""
+    member = labels.matrix()
+    weight = np.repeat(member.sum(axis=1, keepdims=True), z.shape[1], axis=1)
+    total = member @ z
+    known = None
+    if np.isnan(total).any():
+        known = ~np.isnan(z)
+        z[~known] = 0.0
+        weight, total = member @ known.astype(float), member @ z
+    safe = np.where(weight > 0, weight, 1.0)
+    mean = total / safe
+    square = member @ (z * z)
+    m2 = square - weight * mean**2
+    if (square <= FEW_LOST * m2).all():
+        return weight, mean, np.zeros_like(mean), m2
+    z -= mean[labels.codes]
+    if known is not None:
+        z[~known] = 0.0
+    return weight, mean, member @ z / safe, member @ (z * z)
+
+
+def _by_column(table: Table, labels: Labels, names: tuple[str, ...], pivot: Array) -> Moments:
+    """The moments column by column in two passes: mean, then squares around it."""
+    weight, mean, m2 = (np.zeros((labels.n_classes, len(names))) for _ in range(3))
+    for j, name in enumerate(steps(names)):
+        column = table[name]
         known = ~np.isnan(column)
         there, of = (column, labels) if known.all() else (column[known], labels.take(known))
         with np.errstate(over="ignore"):
-            z = there - variable.pivot
+            z = there - pivot[j]
         if not (np.abs(z) < LARGEST).all():
             raise TableError(
                 "column '{column}' holds infinity or a value too large to be squared in row {row}: Input X contains "
                 "infinity; mend the cell, make it missing, or take a larger unit",
-                column=variable.name,
+                column=name,
                 row=int(np.flatnonzero(known)[np.abs(there).argmax()]) + 1,
             )
         weight[:, j], mean[:, j], m2[:, j] = _two_pass(z, of)
-    return Moments(tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float), weight, mean, m2)
+    return Moments(names, pivot, weight, mean, m2)
 
 
 def _two_pass(z: Array, labels: Labels) -> Sequence[Array]:
@@ -244,42 +295,3 @@ def _two_pass(z: Array, labels: Labels) -> Sequence[Array]:
     if labels.soft is None:
         return weight, mean, labels.total((z - labels.spread(mean)) ** 2)
     return weight, mean, np.array([r @ (z - m) ** 2 for r, m in zip(labels.soft.T, mean, strict=True)])
-
-
-def matrix_moments(X: Matrix, labels: Labels) -> Moments:
-    """`moments` of the columns of one dense matrix without a missing cell, block by block.
-
-    The sums of a block's classes are products with the one-hot labels, and all blocks are merged at once:
-    M2 = Σ_b M2_b + w_b (mean_b − mean)².
-    """
-    if labels.soft is not None:
-        return moments(X, labels)
-    pivot = np.array([v.pivot for v in X.schema], dtype=float)
-    parts = [_block_moments(block - pivot, labels.take(rows)) for rows, block in X.blocks()]
-    weights, means, rests, squares = (np.array(part) for part in zip(*parts, strict=True))  # (B, C, 1), (B, C, d) …
-    total = weights.sum(axis=0)
-    shares = weights / np.where(total > 0, total, 1.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        near = (shares * means).sum(axis=0)
-        apart = np.where(weights > 0, means - near + rests, 0.0)
-        rest = (shares * apart).sum(axis=0)
-        m2 = (squares + weights * (apart - rest) ** 2).sum(axis=0)
-    if not np.isfinite(m2).all():
-        return moments(X, labels)  # which names the cell
-    return Moments(X.schema.names, pivot, np.repeat(total, len(pivot), axis=1), near + rest, m2)
-
-
-def _block_moments(z: Array, labels: Labels) -> Sequence[Array]:
-    """Weight, mean, what rounding left out of the mean, and M2 of each class: Σz² − w·mean² where that keeps its
-    digits, else the squares around the mean in a second pass."""
-    member = labels.matrix()
-    weight = member.sum(axis=1, keepdims=True)
-    safe = np.where(weight > 0, weight, 1.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = member @ z / safe
-        square = member @ (z * z)
-        m2 = square - weight * mean**2
-        if (square <= FEW_LOST * m2).all():
-            return weight, mean, np.zeros_like(mean), m2
-        z -= mean[labels.codes]
-        return weight, mean, member @ z / safe, member @ (z * z)

@@ -109,7 +109,7 @@ def as_frame(X: Any) -> pd.DataFrame:
             array = array.astype(object)
         elif array.dtype.kind in "iu" and array.size:
             array = _compact(array)
-        X = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])], dtype=array.dtype)
+        X = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])], dtype=array.dtype, copy=False)
     frame: pd.DataFrame = X
     if frame.shape[0] == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")

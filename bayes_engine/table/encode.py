@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.progress import steps
-from bayes_engine.table.levels import observed
+from bayes_engine.table.levels import distinct_codes, observed
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, numbers
 from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
 MISSING = 0
+ROWS_IN_CACHE = 2**13
+"""Rows that are looked through together."""
 
 
 def unseen_code(codes: NDArray[Any]) -> int:
@@ -52,10 +54,7 @@ class Table:
 
     def missing(self, name: str) -> NDArray[np.bool_]:
         """(n,) which cells of a column are not known."""
-        column = self[name]
-        if isinstance(column, TermColumn):
-            return column.missing
-        return np.asarray(column == MISSING if self.schema[name].discrete else np.isnan(column))
+        return _absent(self[name])
 
     def take(self, rows: Any) -> Table:
         """The rows selected by a mask, a slice or positions."""
@@ -79,9 +78,11 @@ class Table:
     def infinite(self) -> NDArray[np.bool_]:
         """(n,) True where a numeric cell is ±inf: such a row has no posterior."""
         bad = np.zeros(self.n, dtype=bool) if self.beyond is None else self.beyond.copy()
-        for variable, column in zip(self.schema, self.columns, strict=True):
-            if variable.numeric:
-                bad |= np.isinf(column)
+        numeric = [column for variable, column in zip(self.schema, self.columns, strict=True) if variable.numeric]
+        for start in range(0, self.n if numeric else 0, ROWS_IN_CACHE):  # the columns may be those of one array of rows
+            rows = slice(start, start + ROWS_IN_CACHE)
+            for column in numeric:
+                bad[rows] |= np.isinf(column[rows])
         return bad
 
 
@@ -120,15 +121,12 @@ def encode(
         values: Any
         if variable.textual:
             variables[j], values = encode_texts(column, variable, grow=grow)
-            absent = values.missing
         elif variable.cuts is not None:
             values, infinite = encode_intervals(column, variable)
-            absent = values == MISSING
             if infinite.any():
                 beyond = infinite if beyond is None else beyond | infinite
         elif variable.discrete:
             values = encode_levels(column, variable)
-            absent = values == MISSING
             if unseen == "error" and (strange := values == unseen_code(values)).any():
                 raise UnseenLevel(
                     "column '{column}' holds '{value}', not seen in training; choose unseen='ignore'",
@@ -139,10 +137,9 @@ def encode(
                 beyond = infinite if beyond is None else beyond | infinite
         else:
             values = numbers(column, variable)
-            absent = np.isnan(values)
             if traits(variable).whole:
                 _whole(values, variable)
-        if missing == "error" and absent.any():
+        if missing == "error" and (absent := _absent(values)).any():
             raise TableError(
                 "column '{column}' has a missing cell (NaN) in row {row}; choose missing='marginalize'",
                 column=variable.name,
@@ -150,6 +147,13 @@ def encode(
             )
         columns.append(values)
     return Table(Schema(tuple(variables)) if grow else schema, tuple(columns), len(frame), beyond)
+
+
+def _absent(values: Any) -> NDArray[np.bool_]:
+    """(n,) which cells of an encoded column are not known."""
+    if isinstance(values, TermColumn):
+        return values.missing
+    return np.asarray(np.isnan(values) if values.dtype.kind == "f" else values == MISSING)
 
 
 def refuse_infinite(table: Table, frame: pd.DataFrame) -> None:
@@ -214,20 +218,23 @@ def encode_intervals(column: pd.Series, variable: Variable) -> tuple[NDArray[Any
 def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
     """(n,) codes of one discrete column."""
     dtype = code_dtype(len(variable.levels))
+    held: NDArray[Any]
     if isinstance(column.dtype, pd.CategoricalDtype):
         own = observed(pd.Series(column.cat.categories, name=column.name))
+        held = column.array.codes
+        if own == list(variable.levels):
+            return np.asarray(np.add(held, 1, dtype=dtype, casting="unsafe"))  # pandas has -1 for missing
         known = {level: code for code, level in enumerate(variable.levels, start=1)}
-        lookup = np.array([*(known.get(level, np.iinfo(dtype).max) for level in own), MISSING], dtype=dtype)
-        return lookup[column.cat.codes.to_numpy()]  # pandas' -1 for missing is the last entry
+        codes = [*(known.get(level, np.iinfo(dtype).max) for level in own), MISSING]
+        return np.array(codes, dtype=dtype).take(held)  # -1, for missing, is the last entry
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and _consecutive(variable):
         low, high = int(variable.levels[0]), int(variable.levels[-1])
         whole = column.to_numpy()
         if low <= whole.min() and whole.max() <= high:
             return (whole.astype(np.int64) - (low - 1)).astype(dtype)
-    where = positions(column, variable.levels)
-    codes = np.where(where < 0, np.iinfo(dtype).max, where + 1).astype(dtype)
-    codes[column.isna().to_numpy()] = MISSING
-    return codes
+    held, values = distinct_codes(column)
+    where = positions(values, variable.levels)
+    return np.append(np.where(where < 0, np.iinfo(dtype).max, where + 1), MISSING).astype(dtype).take(held)
 
 
 def positions(values: Any, known: Sequence[Any]) -> NDArray[np.intp]:

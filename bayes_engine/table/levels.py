@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from numbers import Real
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayes_engine.errors import CellTypeError, TableError
 from bayes_engine.table.kinds import Level
@@ -41,6 +43,8 @@ def observed(column: pd.Series) -> list[Any]:
 
     Raises CellTypeError where a cell is no scalar.
     """
+    if isinstance(column.dtype, pd.StringDtype):
+        return list(distinct_codes(column)[1])
     try:
         values = (column.dropna() if column.hasnans else column).unique()
     except TypeError:
@@ -48,6 +52,35 @@ def observed(column: pd.Series) -> list[Any]:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return list(values.tolist())  # ten times as fast, and the same
     return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
+_CODED: dict[int, tuple[weakref.ref[Any], NDArray[Any], NDArray[Any]]] = {}
+"""By the identity of the Arrow array of a column of strings, as long as it lives: what `distinct_codes` gave."""
+
+
+def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(n,) which of the distinct values each cell holds, -1 where it is missing, and those values, as they come.
+
+    Of strings that Arrow holds, as `read_csv` gives them, it is remembered: Arrow's arrays never change, and a column
+    that is written into has another.
+
+    >>> codes, values = distinct_codes(pd.Series(["dark", None, "green", "dark"]))
+    >>> codes.tolist(), values.tolist()
+    ([0, -1, 1, 0], ['dark', 'green'])
+    """
+    if not (isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"):
+        codes, values = pd.factorize(column)
+        return codes, np.asarray(values)
+    held = column.array.__arrow_array__()
+    known = _CODED.get(id(held))
+    if known is not None and known[0]() is held:
+        return known[1:]
+    codes, values = pd.factorize(column)
+    codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
+    strings = np.asarray(values, dtype=object)
+    key = id(held)
+    _CODED[key] = weakref.ref(held, lambda _: _CODED.pop(key, None)), codes, strings
+    return codes, strings
 
 
 def distinct_as_written(column: pd.Series) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,6 +92,19 @@ class Matrix(Table):
                 yield rows, assembled(sparse.csr_array, block.shape, ones[: block.nnz], block.indices, block.indptr)
             else:
                 yield rows, _indicator(block, self.above, kind)
+
+
+def number_blocks(X: Table, names: Sequence[str]) -> Iterator[tuple[slice, Array]]:
+    """Consecutive rows and their numbers (m, d) in these columns, which are all that a Matrix has."""
+    if isinstance(X, Matrix):
+        yield from X.blocks()
+        return
+    columns = [X[name] for name in names]
+    for rows in slices(X.n, max(1, DENSE_CELLS // max(len(columns), 1))):
+        block = np.empty((len(columns), rows.stop - rows.start))
+        for into, column in zip(block, columns, strict=True):
+            into[:] = column[rows]
+        yield rows, block.T
 
 
 def matrix(X: Table) -> Array:

@@ -270,7 +270,8 @@ def _from_dtype(name: str, column: pd.Series) -> Variable:
     if pd.api.types.is_complex_dtype(dtype):
         raise TableError("Complex data not supported: column '{column}'", column=name)
     if pd.api.types.is_numeric_dtype(dtype):
-        return Variable(name, "continuous", pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
+        variable = Variable(name, "continuous")
+        return replace(variable, pivot=middle(numbers(column, variable)))
     sort: Sort = "string"
     if pd.api.types.is_object_dtype(dtype):
         sort = sort_of_objects(column)
@@ -293,6 +294,8 @@ def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     try:
+        if column.dtype == np.float64 and isinstance(column.dtype, np.dtype):
+            return column.to_numpy()  # as they lie
         if column.dtype.kind in "mMc":
             raise TypeError
         return column.to_numpy(dtype=float, na_value=np.nan)
@@ -314,12 +317,18 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
+PIVOT_ROWS = 2**14
+"""Of a column with twice as many rows or more so many are enough for a number near them all."""
+
+
 def middle(values: NDArray[np.float64]) -> float:
-    """A number near the finite ones of `values`, to keep offsets from: their mean where that is finite."""
-    known = np.isfinite(values)
-    finite = values if known.all() else values[known]
+    """A number near the finite ones of `values`, to keep offsets from: their mean where that is finite; of many, that
+    of some."""
+    some = values[:: max(1, len(values) // PIVOT_ROWS)]
+    known = np.isfinite(some)
+    finite = some if known.all() else some[known]
     if not finite.size:
-        return 0.0
+        return middle(values[np.isfinite(values)]) if len(some) < len(values) else 0.0
     first = finite[finite.size // 2]  # near the data first, so that the mean itself loses no digits
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(first + (finite - first).mean())

@@ -5,6 +5,7 @@ The bounds are the promise; seconds depend on the machine and are printed only t
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -65,6 +66,36 @@ def categorical_fit() -> list[Ratio]:
     ]
 
 
+def mixed() -> list[Ratio]:
+    """The model of tables, on what its peers read as matrices: categoricals, strings as `read_csv` gives them, both
+    from the second time on, when strings are codes already, and numbers."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, LEVELS, (ROWS // 3, COLUMNS)), rng.integers(0, CLASSES, ROWS // 3)
+    numbers = rng.normal(size=X.shape) + 0.3 * y[:, None]
+    words = np.array([f"level {i}" for i in range(LEVELS)])
+    levels = pd.DataFrame({f"x{j}": pd.Categorical.from_codes(X[:, j], list(words)) for j in range(COLUMNS)})
+    strings = pd.read_csv(io.StringIO(pd.DataFrame(words[X]).to_csv(index=False)))
+    found = []
+    for what, ours, theirs, make in (
+        ("categoricals", levels, X, CategoricalNB),
+        ("strings", strings, X, CategoricalNB),
+        ("an array of numbers", numbers, numbers, GaussianNB),
+        ("a frame of numbers", pd.DataFrame(numbers), numbers, GaussianNB),
+    ):
+        model, other = NaiveBayes().fit(ours, y), make().fit(theirs, y)
+        jobs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
+            ("fit", lambda ours=ours: NaiveBayes().fit(ours, y),
+             lambda other=other, theirs=theirs: other.fit(theirs, y)),
+            ("predict_proba", lambda model=model, ours=ours: model.predict_proba(ours),
+             lambda other=other, theirs=theirs: other.predict_proba(theirs)),
+            ("predict", lambda model=model, ours=ours: model.predict(ours),
+             lambda other=other, theirs=theirs: other.predict(theirs)),
+        ]  # fmt: skip
+        for verb, mine, peer in jobs:
+            found.append(Ratio(f"{verb}, {what} / {make.__name__}", *cpu(mine, peer, repeats=5), 0.15))
+    return found
+
+
 def grid_posteriors() -> list[Ratio]:
     X, y = load_iris(return_X_y=True)
     X = X[:, :2]
@@ -85,7 +116,7 @@ def grid_posteriors() -> list[Ratio]:
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("measure", [categorical_fit, grid_posteriors])
+@pytest.mark.parametrize("measure", [categorical_fit, mixed, grid_posteriors])
 def test_ratios(measure: Callable[[], list[Ratio]]) -> None:
     for ratio in measure():
         assert ratio.value <= ratio.bound, f"{ratio.what}: {ratio.value:.2f}, wanted {ratio.bound:.2f} at most"
@@ -95,6 +126,6 @@ if __name__ == "__main__":
     with threadpool_limits(1):
         print(*(f"{pool['internal_api']}: {pool['num_threads']} thread" for pool in threadpool_info()), sep=", ")  # noqa: T201
         print(f"{'ratio':>6} {'bound':>6} {'ours/ms':>9} {'peer/ms':>9}")  # noqa: T201
-        for ratio in categorical_fit() + grid_posteriors():
+        for ratio in categorical_fit() + mixed() + grid_posteriors():
             times = f"{ratio.ours * 1e3:9.2f} {ratio.peer * 1e3:9.2f}"
             print(f"{ratio.value:6.2f} {ratio.bound:6.2f} {times}  {ratio.what}")  # noqa: T201

@@ -20,7 +20,7 @@ from bayes_engine.factors.columns import ABSENT
 from bayes_engine.models import matrix_classifier
 from bayes_engine.stats.collect import collect
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import matrix_moments, moments
+from bayes_engine.stats.moments import moments
 from bayes_engine.stats.terms import TermCounts, term_counts
 from bayes_engine.table import matrix
 from bayes_engine.table.encode import Table
@@ -110,7 +110,7 @@ def test_moments_of_a_matrix_are_those_of_its_columns(offset: float, apart: floa
     y = np.sort(rng.integers(0, 3, 80))
     X = offset + apart * y[:, None] + rng.normal(size=(80, 4))
     labels = Labels(4, y, rng.integers(0, 3, 80).astype(float) if weighed else None)  # the fourth class has no row
-    fast, plain = matrix_moments(table(X), labels), moments(table(X), labels)
+    fast, plain = moments(table(X), labels), moments(table(X), Labels(4, soft=labels.matrix().T))
     np.testing.assert_array_equal(fast.weight, plain.weight)
     np.testing.assert_allclose(fast.mean, plain.mean, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(fast.m2, plain.m2, rtol=1e-10 if offset else 1e-12)
@@ -405,3 +405,40 @@ def test_the_prior_density_of_a_bernoulli_has_both_sides_of_each_term() -> None:
     present = model.feature_log_prob_
     both = (present + np.log1p(-np.exp(present))).sum()
     assert model.factor_.parts[-1].log_prior_density(1.0) == pytest.approx(both, rel=1e-12)
+
+
+# columns of a table -------------------------------------------------------------------------------------------------
+
+
+def test_columns_of_a_table_are_summed_together_as_one_by_one() -> None:
+    rng = np.random.default_rng(3)
+    n = 300
+    y = rng.integers(0, 3, n)
+    frame = pd.DataFrame({
+        "word": pd.Series(np.array(["a", "b", "c"])[(y + rng.integers(0, 2, n)) % 3]).where(rng.random(n) > 0.1),
+        "level": pd.Categorical.from_codes(rng.integers(-1, 4, n), list("dcba")),
+        "size": np.where(rng.random(n) > 0.1, rng.normal(1e6, 3.0, n) + y, np.nan),
+        "far": rng.normal(size=n) * np.where(y == 0, 1e-4, 1.0) + 3.0 * y,
+        "count": rng.poisson(2.0 + y, n),
+    })  # fmt: skip
+    model = bayes_engine.NaiveBayes(likelihoods={"count": "poisson"}, missing="category", unseen="smooth").fit(frame, y)
+    other = frame.assign(word=frame["word"].fillna("new"))
+    for rows in (frame, other):
+        table = model._encode(rows)
+        one_by_one = sum(term for _, term in model.factor_.rows(table))
+        np.testing.assert_allclose(model.factor_.log(table), one_by_one, rtol=1e-11, atol=1e-11)
+        assert model.predict(rows).tolist() == model.classes_[model.predict_proba(rows).argmax(axis=1)].tolist()
+    whole, few = model.stats_.moments, [bayes_engine.NaiveBayes().fit(frame[part], y) for part in (["size"], ["far"])]
+    for alone in few:
+        j = whole.names.index(alone.schema_.names[0])
+        np.testing.assert_allclose(whole.m2[:, j], alone.stats_.moments.m2[:, 0], rtol=1e-9)
+
+
+def test_strings_are_read_anew_once_they_are_written_into() -> None:
+    frame = pd.DataFrame({"word": pd.Series(["a", "b", "a", "b"], dtype="str")})
+    model = bayes_engine.NaiveBayes().fit(frame, [0, 1, 0, 1])
+    assert model.predict(frame).tolist() == [0, 1, 0, 1]
+    frame.loc[1, "word"] = "a"
+    assert model.predict(frame).tolist() == [0, 0, 0, 1]
+    frame.iloc[0, 0] = None
+    assert model.predict_proba(frame)[0].tolist() == [0.5, 0.5]
