@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,10 @@ class Row(NamedTuple):
 
 
 class Factor(ABC):
-    """One or more named log terms."""
+    """One or more named log terms. `together` says how many factors like it, of a column each, are summed at once: by
+    joint look-ups of their codes, or as products with the squares of their numbers."""
+
+    together: ClassVar[Literal["codes", "squares"] | None] = None
 
     @abstractmethod
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:

@@ -176,10 +176,15 @@ class MixedColumns(Product):
     @cached_property
     def _together(self) -> list[Product]:
         """The tables and the Gaussians, where there are any, behind all that is neither."""
-        tables = tuple(part for part in self.parts if isinstance(part, TableLeaf))
-        gaussians = tuple(part for part in self.parts if isinstance(part, GaussianLeaf))
-        others: list[Product] = [Product(tuple(p for p in self.parts if not isinstance(p, TableLeaf | GaussianLeaf)))]
-        return others + [TableColumns(tables)] * bool(tables) + [GaussianColumns(gaussians, SURE)] * bool(gaussians)
+        of: dict[str | None, list[Any]] = {None: [], "codes": [], "squares": []}
+        for part in self.parts:
+            of[part.together].append(part)
+        tables, gaussians = tuple(of["codes"]), tuple(of["squares"])
+        return [
+            Product(tuple(of[None])),
+            *([TableColumns(tables)] if tables else []),
+            *([GaussianColumns(gaussians, SURE)] if gaussians else []),
+        ]
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ class GaussianLeaf(Leaf):
 
     form: ClassVar[Form] = "gaussian"
     numbers: ClassVar[Numbers] = "gaussian"
+    together = "squares"
     variable: Variable
     target: str
     moments: ColumnMoments

@@ -86,6 +86,7 @@ class TableLeaf(Leaf):
 
     form: ClassVar[Form] = "table"
     numbers: ClassVar[Numbers] = "table"
+    together = "codes"
     domain: Domain
     target: str
     counts: Array
