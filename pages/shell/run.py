@@ -10,7 +10,7 @@ import streamlit as st
 
 import bayes_engine.decision.evaluate
 import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
-from pages.active import own_lessons
+from pages.active import large_files, own_lessons
 from pages.components import component
 from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
 from pages.runtime.state import PageEnded, current, query_params, write_url
@@ -62,6 +62,8 @@ def run(begun: frame.Run) -> None:
                 jobs.progress_box(under_way)
             workspace.notice(begun.here, frozenset(pages))
             chips.warnings()
+            if "table" in frame.place_of(begun.here).uses(current()):
+                large_files.say_sample()
             class_question.line()
             lesson_bar.lesson_bar(begun.here)
             presenter.bar(begun.here)

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from bayes_engine.workbench.launch import CLASSROOM
 from pages.runtime.state import State, encode
 from pages.shell.workspace import disk
 from tests.browser.looking import becomes, place_of, settled
@@ -41,7 +42,7 @@ class Server:
 
     def start(self, **environment: str) -> None:
         told = {**os.environ, disk.WHETHER: "1", disk.WHERE: str(self.folder / "data"), **environment}
-        told.pop(disk.CLASSROOM, None) if disk.CLASSROOM not in environment else None
+        told.pop(CLASSROOM, None) if CLASSROOM not in environment else None
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true",
@@ -177,12 +178,12 @@ def test_a_classroom_saves_nothing_and_still_says_that_it_was_restarted(
     server: Server, context: BrowserContext
 ) -> None:
     server.kill()
-    server.start(**{disk.CLASSROOM: "1"})
+    server.start(**{CLASSROOM: "1"})
     page = uploaded(server, context)
     page.wait_for_timeout(int(2000 * disk.EVERY))
     assert disk.saved(server.data) == []
     server.kill()
-    server.start(**{disk.CLASSROOM: "1"})
+    server.start(**{CLASSROOM: "1"})
     expect(page.get_by_text("The server was restarted.")).to_be_visible()
     expect(page.get_by_role("button", name="Reopen")).to_have_count(0)
 

@@ -237,12 +237,10 @@ def test_what_is_forgotten_does_not_come_back(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("variables", "allowed"), [
-    ({}, True), ({disk.WHETHER: "0"}, False), ({disk.WHETHER: "1"}, True), ({disk.CLASSROOM: "1"}, False),
-    ({disk.CLASSROOM: "0"}, True), ({disk.CLASSROOM: ""}, True),
+    ({}, True), ({disk.WHETHER: "0"}, False), ({disk.WHETHER: "1"}, True),
 ])  # fmt: skip
 def test_the_environment_can_turn_it_off(variables: dict[str, str], allowed: bool, monkeypatch: pytest.MonkeyPatch):
-    for name in (disk.WHETHER, disk.CLASSROOM):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(disk.WHETHER, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert disk.is_enabled() == allowed

@@ -26,7 +26,6 @@ from streamlit.logger import get_logger
 
 from bayes_engine.errors import BayesEngineError, StoreError
 from bayes_engine.store import MOST_BYTES, read_file, write_file
-from bayes_engine.workbench.launch import CLASSROOM
 from pages.shell.workspace.form import Workspace, names_only, read, write
 
 WHERE = "BAYES_WORKBENCH_DATA"
@@ -53,7 +52,8 @@ class Saved(NamedTuple):
 
 
 def is_enabled() -> bool:
-    return os.environ.get(WHETHER, "1") != "0" and os.environ.get(CLASSROOM, "0") in ("", "0")
+    """Whether it is not turned off."""
+    return os.environ.get(WHETHER, "1") != "0"
 
 
 def folder() -> Path:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -17,9 +16,8 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_cover, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
-from bayes_engine.workbench.hosts import is_own
 from pages.active.files import TABLE, Upload, held
-from pages.runtime import jobs, private
+from pages.runtime import jobs, own_computer, private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current
 from pages.shell.workspace import disk
@@ -32,8 +30,6 @@ MIME = "application/octet-stream"
 OPENING = Message("opening the workspace")
 HEADER = 2**20
 """Bytes that a workspace takes besides its files, at the most that is reckoned with."""
-PASSED_ON = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via")
-"""What a proxy adds to a request that it passes on."""
 REMEMBERED = 10_000
 """So many sessions of this process are known by name."""
 NEVER = 86_400.0
@@ -42,30 +38,11 @@ _here: OrderedDict[str, None] = OrderedDict()
 
 
 def saves_by_itself() -> bool:
-    """Whether this session is on one's own computer, and saved by itself: the server is bound to it and serves no other
-    name, the browser calls it by such a name, and nothing has passed the request on."""
+    """Whether this session is on one's own computer, and saved by itself."""
     known: bool | None = st.session_state.get("workspace_local")
     if known is None:
-        known = st.session_state["workspace_local"] = private.running() is not None and disk.is_enabled() and _own()
+        known = st.session_state["workspace_local"] = disk.is_enabled() and own_computer.is_served_alone()
     return known
-
-
-def _own() -> bool:
-    served = [st.get_option("server.address") or "", *(st.get_option("server.allowedHosts") or ("*",))]
-    headers = st.context.headers
-    asked = [f"//{headers.get('Host', '')}", headers.get("Origin", "")]
-    return (
-        all(map(is_own, served))
-        and all(is_own(_host(address)) for address in asked)
-        and not any(name in headers for name in PASSED_ON)
-    )
-
-
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
 
 
 # every run ------------------------------------------------------------------------------------------------------

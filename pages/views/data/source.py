@@ -8,12 +8,14 @@ import streamlit as st
 
 from bayes_engine.dataset_format import DatasetInfo
 from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.table.read import MAX_BYTES, Reading
 from pages import active
-from pages.active import files, own_table, reading
+from pages.active import files, large_files, own_table, reading
 from pages.active.files import TABLE, UPLOADED_TABLE, Upload
 from pages.active.tables import embedded
+from pages.runtime import own_computer
 from pages.runtime.escape import md
 from pages.runtime.state import State, change, current, on_click
 
@@ -32,6 +34,58 @@ def file_drop() -> None:
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF, tables and records of JSON. The table stays in this "
                  "session; nothing of it is in a link."))  # fmt: skip
     own_table.come_back("own_back")
+    _large_file_drop()
+
+
+def _large_file_drop() -> None:
+    """Where a file too large for an upload is opened by its path, on one's own computer alone."""
+    if not own_computer.is_served_alone():
+        return
+    within = large_files.folders()
+    with st.expander(_("Open a large file"), icon=":material/database:", key="large_file"):
+        if not within:
+            st.caption(
+                _("Parquet and CSV of any size, where they lie on this computer. Start the app with the folders that "
+                  "hold them:")
+            )  # fmt: skip
+            st.code(f"{large_files.FOLDERS}={_('FOLDER')} bayes-workbench", language=None, wrap_lines=True)
+            return
+        st.text_input(_("Path on this computer"), placeholder=str(within[0] / "rows.parquet"), key="large_path")
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            st.selectbox(
+                _("Rows drawn"),
+                large_files.SIZES,
+                1,
+                format_func=lambda n: f"{n:,}",
+                help=_("Figures and tables are of these rows. More are nearer to the whole file, and slower."),
+                key="large_rows",
+                width=130,
+            )
+            st.number_input(
+                _("Seed"), 0, large_files.SEEDS, 0, 1, key="large_seed", width=130,
+                help=_("Another number draws other rows: a result that changes much with it needs more rows. The same "
+                       "number draws the same rows again."),
+            )  # fmt: skip
+            st.button(_("Open"), icon=":material/folder_open:", key="large_open", on_click=_open_large, type="primary")
+        if why := st.session_state.get("large_said"):
+            st.error(_("Not opened: {why}. The table below is the one you had.").format(why=why.local(md)))
+        st.caption(
+            _("Parquet, CSV (also .gz, .bz2, .zst) or a folder of them, in {folders}. All rows are read once; each is "
+              "as likely to be drawn as any other. The path is in no link and no saved workspace.").format(
+                folders=_(", ").join(md(str(folder), 80) for folder in within))
+        )  # fmt: skip
+
+
+def _open_large() -> None:
+    asked = st.session_state
+    asked["large_said"] = None
+    large_files.open_sample(
+        str(asked.get("large_path") or ""), int(asked["large_rows"]), int(asked["large_seed"]), _in_use, _not_opened
+    )
+
+
+def _not_opened(error: BayesEngineError) -> None:
+    st.session_state["large_said"] = error.message
 
 
 def _in_use(upload: Upload[Reading]) -> None:

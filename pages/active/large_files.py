@@ -1,0 +1,126 @@
+"""Files larger than an upload that this session has opened on one's own computer, each by the digest of its sample,
+which is the table in use.
+
+A path comes from a person's click alone, is followed into the folders of the setting alone, and lives in its session:
+a link and a saved workspace hold the digest of the sample, and open nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.table.read import Reading
+from bayes_engine.workbench.incoming import large_file
+from bayes_engine.workbench.incoming.large_file import CsvForm, DrawnFile, SampleOf
+from pages.active import files
+from pages.active.files import TABLE, File, Upload
+from pages.runtime import jobs, own_computer
+from pages.runtime.cache import cached
+from pages.runtime.escape import clean, md
+from pages.runtime.job_queue import in_worker
+from pages.runtime.state import State, current
+
+FOLDERS = "BAYES_WORKBENCH_FOLDERS"
+"""The environment variable that names the folders from which files may be opened, apart as in PATH."""
+SIZES = (5_000, 20_000, 100_000)
+"""How many rows a sample may have."""
+SEEDS = 1_000
+DRAWING = Message("drawing a sample of the rows")
+
+
+@dataclass(frozen=True)
+class LargeFile:
+    """A file that was opened: its `paths`, what was drawn from it, and how its CSV is written."""
+
+    paths: tuple[Path, ...]
+    of: SampleOf
+    form: CsvForm
+
+    @property
+    def stamp(self) -> tuple[tuple[str, int, int], ...]:
+        """What stands for its content: each path with the size and the time of its last change."""
+        found = [(path, path.stat()) for path in self.paths if path.exists()]
+        return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in found)
+
+
+def folders() -> tuple[Path, ...]:
+    """The folders from which this session may open files: none wherever others could be served."""
+    return large_file.folders(os.environ.get(FOLDERS, "")) if own_computer.is_served_alone() else ()
+
+
+def files_at(path: str) -> tuple[Path, ...]:
+    """The files of a path that a person gave. Raises ReadError where they may not be opened, or are not there."""
+    return tuple(large_file.files_at(path, folders()))
+
+
+def open_sample(
+    path: str, n: int, seed: int, then: Callable[[Upload[Reading]], None], refused: Callable[[BayesEngineError], None]
+) -> None:
+    """For a callback: draw n rows of the file of this path, and call `then` with them as an upload."""
+    try:
+        paths = files_at(path)
+    except BayesEngineError as error:
+        jobs.cancel_callback_job()
+        refused(error)
+        return
+
+    def work() -> tuple[DrawnFile, Upload[Reading]]:
+        drawn = in_worker(large_file.draw, paths, n, seed)
+        file = File.of(clean(_name(drawn.of)), drawn.content)
+        return drawn, Upload(TABLE, file, (), TABLE.read(file, ()))
+
+    def done(made: tuple[DrawnFile, Upload[Reading]]) -> None:
+        drawn, upload = made
+        st.session_state.setdefault("large_files", {})[upload.file.digest] = LargeFile(paths, drawn.of, drawn.form)
+        then(upload)
+
+    size = sum(file.stat().st_size for file in paths)
+    stamp = LargeFile(paths, SampleOf("", 0, 0, 0), CsvForm()).stamp
+    jobs.run_after_callback(("draw", stamp, n, seed), work, DRAWING, done, refused, size=size)
+
+
+def _name(of: SampleOf) -> str:
+    """What a sample is called, the same in every language: wherever the table is named stands that it is one."""
+    return of.file if of.is_whole else f"{of.file} [{of.drawn:,}/{of.rows:,}]"
+
+
+def opened(state: State) -> LargeFile | None:
+    """The file whose sample the state's table is, if this session has opened it."""
+    found: LargeFile | None = st.session_state.get("large_files", {}).get(TABLE.named(state))
+    return found
+
+
+def sample_in_use() -> SampleOf | None:
+    """What the table in use is a sample of; None where it is none, or holds all rows."""
+    upload = files.in_use(TABLE, current())
+    if upload is None or upload.reading.recipe.format != "parquet":
+        return None
+    of = _sample_of(upload.file.digest, upload.file.content)
+    return None if of is None or of.is_whole else of
+
+
+@cached(max_entries=16)
+def _sample_of(digest: str, _content: bytes) -> SampleOf | None:
+    return large_file.sample_of(_content)
+
+
+def say_sample() -> None:
+    """On every page with the table: that its numbers are of a sample, of how many rows and of which file."""
+    of = sample_in_use()
+    if of is None:
+        return
+    with st.container(key="sample_line"):
+        st.caption(
+            ":material/filter_alt: "
+            + _(
+                "**Sample**: {n} of {all} rows of {file}, each as likely as any other (seed {seed}). Numbers and "
+                "figures are of these {n}, unless they say *all rows*."
+            ).format(n=f"{of.drawn:,}", all=f"{of.rows:,}", file=md(of.file, 60), seed=of.seed)
+        )
