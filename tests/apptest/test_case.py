@@ -107,6 +107,7 @@ def of_example(example: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"table": example["dataset"], "shelf": (Spec(preset, parameters),), "case": codes, **NAMES_IN_FILE} | more
 
 
+@pytest.mark.slow
 @EXAMPLE
 def test_every_number_of_the_example_is_on_the_page(example: dict[str, Any]) -> None:
     at = page(**of_example(example, view=(("digits", "full"),)))

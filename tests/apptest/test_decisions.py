@@ -127,6 +127,7 @@ def test_fewer_than_three_classes_make_no_triangle_and_that_is_said() -> None:
     assert sent_to(app, "bayes_consequences")["three"] == likeliest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("three", [(0, 0), ("a", 9), (0, 1, 2, 3), slowly((9,)), slowly((True, 0))])
 def test_a_forged_choice_of_classes_counts_as_none(three: tuple[object, ...]) -> None:
     content = ("u,v,kind\n" + "\n".join(f"{x},{x % 7},{'abcd'[x % 4]}" for x in range(80))).encode()

@@ -181,6 +181,7 @@ def still_open(state: State) -> tuple[Finding, ...]:
     return examine(here.frame, here.parts.schema).open(model, bool(state.losses))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [code if code in ("leak", "dependence") else slowly(code) for code in CASES])
 def test_a_finding_is_said_and_gone_after_one_click(code: str):
     content, sentence, button = CASES[code]

@@ -159,6 +159,7 @@ def test_a_text_is_fitted_without_any_parameter_and_lists_its_telling_words() ->
     assert "Only models on naive Bayes take texts" in said(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "reading"), crossed(
     ["sms-spam", "sms-spam-zh"], [("words", "bernoulli"), ("characters", "once"), ("pairs", "counts")]
 ))  # fmt: skip

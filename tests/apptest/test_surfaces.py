@@ -50,9 +50,8 @@ VIEWS: dict[str, tuple[str, State, bool]] = {  # a test's name: the page, its st
     "laboratory": ("laboratory", State(), True),
 }
 
-FIRST = {"start", "data", "model", "decisions", "case", "case ask", "classify", "dependence",
-         "network ask", "network learn", "hidden", "projection", "laboratory"}  # fmt: skip
-"""Views that are opened by default: each page, and what is drawn another way."""
+FIRST = {"data", "model", "case", "classify"}
+"""Views that are opened by default: those that show most of what a file says."""
 DRAWN = {"model", "case", "case ask", "dependence", "network learn", "projection planes", "model roc"}
 """Views whose Plotly figures hold names of the table."""
 
@@ -170,6 +169,7 @@ def test_nothing_of_a_file_is_interpreted(name: str) -> None:
     assert marked, "the table is not on this page"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["start", "case", slowly("model compare")])
 def test_nor_in_chinese(name: str) -> None:
     app = opened(name, "zh")

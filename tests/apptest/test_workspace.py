@@ -100,6 +100,7 @@ SESSIONS: dict[str, tuple[str, State, dict[str, tuple[str, bytes]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind if SESSIONS[kind][2] else slowly(kind) for kind in SESSIONS])
 def test_another_session_shows_the_same(kind: str):
     page, state, files = SESSIONS[kind]
@@ -115,6 +116,7 @@ def test_another_session_shows_the_same(kind: str):
     assert not after.session_state["chip_workspace_open"]
 
 
+@pytest.mark.slow
 def test_posteriors_are_the_same_to_the_last_bit():
     before = session_of("classify", UPLOADED, table=("瓜.csv", CSV), second=("新.csv", NEW))
     forget()
@@ -216,6 +218,7 @@ def test_the_model_of_the_shelf_is_offered_as_a_file():
     assert 'load_model("aode.model.bayes")' in "".join(c.value for c in at.code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "calibration"), crossed(FAMILIES, CALIBRATIONS))
 def test_every_model_of_the_shelf_is_loaded_as_it_was_saved(family: str, calibration: str):
     table = active.in_use(State(table="sms-spam-zh" if family == "complement" else "iris"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.looking import becomes, settled, state_of
 
 
+@pytest.mark.slow
 def test_a_column_is_chosen_by_keys_mended_and_back_undoes_it(page: Page, app, tmp_path: Path) -> None:
     rows = [f"{i % 7},{-999 if i % 25 == 0 else 160 + i * 37 % 23},{'ab'[i % 3 == 0]}" for i in range(200)]
     file = tmp_path / "heights.csv"

@@ -49,6 +49,7 @@ def loans() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
 # deciding -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -91,6 +91,7 @@ def refusing(model: Any) -> LossMatrix:
     return LossMatrix(classes, classes, table).with_refusal(0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_levels_by_definition(kind: Any) -> None:
     model, X, _ = fitted("watermelon3", kind)
@@ -225,6 +226,7 @@ def test_scale_does_not_matter() -> None:
     assert gains[1:] == pytest.approx([gains[0]] * 2, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "watermelon3", "penguins"])
 def test_outcomes_are_the_whole(name: str) -> None:
     model, X, _ = fitted(name, NaiveBayes)
@@ -263,6 +265,7 @@ def test_no_question_is_worth_less_than_minus_its_cost(seed: int, hidden: int, k
             assert q.gain <= found.perfect + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_names_of_levels_do_not_matter(kind: Any) -> None:
     """Another name, and so another place, for every level: the same values."""

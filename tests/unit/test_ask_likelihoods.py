@@ -76,6 +76,7 @@ def test_a_text_that_is_known_is_heard() -> None:
     assert decision_now(model, row).action[0] == "a"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.3, 1.0, 40.0, 1e5])
 def test_a_count_is_summed_over_whole_numbers(rate: float) -> None:
     """Against SciPy's Poisson probabilities of every count there is."""

@@ -74,6 +74,7 @@ REGULAR = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", every_other(REGULAR.values()), ids=REGULAR)
 def test_a_regular_text_in_pieces_is_the_text_read_whole(content: bytes) -> None:
     cells, reading = open_cells(content), read_table(content, typed=False)

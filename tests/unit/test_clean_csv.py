@@ -109,6 +109,7 @@ def in_quotes(rows: list[list[str]], least: int = 0) -> list[list[str]]:
     return [[*row[:least], *('"' + cell.replace('"', '""') + '"' for cell in row[least:])] for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("delimiter", "end"), crossed([",", "\t", "|", ";"], ["\n", "\r\n"]))
 def test_a_clean_file_is_proved_clean(delimiter: str, end: str) -> None:
     assert assert_equal(joined(written(delimiter, end), delimiter, end))

@@ -142,6 +142,7 @@ def test_leave_one_out_with_everything_learnt_anew() -> None:
     assert np.abs(anew.log_posterior - kept.log_posterior).max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [SPODE(), KDependence(2), NaiveBayes(discretize="mdlp"), AODE(discretize=None)])
 def test_rows_encoded_once_are_learnt_from_as_if_read_anew(model: Any) -> None:
     table = load_dataset("watermelon3a")

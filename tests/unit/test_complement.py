@@ -51,6 +51,7 @@ def test_the_scores_are_scikit_learns(texts: tuple[pd.DataFrame, pd.Series]) -> 
     assert ours.predict(X).tolist() == theirs.predict(vectors).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "called"), [("platt", "sigmoid"), ("isotonic", "isotonic")])
 def test_the_calibrated_probabilities_are_scikit_learns(texts: Any, method: str, called: str) -> None:
     X, y = texts

@@ -191,6 +191,7 @@ def test_information_of_counts_is_the_plain_sum(cells: list[tuple[str, str]]) ->
     assert -1e-15 <= found <= class_entropy(model) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "sd"), [(0.0, 1.0), (0.5, 1.0), (1.0, 0.2), (3.0, 4.0), (40.0, 1.0), (0.0, 0.01)])
 def test_information_of_gaussians_is_the_integral(shift: float, sd: float) -> None:
     x = np.concatenate([[-1.0, 1.0, -1.0, 1.0], [shift - sd, shift + sd]])
@@ -302,6 +303,7 @@ def test_rows_behind_a_cell_are_those_counted_and_missing_ones_are_left_out() ->
                 assert sum(counts) + found.missing[k] == len(there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("variance", ["mle", "unbiased"])
 def test_a_number_under_a_parent_is_the_density_that_predicts(alpha: float, variance: str) -> None:

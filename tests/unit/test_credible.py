@@ -173,6 +173,7 @@ def test_a_class_with_one_value_has_no_band_of_its_variance() -> None:
 # other models ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

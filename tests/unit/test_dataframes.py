@@ -85,6 +85,7 @@ def test_the_schema_is_the_same_whichever_library_holds_the_table(held: Any) -> 
     assert expected["size"].levels == ("small", "large", "huge") and expected["size"].declared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", HOLDERS)
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 def test_the_posterior_is_the_same_whichever_library_holds_the_table(held: Any, model: Any) -> None:

@@ -73,6 +73,7 @@ def working(melons: Parts) -> Working:
 # derive ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "preset"),
     crossed(["watermelon3", "loan", "penguins", "mushroom", "wine", "three-attributes"], list(PRESETS)),
@@ -425,6 +426,7 @@ def test_a_known_mistake_is_named(
     assert (checked.mark, str(checked.note)[: len(named)]) == (judgement, named)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["5/8", "0.625", "1.959", "0.052", "0.052379", "0.0524", "6.8584e-05", "0.9987", " "])
 def test_what_is_right_has_no_mistake(sheet: FilledIn, text: str) -> None:
     steps = range(len(sheet.working.steps))

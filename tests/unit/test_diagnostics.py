@@ -37,6 +37,7 @@ def test_autocovariance_is_the_sum_of_products() -> None:
     assert autocovariance(x) == pytest.approx(np.array(slow), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, -0.4])
 def test_autocorrelation_of_a_known_chain(rho: float) -> None:
     x = autoregressive(rho, 20_000, 4)

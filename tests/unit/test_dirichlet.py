@@ -84,6 +84,7 @@ def test_others_are_the_star_and_one_by_default() -> None:
     np.testing.assert_allclose(mixed[0], product / product.sum(), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HAND)
 def test_leave_one_out_is_a_refit(name: str) -> None:
     alpha = HAND[name][0]
@@ -130,6 +131,7 @@ def test_equivalent_sample_size_is_spread_over_the_whole_table() -> None:
     assert by_name["sound"].rule.amount == 12 / (2 * 3 * 2)  # class × colour × sound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SPODE, TAN, KDependence, BayesianNetworkClassifier, AODE])
 def test_one_spelling_everywhere(kind: Any) -> None:
     plain = kind(alpha=0.5, discretize=None).fit(X, pd.Series(Y, name="c"))

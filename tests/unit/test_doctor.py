@@ -140,6 +140,7 @@ def test_textbook_tables_are_well(name: str) -> None:
     assert examined(data.frame, data.schema).open() == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["penguins", "wine", "german-credit", "play-tennis", "watermelon3", "loan"])
 def test_tables_with_smoothing_have_notes_at_most(name: str) -> None:
     data = load_dataset(name)
@@ -299,6 +300,7 @@ def test_missing_that_tells_of_the_class() -> None:
     assert not found(*table(coat=skin), "missing-tells")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [-1.0, 0.0, 999.0, -99.0])
 def test_sentinels(value: float) -> None:
     height = 170.0 + 8.0 * rng().normal(size=N).round(2)

@@ -276,6 +276,7 @@ def test_no_average_is_suggested_whose_tables_nobody_can_hold() -> None:
 # one variable in several columns --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("on", "off"), [(1, 0), (True, False), ("yes", "no"), ("absent", "present")])
 def test_one_variable_in_several_columns(on: Any, off: Any) -> None:
     city = rng().integers(0, 4, N)

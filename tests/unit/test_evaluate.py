@@ -447,6 +447,7 @@ def irises() -> tuple[pd.DataFrame, np.ndarray]:
     return frame.iloc[:, :-1], frame.iloc[:, -1].to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_folds", [False, True])
 def test_cut_points_are_those_of_the_rows_learnt_from(irises: tuple[pd.DataFrame, np.ndarray], in_folds: bool) -> None:
     """The rows held out had a say in them before: every fold had the same."""
@@ -510,6 +511,7 @@ def of_mails(**rule: Any) -> NaiveBayes:
     return NaiveBayes(text={"columns": ["mail"], **rule})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [{}, {"min_df": 2}, {"max_features": 3}, {"ngrams": (1, 2)}])
 def test_folds_learn_the_vocabulary_of_their_own_rows_as_a_pipeline_of_scikit_learn_does(rule: dict[str, Any]) -> None:
     texts = pd.concat([MAILS + f" {word}" for word in ("", "one", "two", "six", "ten", "now")], ignore_index=True)

@@ -160,6 +160,7 @@ DIALECTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "seed"), crossed(DIALECTS, range(3)))
 def test_every_dialect(kind: str, seed: int, small: None) -> None:
     mark, quote, escape = DIALECTS[kind]
@@ -191,6 +192,7 @@ ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32",
              "cp1251", "iso2022_jp_2", "utf-7")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", every_other(ENCODINGS))
 def test_every_encoding(encoding: str, small: None) -> None:
     words = {
@@ -279,6 +281,7 @@ def test_a_line_of_more_cells_than_any_table_is_refused_before_it_is_cut(line: b
         open_cells(b"a,b\n1,2\n" * 40_000 + line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("empty", ["", ",,,\n", ", , ,\n"])
 def test_rows_of_nothing_are_not_read_one_by_one(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []

@@ -116,6 +116,7 @@ def test_zeros_that_the_evidence_takes_away_do_no_harm() -> None:
     assert compile_gibbs(stuck_network(noise=0.1), np.full(3, HIDDEN)).irreducibility.kind == "positive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scan", "begin"), crossed(["sequential", "textbook", "random"], ["weighted", "forward", "consistent"])
 )

@@ -82,6 +82,7 @@ def test_numbers_unlike_their_columns_are_names(case: str) -> None:
     assert "header" not in said(reading) and "may be a row" not in said(reading)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DOUBTFUL)
 def test_names_that_may_be_a_row_are_said_and_may_be_one(case: str) -> None:
     header, columns = DOUBTFUL[case]
@@ -93,6 +94,7 @@ def test_names_that_may_be_a_row_are_said_and_may_be_one(case: str) -> None:
     assert taken(data, row).frame.iloc[0].fillna("").astype(str).str.removesuffix(".0").tolist() == header
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "seed"), crossed(NONE, range(4)))
 def test_rows_without_names_stay_rows(case: str, seed: int) -> None:
     data = file([], NONE[case], seed)

@@ -118,6 +118,7 @@ def all_anew(leaves: Sequence[GaussianLeaf], X: Table, left: LeftOutRows) -> Ite
         yield terms
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")  # of classes without a spread
 @pytest.mark.parametrize("how", [{}, {"variance": "unbiased"}, {"tied_variance": True}, {"var_floor": 0.4}], ids=str)
 @pytest.mark.parametrize(

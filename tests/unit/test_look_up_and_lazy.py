@@ -167,6 +167,7 @@ def test_numbers_read_as_levels_or_intervals() -> None:
 # the file -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("name", ["watermelon3", "loan", "penguins"])
 @pytest.mark.parametrize("parameters", [{}, {"discretize": "mdlp", "unseen": "smooth"}, {"missing": "category"}])

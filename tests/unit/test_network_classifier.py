@@ -103,6 +103,7 @@ def test_naive_and_tan_are_the_models_of_that_name(name: str) -> None:
     np.testing.assert_allclose(tan.predict_proba(table.X), tree.predict_proba(table.X), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("structure", "criterion"), crossed(["hill-climb", "exact"], ["mdl", "aic", "k2", "bdeu"]))
 def test_a_searched_structure_is_the_searchs_own(structure: Any, criterion: Any) -> None:
     model, table = fitted("watermelon2", structure=structure, criterion=criterion)

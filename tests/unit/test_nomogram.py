@@ -101,6 +101,7 @@ MIXED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", every_other(MIXED), ids=lambda m: f"{type(m).__name__}-{getattr(m, 'method', '')}")
 def test_points_of_a_mixed_table_add_up_to_the_prediction(model: Any) -> None:
     X, y = watermelon()

@@ -79,6 +79,7 @@ def fitted(kind: type[BaseEstimator], X: Any) -> BaseEstimator:
         return kind().fit(X) if kind in (BayesianNetwork, GaussianMixture) else kind().fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", every_other(ESTIMATORS))
 def test_an_odd_cell_is_refused_by_name(kind: type[BaseEstimator]) -> None:
     for told, column in ODD.items():
@@ -97,6 +98,7 @@ def test_infinity_is_refused_by_name(kind: type[BaseEstimator]) -> None:
             fitted(kind, table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", one_in(4, ESTIMATORS))
 def test_a_cell_that_pandas_calls_missing_is_missing(kind: type[BaseEstimator]) -> None:
     plain = [3.0, 1, 4, 1, 5, 9, 2, 6]

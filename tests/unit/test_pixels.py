@@ -73,6 +73,7 @@ def _terms(model: Any, case: pd.DataFrame) -> list[tuple[str, Any]]:
 # --- what each pixel says -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 @pytest.mark.parametrize(
     "model",

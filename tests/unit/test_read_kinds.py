@@ -105,6 +105,7 @@ def test_control_characters_in_two_bytes_are_no_text() -> None:
         read_table("\x01\x02\x03".encode("utf-16-le") * 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "mark"), crossed([
     "PK", "PAR1", "ID3", "BM", "ORC", "Rar!", "BZh9", "GIF8", "RIFFabcd", "RDX", "<script>alert(1)</script>",
     "<svg onload=window.x=1>", "<div style='x'>", "<!--", "<x>",
@@ -126,6 +127,7 @@ def test_what_is_no_encoding_of_text_is_refused(encoding: str) -> None:
 # ---- below and between the rows --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "below"), every_other([
     (PLAIN, "\nSource: me, 2024\n"), (PLAIN, "Source: me, 2024\n"), (PLAIN, ",,,\nSource: me,,,\n"),
     (PLAIN, "\nNotes:\n1) the first, the second\n\nSource: me, 2024\n"), (PLAIN, "\nby hand, 5\n"),
@@ -150,6 +152,7 @@ def test_a_footer_below_two_columns() -> None:
     assert len(read_table(f"{table}\n5,\n".encode()).frame) == 21
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "below"), every_other([
     (PLAIN, "\n180.0,70,Oslo,yes\n"), (PLAIN, "\n180.0,70\n"), (PLAIN, "\nNA,70\n"), (TOWNS, "\nParis,160\n"),
     (TOWNS, "Paris,160,\n"), (PLAIN.replace("\n", "\n\n"), "180.0,70,Oslo,\n"), (TOWNS, "Paris: centre,160\n"),

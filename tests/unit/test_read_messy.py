@@ -76,6 +76,7 @@ def test_days_above_numbers_are_names() -> None:
 # ---- numbers that no float64 is --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 6000])
 @pytest.mark.parametrize(("cell", "value", "what"), [
     ("1e-400", 0, "too near to 0 to be kept, read as 0: {n}, the first in row 1 ('1e-400')"),
@@ -136,6 +137,7 @@ def column(cells: list[str], **told: Any) -> Reading:
     return read_table(f"x;y\n{rows}".encode(), **told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [
     ["+15551234567", "+15551234568", "+15551234567"], ["+1 (555) 123-4567", "+49 30 123456", "+44 20 7946 0958"],
     ["+49 301 234 567", "", "+49 301 234 568"], ["+15551234567", "5551234567", "555 123 4567"],
@@ -347,6 +349,7 @@ def test_times_of_a_zone_and_merged_cells_are_said() -> None:
 # ---- months ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [
     ["3. März 2021", "14. Mai 2020", "5. Dez. 2020"], ["3-Mrz-21", "14-Mai-20", "05-Dez-20"],
     ["3 mars 2021", "14 mai 2020", "5 déc. 2020"], ["3 mars 2021", "14 MAI 2020", "5 de\u0301cembre 2020"],
@@ -557,6 +560,7 @@ MISSING = ["/", "...", "..", "…", ":", "---", "********", "#####", "nd", "n.d.
 NUMBERS = [str(20 + 1.5 * i) for i in range(20)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", one_in(4, MISSING))
 def test_a_mark_of_nothing_among_numbers_is_missing(mark: str) -> None:
     quoted = f'"{mark}"'
@@ -570,6 +574,7 @@ def test_a_mark_of_nothing_among_numbers_is_missing(mark: str) -> None:
     assert days.frame["x"].dtype.kind == "M" and days.frame["x"].isna().sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["nd", "...", "-", "/", "s.d.", "NA", "missing", "none"])
 def test_a_mark_of_nothing_among_words_is_a_word(mark: str) -> None:
     for words in (["ny", "sd", "ok"], ["yes", "no", "1"]):
@@ -652,6 +657,7 @@ def test_numbers_before_different_letters_are_codes_and_offer_nothing() -> None:
     assert said(reading) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, slowly(600)])
 @pytest.mark.parametrize(("marks", "told"), [
     (["-99", "-99"], "2 cells hold '-99', apart from all others (20 to 48.5)"), (["-9999.0", "-9999"], "hold '-9999'"),
@@ -927,6 +933,7 @@ def test_what_is_called_xls_and_is_none_is_told(text: str, why: str) -> None:
 # ---- what one column, or the header, says of the others --------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 20_000])
 def test_a_sign_that_is_missing_among_numbers_is_so_among_words(rows: int) -> None:
     data = ("size,site,y\n" + "3.5,Oslo,u\n-,-,v\n2.5,Rome,u\n1.5,Bonn,v\n" * rows).encode()

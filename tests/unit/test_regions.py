@@ -68,6 +68,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axes", [("密度", "含糖率"), ("色泽", "密度"), ("脐部", "纹理")])
 @pytest.mark.parametrize("held", [True, slowly(False)])
 @pytest.mark.parametrize("name", list(MODELS))

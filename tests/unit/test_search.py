@@ -57,6 +57,7 @@ def whole(found: SearchResult, counts: FamilyCounts = COUNTS, score: ScoreName =
     assert len(trace.table()) == len(trace.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("score", "tabu"), crossed([s for s in SCORES if s != "log-likelihood"], [0, 10]))
 def test_every_step_of_a_climb_is_on_the_bill(score: ScoreName, tabu: int) -> None:
     found = hill_climb(COUNTS, score, settings=ClimbSettings(tabu=tabu, perturbations=0))
@@ -228,6 +229,7 @@ def test_the_exact_optimum_is_refused_in_words_where_it_costs_too_much() -> None
         exact(counted(long), "bdeu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_one_door_for_every_method(method: Method) -> None:
     found = search(

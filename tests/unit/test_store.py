@@ -207,6 +207,7 @@ def test_every_public_estimator_is_here() -> None:
     assert held == {type(model) for model, _X, _y in ZOO.values()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_a_loaded_model_says_the_same_to_the_last_bit(name: str) -> None:
     model, X, _y = fitted(name)
@@ -221,6 +222,7 @@ def test_a_loaded_model_says_the_same_to_the_last_bit(name: str) -> None:
     assert save_model(loaded) == save_model(model)  # and so it can be saved again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", one_in(5, (n for n in ZOO if isinstance(ZOO[n][0], GenerativeClassifier | FisherDiscriminant)))
 )
@@ -247,6 +249,7 @@ def test_a_loaded_model_goes_on_as_the_saved_one(name: str) -> None:
             assert dict(says(round_trip(model).with_params(**other), X)) == dict(says(model.with_params(**other), X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [("a\nb", "<i>"), ("None", "NA"), ("", " "), (-1, 10**30), (2.0, -1.0), (1, "1")])
 def test_labels_keep_their_type(label: tuple[Any, Any]) -> None:
     y = pd.Series([label[0], label[1]] * 4, dtype=object, name="a.b[c]")

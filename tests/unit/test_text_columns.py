@@ -76,6 +76,7 @@ def read(model, text: str) -> TextRead:
     return read_text(working.steps[j], 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "counted"), crossed(list(RULES), [("multinomial", False), ("multinomial", True), ("bernoulli", False)])
 )
