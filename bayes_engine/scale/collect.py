@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from bayes_engine.scale.scan import Pass, Progress, checked_want, threads_of
 from bayes_engine.scale.sources import Batches, CountRequest, Csv, Parquet, paths_of, planned
@@ -27,6 +28,7 @@ def collect_parquet(
     progress: Callable[[Progress], object] | None = None,
     resume: PathLike | None = None,
     threads: int | None = None,
+    client: Any = None,
 ) -> SufficientStatistics:
     """The statistics of Parquet files, row group by row group: what `fit` on all their rows at once would count.
 
@@ -57,6 +59,10 @@ def collect_parquet(
         ends the pass. If it is there, what it holds of files that have not changed since is not counted again; files
         may have come to those it was begun with.
     threads : how many row groups are counted at a time; None for one a core, 8 at most.
+    client : a `distributed.Client` (extra `[dask]`): the workers of its cluster count row groups and merge, eight at a
+        time, what they have counted. They must see the files under the same absolute paths. The statistics are those
+        of one machine to the last bit, also where workers are lost: what they did, others do again. `threads` is then
+        the cluster's affair.
 
     Raises ReadError, which says what to install, without pyarrow; and, before a row is counted, TableError or
     SchemaMismatch, naming both files, where one lacks a column or holds another sort of cells in it (1 and '1');
@@ -78,7 +84,7 @@ def collect_parquet(
     """
     checked_want(want)
     source = Parquet(paths_of(path_or_paths, ".parquet"))
-    return _collected(source, CountRequest(target, schema, columns, weight, want), progress, resume, threads)
+    return _collected(source, CountRequest(target, schema, columns, weight, want), progress, resume, threads, client)
 
 
 def collect_csv(
@@ -147,6 +153,8 @@ def _collected(
     progress: Callable[[Progress], object] | None,
     resume: PathLike | None,
     threads: int | None,
+    client: Any = None,
 ) -> SufficientStatistics:
     place = None if resume is None else Path(resume)
-    return Pass(source, planned(source, request), request.schema, place, progress, threads_of(threads)).run()
+    workers = threads_of(threads, client)
+    return Pass(source, planned(source, request), request.schema, place, progress, workers, client).run()

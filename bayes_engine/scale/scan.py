@@ -7,7 +7,7 @@ depend on its rows alone; how blocks merge says `bayes_engine.stats.partial`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -16,18 +16,20 @@ from threading import Event
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, StoreError, TableError
+from bayes_engine.errors import ParameterError, StoreError, TableError
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.models.tan import TAN
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.scale.arrow import CountPlan, encoded
+from bayes_engine.scale.block import LOOK, Block, End
+from bayes_engine.scale.dask_client import Spread
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
 from bayes_engine.stats.partial import MergeTree, PartialNode, PartialSource, PartialStatistics, in_order, merged
 from bayes_engine.stats.values import bounded_values
-from bayes_engine.store.statistics import load_partial, save_partial
+from bayes_engine.store.statistics import load_partial, packed_partial, save_partial
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
@@ -36,9 +38,6 @@ BATCH = 2**17
 
 SAVED_EACH = 30.0
 """Seconds between two savings of what is counted, where it is saved."""
-
-LOOK = 0.2
-"""Seconds after which a watcher is asked again while blocks are counted."""
 
 MOST_POINTS = 2**16
 """Distinct values of a column that are told apart for its cut points."""
@@ -93,41 +92,6 @@ class Progress(NamedTuple):
         return self.seconds * (1.0 - self.share) / self.share_now
 
 
-class Block(NamedTuple):
-    """A part of the rows that is counted as a whole: its `place`, the number of its file and its own there, both from
-    0; the file's name, and which row group of how many it is (`of` is 0 for a block, whose number is not known); how
-    many rows stand `before` it in its file; the columns `declared`, whose dictionaries are domains; and what reads its
-    batches."""
-
-    place: tuple[int, int]
-    file: str
-    number: int
-    of: int
-    before: int
-    declared: Collection[str]
-    batches: Callable[[], Iterator[Any]]
-
-    def refused(self, error: BaseException) -> BayesEngineError:
-        """The error of this block, with its place."""
-        reason: object = error.message if isinstance(error, BayesEngineError) else str(error).strip().rstrip(".")[:300]
-        if self.of:
-            return ReadError(
-                "'{file}', row group {number} of {of}: {reason}",
-                file=self.file,
-                number=self.number,
-                of=self.of,
-                reason=reason,
-            )
-        return ReadError("'{file}', block {number}: {reason}", file=self.file, number=self.number, reason=reason)
-
-
-class End(NamedTuple):
-    """A file, by its number, has so many blocks."""
-
-    file: int
-    blocks: int
-
-
 class Blocks(Protocol):
     """What is read: its files, how many rows it has where that is known, its blocks in order without those that the
     tree holds already, with the end of each file, and the share read so far."""
@@ -135,7 +99,7 @@ class Blocks(Protocol):
     sources: tuple[PartialSource, ...]
     rows: int | None
 
-    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterable[Block | End]: ...
+    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterable[Block | End]: ...
     def share(self, rows: int) -> float | None: ...
 
 
@@ -154,23 +118,42 @@ class Pass:
     resume: Path | None
     progress: Callable[[Progress], object] | None
     threads: int
+    client: Any = None
 
     def run(self) -> SufficientStatistics:
         """The statistics of all rows. What stops it, whatever it is, leaves what was counted in the file `resume`."""
         tree = MergeTree(self._kept())
-        began, told, saved = monotonic(), tree.rows, monotonic()
+        began, told = monotonic(), tree.rows
         share = self.blocks.share(told) or 0.0
+
+        def tell(rows: int) -> None:
+            now = self.blocks.share(rows)
+            tick(rows, self.blocks.rows or 0)
+            if self.progress is not None:
+                far = Progress(rows, self.blocks.rows, now, monotonic() - began, rows - told, (now or 0) - share)
+                self.progress(far)
+
+        if self.client is None:
+            self._on_threads(tree, tell)
+        else:
+            self._on_workers(tree, tell)
+        refuse_values(tree.nodes)  # of a count that was taken up
+        found = tree.total()
+        if found is None:
+            raise TableError("there are no rows to count: the files are empty")
+        total = in_order(found, self.plan.schema)
+        if total.class_weight.sum() >= MAX_WEIGHT:
+            raise TableError(
+                "the weights sum to {total:.3g}, 2^53 or more; divide them", total=float(total.class_weight.sum())
+            )
+        tell(tree.rows)
+        return total
+
+    def _on_threads(self, tree: MergeTree, tell: Callable[[int], None]) -> None:
+        """Count the blocks that the tree does not hold yet, on threads of this process."""
+        saved = monotonic()
         stop, failed = Event(), dict[tuple[int, int], BaseException]()
         running: dict[Future[PartialNode | None], Block] = {}
-
-        def tell() -> None:
-            now = self.blocks.share(tree.rows)
-            tick(tree.rows, self.blocks.rows or 0)
-            if self.progress is not None:
-                far = Progress(
-                    tree.rows, self.blocks.rows, now, monotonic() - began, tree.rows - told, (now or 0) - share
-                )
-                self.progress(far)
 
         def take(most: int) -> None:
             """Wait until at most so many blocks are under way."""
@@ -192,7 +175,7 @@ class Pass:
                 if self.resume is not None and monotonic() - saved > SAVED_EACH:
                     self._keep(tree)
                     saved = monotonic()
-                tell()
+                tell(tree.rows)
 
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="scale")
         try:
@@ -223,17 +206,42 @@ class Pass:
         if failed:
             first = failed[min(failed)]
             raise first from first.__cause__
-        refuse_values(tree.nodes)  # of a count that was taken up
-        found = tree.total()
-        if found is None:
-            raise TableError("there are no rows to count: the files are empty")
-        total = in_order(found, self.plan.schema)
-        if total.class_weight.sum() >= MAX_WEIGHT:
-            raise TableError(
-                "the weights sum to {total:.3g}, 2^53 or more; divide them", total=float(total.class_weight.sum())
-            )
-        tell()
-        return total
+
+    def _on_workers(self, tree: MergeTree, tell: Callable[[int], None]) -> None:
+        """Count them on the workers of a cluster, and merge them there; each node of the tree is the same there."""
+        found = list(self.blocks.blocks(self.plan, tree, apart=True))
+        ends = {item.file: item.blocks for item in found if isinstance(item, End)}
+        count = CountApart(self.plan, replace(self._partial(()), sources=()), ends)
+        spread = Spread(self.client, [item for item in found if isinstance(item, Block)], count, count.merged)
+        before, saved = tree.rows, monotonic()
+
+        def kept(parts: Iterable[bytes]) -> MergeTree:
+            far = MergeTree(tree.nodes)
+            for part in parts:
+                for node in load_partial(part).nodes:
+                    far.add(node)
+            return far
+
+        def look() -> None:
+            nonlocal saved
+            if self.resume is not None and monotonic() - saved > SAVED_EACH:
+                self._keep(kept(spread.finished()))
+                saved = monotonic()
+            tell(before + spread.rows)
+
+        with spread:
+            try:
+                top = spread.result(look)
+            except BaseException:
+                if self.resume is not None and (far := kept(spread.finished())).nodes:
+                    self._keep(far)
+                raise
+        for node in () if top is None else load_partial(top).nodes:
+            tree.add(node)
+        for file, blocks in ends.items():
+            tree.close(file, blocks)
+        if self.resume is not None and tree.nodes:
+            self._keep(tree)
 
     # kept and taken up --------------------------------------------------------------------------------------------
 
@@ -304,8 +312,40 @@ def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:
     return PartialNode(file, 0, index, index + 1, rows, stats)
 
 
-def threads_of(threads: int | None) -> int:
-    """How many threads count. Raises ParameterError on less than one."""
+@dataclass(frozen=True)
+class CountApart:
+    """What a worker of a cluster does for a pass: counts a block by the `plan`, and merges what others have counted, as
+    far as the fixed tree has it, files being whole that have so many `blocks`. What goes from one to the other is the
+    file of an unfinished count, `asked` with its nodes."""
+
+    plan: CountPlan
+    asked: PartialStatistics
+    blocks: Mapping[int, int]
+
+    def __call__(self, block: Block) -> bytes:
+        with one_thread() if self.plan.want == "scatter" else nullcontext():
+            node = counted(block, self.plan, Event())
+        assert node is not None
+        return self._packed([node])
+
+    def merged(self, parts: Iterable[bytes]) -> bytes:
+        """The nodes of all parts."""
+        return self._packed(node for part in parts for node in load_partial(part).nodes)
+
+    def _packed(self, nodes: Iterable[PartialNode]) -> bytes:
+        tree = MergeTree()
+        for node in nodes:
+            tree.add(node)
+            if not node.files:
+                tree.close(node.file, self.blocks[node.file])
+        refuse_values(tree.nodes)
+        return packed_partial(replace(self.asked, nodes=tree.nodes))
+
+
+def threads_of(threads: int | None, client: Any = None) -> int:
+    """How many threads count. Raises ParameterError on less than one, and where a cluster has threads of its own."""
+    if threads is not None and client is not None:
+        raise ParameterError("threads= is of this machine: the workers of client= have threads of their own")
     if threads is None:
         return min(os.cpu_count() or 1, 8)
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:

@@ -16,7 +16,8 @@ import pandas as pd
 
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
-from bayes_engine.scale.scan import BATCH, Block, End
+from bayes_engine.scale.block import Block, End
+from bayes_engine.scale.scan import BATCH
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.schema import Schema
 
@@ -71,17 +72,21 @@ class Parquet:
         """The share of all rows."""
         return rows / self.rows if self.rows else None
 
-    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterator[Block | End]:
-        """A block for each row group."""
+    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterator[Block | End]:
+        """A block for each row group; with `apart` it can be read in another process, which opens the file itself."""
         for i, (path, metadata, found) in enumerate(zip(self.paths, self.metadata, self.found, strict=True)):
             before, groups = 0, metadata.num_row_groups
             declared = {name for name in plan.read if arrow().types.is_dictionary(found[name])}
             strings = [n for n in plan.read if sort_of_type(found[n]) == "strings" and n not in declared]
             for group in range(groups):
+                rows = metadata.row_group(group).num_rows
                 if (i, group) not in tree:
-                    read = partial(_row_group, path, metadata, group, plan.read, strings)
-                    yield Block((i, group), self.names[i], group + 1, groups, before, declared, read)
-                before += metadata.row_group(group).num_rows
+                    if apart:
+                        read = partial(_found_again, path.absolute(), self.sources[i], group, plan.read, strings)
+                    else:
+                        read = partial(_row_group, path, metadata, group, plan.read, strings)
+                    yield Block((i, group), self.names[i], group + 1, groups, before, declared, read, rows)
+                before += rows
             yield End(i, groups)
 
 
@@ -100,6 +105,17 @@ def _row_group(path: Path, metadata: Any, group: int, columns: Sequence[str], st
                 rows=rows,
                 said=metadata.row_group(group).num_rows,
             )
+
+
+def _found_again(path: Path, then: PartialSource, group: int, columns: Sequence[str], strings: list[str]) -> Any:
+    """As `_row_group`, in a process that has not opened the file: it must be the one that was looked at."""
+    if not path.is_file() or source_of(path) != then:
+        raise ReadError(
+            "on this worker it is not there, or of another size or time, at '{path}'; every worker must see the files "
+            "under the same paths",
+            path=str(path),
+        )
+    return _row_group(path, arrow("pyarrow.parquet").read_metadata(path), group, columns, strings)
 
 
 class Csv:
@@ -135,8 +151,9 @@ class Csv:
         """The share of all bytes that is read."""
         return min(self._read / self._bytes, 1.0)
 
-    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterator[Block | End]:
+    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterator[Block | End]:
         """The blocks as they are read, one after the other; a file that is counted whole is not read."""
+        refuse_apart(apart)
         done = 0
         for i, (path, found) in enumerate(zip(self.paths, self.found, strict=True)):
             before = index = 0
@@ -202,6 +219,15 @@ def _unreadable(path: Path, number: int, error: Exception) -> ReadError:
     )
 
 
+def refuse_apart(apart: bool) -> None:
+    """Raises ParameterError where blocks are asked for that another process reads: those of Parquet alone can be."""
+    if apart:
+        raise ParameterError(
+            "client= needs Parquet, whose row groups are read each by itself; CSV is read from its beginning, on this "
+            "machine"
+        )
+
+
 class Batches:
     """What an iterator yields: Arrow batches and tables, or frames of any library; each is a block."""
 
@@ -223,8 +249,9 @@ class Batches:
         """Not known before the end."""
         return None
 
-    def blocks(self, plan: CountPlan, tree: MergeTree) -> Iterator[Block | End]:
+    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterator[Block | End]:
         """A block for each that is yielded."""
+        refuse_apart(apart)
         index = 0
         table = self._first
         while table is not None:

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
 from bayes_engine.scale.arrow import CountPlan
-from bayes_engine.scale.scan import LOOK, Block, End, Progress
+from bayes_engine.scale.block import LOOK, Block, End
+from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Csv, Parquet, source_of
 from bayes_engine.stats.partial import MergeTree
 

@@ -28,13 +28,19 @@ def save_partial(partial: PartialStatistics, path: str | os.PathLike[str]) -> No
     ...     load_partial(f"{folder}/part").nodes[0].stats.class_weight.tolist()
     [1.0, 1.0]
     """
+    write_file(path, packed_partial(partial))
+
+
+def packed_partial(partial: PartialStatistics) -> bytes:
+    """The file of an unfinished count. Raises StoreError where it would be too large."""
     writer = ValueWriter(lambda value, writer, where: None)
-    write_file(path, pack("statistics", writer.write(partial, "the count"), writer.blobs, limit=MOST_BYTES))
+    return pack("statistics", writer.write(partial, "the count"), writer.blobs, limit=MOST_BYTES)
 
 
-def load_partial(path: str | os.PathLike[str]) -> PartialStatistics:
-    """The unfinished count that `save_partial` wrote. Raises StoreError, with the reason, on any other file."""
-    content, blobs = unpack(read_file(path, MOST_BYTES), "statistics", limit=MOST_BYTES)
+def load_partial(source: str | os.PathLike[str] | bytes) -> PartialStatistics:
+    """The unfinished count that `save_partial` wrote to a path, or whose bytes these are. Raises StoreError, with the
+    reason, on any other file."""
+    content, blobs = unpack(read_file(source, MOST_BYTES), "statistics", limit=MOST_BYTES)
     try:
         partial = ValueReader(blobs, {}).read(content)
         if not isinstance(partial, PartialStatistics):

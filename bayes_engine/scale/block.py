@@ -1,0 +1,47 @@
+"""A part of the rows that is counted, or scored, as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple
+
+from bayes_engine.errors import BayesEngineError, ReadError
+
+LOOK = 0.2
+"""Seconds after which a watcher is asked again while blocks are counted."""
+
+
+class Block(NamedTuple):
+    """A part of the rows that is counted as a whole: its `place`, the number of its file and its own there, both from
+    0; the file's name, and which row group of how many it is (`of` is 0 for a block, whose number is not known); how
+    many rows stand `before` it in its file; the columns `declared`, whose dictionaries are domains; what reads its
+    batches; and how many `rows` it has, 0 where that is not known."""
+
+    place: tuple[int, int]
+    file: str
+    number: int
+    of: int
+    before: int
+    declared: Collection[str]
+    batches: Callable[[], Iterator[Any]]
+    rows: int = 0
+
+    def refused(self, error: BaseException) -> BayesEngineError:
+        """The error of this block, with its place."""
+        reason: object = error.message if isinstance(error, BayesEngineError) else str(error).strip().rstrip(".")[:300]
+        if self.of:
+            return ReadError(
+                "'{file}', row group {number} of {of}: {reason}",
+                file=self.file,
+                number=self.number,
+                of=self.of,
+                reason=reason,
+            )
+        return ReadError("'{file}', block {number}: {reason}", file=self.file, number=self.number, reason=reason)
+
+
+class End(NamedTuple):
+    """A file, by its number, has so many blocks."""
+
+    file: int
+    blocks: int
