@@ -70,7 +70,7 @@ def keep(name: str, content: bytes) -> None:
             os.replace(unfinished, there / name)  # noqa: PTH105
         except OSError:
             Path(unfinished).unlink()
-        for old in sorted(there.iterdir(), key=lambda file: file.stat().st_mtime)[:-MOST]:
+        for old in sorted(filter(Path.is_file, there.iterdir()), key=lambda file: file.stat().st_mtime)[:-MOST]:
             old.unlink(missing_ok=True)
 
 

@@ -18,7 +18,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.table.read import Reading
 from bayes_engine.workbench.incoming import large_file
-from bayes_engine.workbench.incoming.large_file import CsvForm, DrawnFile, SampleOf
+from bayes_engine.workbench.incoming.large_file import AllRows, DrawnFile, SampleOf
 from pages.active import files
 from pages.active.files import TABLE, File, Upload
 from pages.runtime import jobs, own_computer
@@ -37,17 +37,10 @@ DRAWING = Message("drawing a sample of the rows")
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file that was opened: its `paths`, what was drawn from it, and how its CSV is written."""
+    """A file that was opened, with all its rows, and what was drawn from it."""
 
-    paths: tuple[Path, ...]
+    rows: AllRows
     of: SampleOf
-    form: CsvForm
-
-    @property
-    def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """What stands for its content: each path with the size and the time of its last change."""
-        found = [(path, path.stat()) for path in self.paths if path.exists()]
-        return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in found)
 
 
 def folders() -> tuple[Path, ...]:
@@ -70,6 +63,7 @@ def open_sample(
         jobs.cancel_callback_job()
         refused(error)
         return
+    stamp = large_file.stamp_of(paths)
 
     def work() -> tuple[DrawnFile, Upload[Reading]]:
         drawn = in_worker(large_file.draw, paths, n, seed)
@@ -78,11 +72,12 @@ def open_sample(
 
     def done(made: tuple[DrawnFile, Upload[Reading]]) -> None:
         drawn, upload = made
-        st.session_state.setdefault("large_files", {})[upload.file.digest] = LargeFile(paths, drawn.of, drawn.form)
+        st.session_state.setdefault("large_files", {})[upload.file.digest] = LargeFile(
+            AllRows(paths, drawn.form, stamp), drawn.of
+        )
         then(upload)
 
-    size = sum(file.stat().st_size for file in paths)
-    stamp = LargeFile(paths, SampleOf("", 0, 0, 0), CsvForm()).stamp
+    size = sum(size for _path, size, _changed in stamp)
     jobs.run_after_callback(("draw", stamp, n, seed), work, DRAWING, done, refused, size=size)
 
 

@@ -11,8 +11,15 @@ from bayes_engine.workbench.hosts import is_own
 from bayes_engine.workbench.launch import CLASSROOM
 from pages.runtime import private
 
+WHETHER = "BAYES_WORKBENCH_AUTOSAVE"
+"""The environment variable that turns off, where it is 0, that anything is saved by itself."""
 PASSED_ON = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via")
 """What a proxy adds to a request that it passes on."""
+
+
+def may_save() -> bool:
+    """Whether it is not turned off that work is saved by itself."""
+    return os.environ.get(WHETHER, "1") != "0"
 
 
 def is_served_alone() -> bool:

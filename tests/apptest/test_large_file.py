@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bayes_engine import LossMatrix, NaiveBayes, held_out_risk
+from bayes_engine.scale import scan
+from bayes_engine.workbench import kept_files
 from pages.active import large_files
 from pages.active.files import TABLE
 from pages.runtime import own_computer
-from pages.runtime.state import State, encode
-from tests.apptest.opened import APP, opened
+from pages.runtime.state import Spec, State, encode
+from pages.shell.workspace import widgets
+from tests.apptest.opened import APP, opened, step_to, written
 from tests.conftest import PATIENCE
 
 
@@ -22,11 +28,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rng = np.random.default_rng(0)
     good = rng.random(6_000) < 0.4
     frame = pd.DataFrame({
-        "sugar": rng.normal(good.astype(float)), "good": np.where(good, "yes", "no"),
+        "sugar": rng.normal(good.astype(float)),
         "sound": np.where(rng.random(6_000) < 0.3 + 0.4 * good, "dull", "crisp"),
+        "good": np.where(good, "yes", "no"),
     })  # fmt: skip
     frame.to_parquet(tmp_path / "melons.parquet", row_group_size=1_500)
     monkeypatch.setattr(own_computer, "is_served_alone", lambda: True)
+    monkeypatch.setattr(widgets, "saves_by_itself", lambda: False)
+    monkeypatch.setattr(kept_files, "folder", lambda: tmp_path / "cache")
     monkeypatch.setenv(large_files.FOLDERS, str(tmp_path))
     return tmp_path
 
@@ -55,7 +64,7 @@ def test_a_large_file_is_opened_as_a_sample_that_is_said_to_be_one(folder: Path)
     assert "5,000 of 6,000 rows of melons.parquet" in line.replace("\u2060", "") and "seed 0" in line
     state = app.session_state["state"]
     digest = TABLE.named(state)
-    assert app.session_state["large_files"][digest].paths == (folder / "melons.parquet",)
+    assert app.session_state["large_files"][digest].rows.paths == (folder / "melons.parquet",)
     assert any("melons.parquet [5,000/6,000]" in h.value.replace("\\", "") for h in app.subheader)
     assert str(folder) not in encode(state) and "melons" not in encode(state)
 
@@ -99,6 +108,108 @@ def test_where_others_are_served_there_is_no_door(folder: Path, monkeypatch: pyt
     assert not any("large file" in e.label for e in app.expander)
     assert large_files.folders() == ()
 
+
+# all rows ---------------------------------------------------------------------------------------------------------
+
+
+def all_rows(app: AppTest, *clicks: str) -> pd.DataFrame:
+    """The table of what is known of all rows, after these buttons of the page Model."""
+    app.switch_page("pages/model.py").run()
+    for key in clicks:
+        app.button(key=key).click().run()
+        assert not app.exception and not app.error
+    return written(app, "model")
+
+
+@pytest.mark.slow
+def test_the_active_model_is_fitted_to_all_rows_and_judged_on_them(folder: Path) -> None:
+    """Against a fit to the whole frame, and the library's own risk of files."""
+    app = with_large("melons.parquet")
+    shown = all_rows(app, "all_rows_fit", "all_rows_judge")
+    assert shown["fitted to rows"].tolist() == ["6,000"]
+    [model] = [m for m in app.session_state["all_rows"].values() if hasattr(m, "predict_proba")]
+    frame = pd.read_parquet(folder / "melons.parquet")
+    X = frame[["sugar", "sound"]]
+    own = NaiveBayes(**{**model.get_params(deep=False), "schema": None}).fit(X, frame["good"])
+    np.testing.assert_allclose(model.predict_proba(X), own.predict_proba(X), rtol=1e-9)
+    loss = LossMatrix.zero_one(("no", "yes"))
+    risk = held_out_risk(own, folder / "melons.parquet", target="good", loss=loss, columns=["sugar", "sound"])
+    assert shown["held-out risk, 95 % interval"][0].startswith(f"{risk.risk:.4f} [")
+    assert not list((folder / "cache" / "counts").iterdir())
+    assert app.download_button(key="all_rows_save")
+    assert not any(b.key in ("all_rows_fit", "all_rows_judge") for b in app.button)
+
+
+@pytest.mark.slow
+def test_each_model_of_the_shelf_has_a_line_of_its_own_and_one_that_cannot_is_refused(folder: Path) -> None:
+    app = with_large("melons.parquet")
+    all_rows(app, "all_rows_fit")
+    state = app.session_state["state"]
+    shelf = (Spec("laplace"), Spec("laplace", family="tan"), Spec("laplace", family="selective"))
+    app.query_params["s"] = encode(State(table=state.table, shelf=shelf, active=1, language="en"))
+    step_to(app, app.query_params["s"])
+    app.run()
+    assert all_rows(app, "all_rows_fit")["fitted to rows"].tolist() == ["6,000", "6,000"]
+    step_to(app, encode(State(table=state.table, shelf=shelf, active=2, language="en")))
+    app.run()
+    app.button(key="all_rows_fit").click().run()
+    [error] = [e.value for e in app.error]
+    assert error.startswith("Not all rows: ") and "needs all rows at once" in error
+
+
+@pytest.mark.slow
+def test_a_file_that_changed_since_is_not_taken_for_the_one_that_was_opened(folder: Path) -> None:
+    app = with_large("melons.parquet").switch_page("pages/model.py").run()
+    pd.read_parquet(folder / "melons.parquet").iloc[:-1].to_parquet(folder / "melons.parquet")
+    app.button(key="all_rows_fit").click().run()
+    assert "has changed since it was opened" in app.error[0].value
+
+
+@pytest.mark.slow
+def test_what_was_counted_before_is_gone_on_from(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row group that cannot be read ends the fit; once it can, three of four are not counted again."""
+    app = with_large("melons.parquet").switch_page("pages/model.py").run()
+    assert app.button(key="all_rows_fit").label == "Fit to all rows"
+    counted: list[int] = []
+    fails = [True]
+    own = scan.counted
+
+    def some(block: scan.Block, *rest: Any) -> Any:
+        if fails[0] and block.number == 3:
+            raise OSError("the disk does not answer")
+        counted.append(block.number)
+        return own(block, *rest)
+
+    monkeypatch.setattr(scan, "counted", some)
+    monkeypatch.setattr(scan, "threads_of", lambda _n: 1)
+    app.button(key="all_rows_fit").click().run()
+    assert "row group 3 of 4" in app.error[0].value
+    assert app.button(key="all_rows_fit").label == "Go on fitting to all rows"
+    fails[0] = False
+    before = len(counted)
+    app.button(key="all_rows_fit").click().run()
+    assert not app.error and 3 in counted[before:] and len(counted) == 4 and sorted(counted) == [1, 2, 3, 4]
+
+
+@pytest.mark.slow
+def test_a_sample_that_came_by_a_workspace_asks_for_its_file(folder: Path) -> None:
+    app = with_large("melons.parquet")
+    app.session_state["large_files"] = {}
+    app.switch_page("pages/model.py").run()
+    assert any("open the file again" in c.value for c in app.caption)
+    assert not any(b.key == "all_rows_fit" for b in app.button)
+
+
+@pytest.mark.slow
+def test_mended_cells_of_the_sample_are_no_cells_of_the_file(folder: Path) -> None:
+    app = with_large("melons.parquet")
+    state = app.session_state["state"]
+    step_to(app, encode(replace(state, repairs=(("drop-duplicates", -1, 0.0),))))
+    app.switch_page("pages/model.py").run()
+    assert any("as they are: mend the file" in c.value for c in app.caption)
+
+
+# whose computer ---------------------------------------------------------------------------------------------------
 
 ALONE = {"address": "127.0.0.1", "hosts": ["localhost"], "headers": {"Host": "localhost:8501"}, "room": ""}
 

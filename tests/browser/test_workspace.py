@@ -20,6 +20,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from bayes_engine.workbench.launch import CLASSROOM
+from pages.runtime import own_computer
 from pages.runtime.state import State, encode
 from pages.shell.workspace import disk
 from tests.browser.looking import becomes, place_of, settled
@@ -41,7 +42,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, **environment: str) -> None:
-        told = {**os.environ, disk.WHETHER: "1", disk.WHERE: str(self.folder / "data"), **environment}
+        told = {**os.environ, own_computer.WHETHER: "1", disk.WHERE: str(self.folder / "data"), **environment}
         told.pop(CLASSROOM, None) if CLASSROOM not in environment else None
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -14,6 +14,7 @@ import pytest
 from bayes_engine import NaiveBayes, StoreError, save_model
 from bayes_engine.store import pack
 from pages.active.files import digest
+from pages.runtime import own_computer
 from pages.runtime.state import Spec, State
 from pages.shell.workspace import disk
 from pages.shell.workspace.form import FORM, ROLES, GivenFile, Workspace, read, without_data, write
@@ -237,13 +238,13 @@ def test_what_is_forgotten_does_not_come_back(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("variables", "allowed"), [
-    ({}, True), ({disk.WHETHER: "0"}, False), ({disk.WHETHER: "1"}, True),
+    ({}, True), ({own_computer.WHETHER: "0"}, False), ({own_computer.WHETHER: "1"}, True),
 ])  # fmt: skip
 def test_the_environment_can_turn_it_off(variables: dict[str, str], allowed: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(disk.WHETHER, raising=False)
+    monkeypatch.delenv(own_computer.WHETHER, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert disk.is_enabled() == allowed
+    assert own_computer.may_save() == allowed
 
 
 def test_the_folder_is_where_the_system_has_a_users_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,20 +1,31 @@
 """A file on this computer that is larger than an upload may be: where it may lie, how its CSV is written, and a sample
-of its rows as a file of its own, which says what it was drawn from."""
+of its rows as a file of its own, which says what it was drawn from; and models of all its rows.
+
+What takes long tells whoever watches (`bayes_engine.progress`) how far all its passes are.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import copy_context
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ReadError
+from bayes_engine.progress import tick, watching
 from bayes_engine.scale.arrow import arrow
+from bayes_engine.scale.fit import fit_files
+from bayes_engine.scale.held_out import held_out_risk
 from bayes_engine.scale.sample import sample_files
+from bayes_engine.scale.scan import Progress
+from bayes_engine.scale.score import RiskInFiles
 from bayes_engine.scale.sources import PACKED, opened
 from bayes_engine.table.read import read_table
+from bayes_engine.table.schema import Schema
 
 HEAD = 2**18
 """Bytes at the beginning of a CSV from which is read how it is written."""
@@ -156,3 +167,111 @@ def sample_of(content: bytes) -> SampleOf | None:
         return None
     whole = all(type(x) is int and 0 <= x < 2**63 for x in of[1:])
     return of if isinstance(of.file, str) and len(of.file) <= LONGEST and whole and of.drawn <= of.rows else None
+
+
+# all rows ---------------------------------------------------------------------------------------------------------
+
+PARTS = 1_000
+"""Into so many parts what is to be read is divided for whoever watches."""
+Stamp = tuple[tuple[str, int, int], ...]
+"""What stands for the content of files: each path with the size and the time of its last change."""
+
+
+class AllRows(NamedTuple):
+    """Files with all their rows: the `paths`, how CSV is written, and the `stamp` that they had as they were opened."""
+
+    paths: tuple[Path, ...]
+    form: CsvForm
+    stamp: Stamp
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], form: CsvForm) -> AllRows:
+        return cls(tuple(paths), form, stamp_of(paths))
+
+    def check(self) -> None:
+        """Raises ReadError where a file has changed since."""
+        if (now := stamp_of(self.paths)) != self.stamp:
+            changed = next(path for path in self.paths if {e for e in now if e[0] == str(path)} - {*self.stamp} or
+                           not path.exists())  # fmt: skip
+            raise ReadError("'{file}' has changed since it was opened; begin again", file=changed.name)
+
+    @property
+    def as_read(self) -> dict[str, Any]:
+        """The arguments of `bayes_engine.scale` that say how they are written, and that tell of the progress."""
+        return {"delimiter": self.form.delimiter, "encoding": self.form.encoding, "progress": _teller()}
+
+
+def stamp_of(paths: Iterable[Path]) -> Stamp:
+    """The stamp of those files that are there."""
+    found = [(path, path.stat()) for path in paths if path.exists()]
+    return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in found)
+
+
+class Columns(NamedTuple):
+    """What of files a model learns from: the `target`, the features with kinds and levels, and the names of the columns
+    of weights and of groups."""
+
+    target: str
+    schema: Schema
+    weight: str | None = None
+    groups: str | None = None
+
+
+def fit_all(model: Any, rows: AllRows, columns: Columns, resume: Path | None) -> Any:
+    """A model like this one, fitted to all rows (`fit_files`), taken up again where `resume` has a part of them."""
+    rows.check()
+    with_ticks = rows.as_read
+    with _unwatched():
+        found = fit_files(
+            model, rows.paths, target=columns.target, schema=columns.schema, weight=columns.weight, resume=resume,
+            **with_ticks,
+        )  # fmt: skip
+    for part in () if resume is None else (resume, resume.with_name(f"{resume.name}.cuts")):
+        part.unlink(missing_ok=True)
+    return found
+
+
+def judge_all(
+    model: Any, rows: AllRows, columns: Columns, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None
+) -> RiskInFiles:
+    """The risk of such a model's decisions on all rows, each held out (`held_out_risk`)."""
+    rows.check()
+    with_ticks = rows.as_read
+    with _unwatched():
+        return held_out_risk(
+            model, rows.paths, target=columns.target, loss=loss, prior_of_use=prior_of_use, groups=columns.groups,
+            schema=columns.schema, weight=columns.weight, **with_ticks,
+        )  # fmt: skip
+
+
+def _unwatched() -> Any:
+    """Each pass would tell how far it is by itself."""
+    return watching(lambda: False)
+
+
+def _teller() -> Callable[[Progress], object]:
+    """Tells whoever watches now how far all passes together are; and asks whether to stop."""
+    watched = copy_context()
+
+    def tell(far: Progress) -> None:
+        share = (far.step - 1 + (far.share or 0.0)) / far.steps
+        watched.run(tick, int(PARTS * share), PARTS)
+
+    return tell
+
+
+KEPT = 8
+"""Parts of counts that are kept at most; the oldest go."""
+
+
+def place_of_part(name: str, within: Path) -> Path | None:
+    """Where the count of this name is kept until it is whole, for who takes it up again; None where nothing can be
+    written."""
+    try:
+        within.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = sorted(within.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in [file for file in found if not file.name.startswith(name)][2 * KEPT :]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        return None
+    return within / name

@@ -30,8 +30,6 @@ from pages.shell.workspace.form import Workspace, names_only, read, write
 
 WHERE = "BAYES_WORKBENCH_DATA"
 """The environment variable that names another directory than the user's own."""
-WHETHER = "BAYES_WORKBENCH_AUTOSAVE"
-"""The environment variable that turns this off where it is 0."""
 EVERY = 2.0
 """Seconds between two saves."""
 MOST = 8
@@ -49,11 +47,6 @@ class Saved(NamedTuple):
 
     session: str
     when: float
-
-
-def is_enabled() -> bool:
-    """Whether it is not turned off."""
-    return os.environ.get(WHETHER, "1") != "0"
 
 
 def folder() -> Path:

@@ -41,7 +41,7 @@ def saves_by_itself() -> bool:
     """Whether this session is on one's own computer, and saved by itself."""
     known: bool | None = st.session_state.get("workspace_local")
     if known is None:
-        known = st.session_state["workspace_local"] = disk.is_enabled() and own_computer.is_served_alone()
+        known = st.session_state["workspace_local"] = own_computer.may_save() and own_computer.is_served_alone()
     return known
 
 

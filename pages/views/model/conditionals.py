@@ -13,6 +13,7 @@ from pages.components.derivations import derivations
 from pages.components.held_back import held_back
 from pages.runtime.escape import md
 from pages.views.model import (
+    all_rows,
     class_conditionals,
     class_pictures,
     column_choice,
@@ -64,6 +65,7 @@ def conditionals(table: active.FittableTable) -> None:
     derivations("prior", derived.of_prior(table, fitted))
     if fitted.spec.family in active.NAIVE:
         likelihood_choice(table)
+    all_rows.fit_to_all_rows(table, fitted)
     saved_model.download_model(table, fitted)
     for note in notes_of(table, fitted):
         st.caption(":material/info: " + note.local(md))
