@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference.conditional_tree import ConditionalTree
 from bayes_engine.inference.conflict import conflict
 from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.inference.message_passing import (
@@ -34,7 +35,7 @@ from bayes_engine.inference.message_passing import (
     read_off,
 )
 from bayes_engine.inference.triangulate import Clique, cells, cliques
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import distinct_rows
 
@@ -124,6 +125,8 @@ class JunctionTree:
 
         Raises ImpossibleEvidence where P(e) = 0, unless such rows shall be flagged.
         """
+        if (of_one := self._marginals_of_one(places, targets)) is not None:
+            return of_one
         tree, part = self._pruned(places, targets)
         network, n = tree.network, len(part)
         asked = range(len(network.cpts)) if targets is None else network.axes(targets)
@@ -143,6 +146,11 @@ class JunctionTree:
         """
         if len(set(targets)) < len(targets):
             raise ParameterError("a node stands twice among the targets: {names}", names=", ".join(targets))
+        if (found := self._alone(places)) is not None:
+            alone, findings = found
+            asked = self.network.axes([self.network[name].name for name in targets])
+            if (one := alone.posterior(asked, findings)) is not None:
+                return one[1][None]
         tree, part = self._pruned(places, targets, together=True)
         wanted = tree.network.axes(targets)
         home = min(
@@ -162,6 +170,8 @@ class JunctionTree:
 
     def log_evidence(self, places: Places) -> Array:
         """(n,) log P(e) in nats; −inf where the findings cannot occur together."""
+        if (of_one := self._marginals_of_one(places, ())) is not None:
+            return of_one.log_evidence
         tree, part = self._pruned(places, ())
         log_p = np.empty(len(part))
         for rows in tree._blocks(len(part)):
@@ -266,6 +276,40 @@ class JunctionTree:
                 largest=self.cost.largest,
                 most=float(MOST_CELLS),
             )
+
+    # ------------------------------------------------------------------ one row
+
+    def _alone(self, places: Places) -> tuple[ConditionalTree, dict[int, int]] | None:
+        """The tree for one row and its findings; None where there are more rows, no finding, or something wrong."""
+        if np.shape(places) != (1, len(self.names)) or self.cost.cells > PAYS or self._conditional is None:
+            return None
+        row: list[int] = np.asarray(places)[0].tolist()
+        findings = {v: place for v, place in enumerate(row) if place != HIDDEN}
+        right = all(0 <= place < self._plan.sizes[v] for v, place in findings.items())
+        return (self._conditional, findings) if findings and right else None
+
+    def _marginals_of_one(self, places: Places, targets: Sequence[str] | None) -> Posteriors | None:
+        if (found := self._alone(places)) is None:
+            return None
+        tree, findings = found
+        names = self.names if targets is None else [self.network[name].name for name in targets]
+        asked = self.network.axes(names)
+        if len(asked) < 2:
+            one = tree.posterior(asked, findings)
+            return None if one is None else Posteriors(log(np.array([one[0]])), dict.fromkeys(names, one[1][None]))
+        if (whole := tree.marginals(findings)) is None:
+            return None
+        p = {name: whole[1][v][None] for name, v in zip(names, asked, strict=True)}
+        return Posteriors(log(np.array([whole[0]])), p)
+
+    @cached_property
+    def _conditional(self) -> ConditionalTree | None:
+        """None where columns are given in every row, or probabilities too small."""
+        if self._given or self._linear is None:
+            return None
+        nothing = np.full((1, len(self.names)), HIDDEN)
+        done = calibrate(self._plan, nothing, slice(0, 1), Tables(SUM, self._linear))
+        return ConditionalTree(self._cliques, self._plan.sizes, [belief[..., 0] for belief in done.beliefs])
 
     # ------------------------------------------------------------------ rows
 

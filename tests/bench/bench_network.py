@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from bayes_engine import BayesianNetwork
 from bayes_engine.exchange import read_bif
 from bayes_engine.factors.network import HIDDEN
 from bayes_engine.inference.junction_tree import JunctionTree
@@ -63,7 +64,19 @@ def ratios() -> list[Ratio]:
         lambda: [ask(peer.LazyPropagation(theirs), given, network.names) for given in evidence[:SINGLE]],
         lambda: [ask(reused, given, network.names) for given in evidence[:SINGLE]],
     )
+    model, named = (
+        BayesianNetwork.of(network),
+        [{name: network[name].variable.levels[place] for name, place in given.items()} for given in evidence[:SINGLE]],
+    )
+    query, theirs_query, marginals, theirs_marginals = cpu(
+        lambda: [model.query(TARGET, given) for given in named],
+        lambda: [ask(reused_target, given, (TARGET,)) for given in named],
+        lambda: [model.marginals(given) for given in named],
+        lambda: [ask(reused, given, network.names) for given in named],
+    )
     return [
+        Ratio(f"{SINGLE} times `query` of one node / one target, one engine", query, theirs_query, 0.30),
+        Ratio(f"{SINGLE} times `marginals` / the same, one engine", marginals, theirs_marginals, 0.30),
         Ratio(f"{QUERIES} queries at once, all marginals / one target, an engine each", batch, target, 0.10),
         Ratio(f"{QUERIES} queries at once, all marginals / one target, one engine", batch, target_again, 0.10),
         Ratio(f"{SINGLE} single queries, all marginals / the same, an engine each", single, fresh, 0.40),

@@ -248,6 +248,38 @@ def test_evidence_that_does_not_fit_is_named(asia: Network) -> None:
         tree.joint(["lung", "lung"], asia.places({})[None])
 
 
+def test_one_row_is_answered_as_many_together(asia: Network) -> None:
+    rng = np.random.default_rng(5)
+    alone = Variable("alone", "categorical", ("a", "b", "c"))  # a component of its own
+    for network in (Network([*asia.cpts, CPT(alone, (), [0.2, 0.5, 0.3])]), grid(4, rng)):
+        tree, d = JunctionTree(network), len(network.names)
+        for _ in range(12):
+            row = np.full((1, d), HIDDEN)
+            seen = rng.choice(d, rng.integers(0, 6), replace=False)
+            row[0, seen] = rng.integers(0, np.array(network.sizes)[seen])
+            many, one = (tree.marginals(rows, impossible="flag") for rows in (row.repeat(2, axis=0), row))
+            np.testing.assert_allclose(one.log_evidence, many.log_evidence[:1], rtol=1e-12, atol=1e-12)
+            if not one.possible[0]:
+                continue
+            for name in network.names:
+                np.testing.assert_allclose(one.p[name], many.p[name][:1], rtol=0, atol=1e-13)
+            pair = [network.names[j] for j in rng.choice(d, 2, replace=False)]
+            both = tree.joint(pair, row.repeat(2, axis=0))[:1]
+            np.testing.assert_allclose(tree.joint(pair, row), both, rtol=0, atol=1e-13)
+            np.testing.assert_allclose(tree.marginals(row, targets=pair[:1]).p[pair[0]], both.sum(axis=2), atol=1e-13)
+
+
+def test_of_small_tables_one_is_made_and_large_ones_stay_apart(asia: Network) -> None:
+    tree = JunctionTree(asia)._conditional
+    assert tree is not None
+    assert [table.p.size for table in tree._tables.values()] == [256]
+    eight = [Variable(f"x{i}", "categorical", tuple("abcdefgh")) for i in range(4)]
+    p = np.full((8, 8), 0.125)
+    long = JunctionTree(Network([CPT(eight[0], (), p[0]), *(CPT(b, (a,), p) for a, b in itertools.pairwise(eight))]))
+    assert long._conditional is not None
+    assert [table.p.size for table in long._conditional._tables.values()] == [64, 64, 64]
+
+
 def test_no_rows(asia: Network) -> None:
     tree = junction_tree(asia)
     none = np.empty((0, 8), dtype=int)
