@@ -115,18 +115,23 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if self.covariance in ("full", "tied"):
             refuse_matrices(self.n_components, len(rows.z))
         self._check_rows(rows)
+        return self._fit_rows(rows, start, generator(self.random_state), self._climb)
+
+    def _fit_rows(
+        self, rows: StandardizedRows, start: Any, rng: np.random.Generator, climb: Callable[..., Runs[Components]]
+    ) -> Self:
+        """The best of the runs that `climb` makes of these rows, starts, random numbers and prior."""
         given = not isinstance(start, str)
-        rng = generator(self.random_state)
         starts = [start] * (1 if given else self.n_init)
-        tried = self._climb(rows, starts, rng, self.prior)
+        tried = climb(rows, starts, rng, self.prior)
         if tried.best is None and not given:
-            more = self._climb(rows, ["random"] * RESTARTS, rng, self.prior)
+            more = climb(rows, ["random"] * RESTARTS, rng, self.prior)
             tried = Runs(more.traces, tried.collapsed + more.collapsed)
         self.prior_ = self.prior
         collapsed = tried.collapsed
         if tried.best is None and self.prior is None:
             self.prior_ = "inverse-wishart"
-            tried = self._climb(rows, starts, rng, self.prior_)
+            tried = climb(rows, starts, rng, self.prior_)
         if tried.best is None:
             raise tried.collapsed[0]
         self._take(rows, tried, tried.best, ordered=not given)
@@ -245,12 +250,14 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         prior: str | None,
         *,
         bounded: bool = True,
+        expect: Callable[[Any, Components, bool], Any] | None = None,
+        begin: Callable[..., Components] = starting_parameters,
     ) -> Runs[Components]:
         """EM from every start; where it is not `bounded` its steps go without their lower bounds, which no other number
-        hangs on."""
+        hangs on. Where the rows are not in memory, `expect` is the E step of their steps, and `begin` makes a start."""
         work = self._problem(rows, prior)
         model = EMModel(
-            work.expect,
+            work.expect if expect is None else partial(expect, work),
             work.estimate,
             work.complete if bounded else None,
             None if work.prior is None else work.log_prior,
@@ -258,7 +265,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         tol = self.tol if self.stop == "parameters" else self.tol * rows.total
         climb = partial(em, model=model, stopping=Stopping(self.stop, tol, self.max_iter), hard=bool(self.hard))
-        return runs((partial(starting_parameters, work, start, self.n_components, rng) for start in starts), climb)
+        return runs((partial(begin, work, start, self.n_components, rng) for start in starts), climb)
 
     def _take(
         self, rows: StandardizedRows, tried: Runs[Components], best: EMTrace[Components], *, ordered: bool
@@ -333,22 +340,28 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return str(self.feature_names_in_[j]) if hasattr(self, "feature_names_in_") else f"x{j}"
 
     def _check_rows(self, rows: StandardizedRows) -> None:
-        distinct = distinct_rows(rows, self.n_components)
+        unknown = np.zeros(len(rows.z), dtype=bool) if rows.seen is None else np.logical_not(rows.seen.any(axis=1))
+        constant = np.logical_not(rows.z.any(axis=1))
+        self._check_table(rows, rows.n, distinct_rows(rows, self.n_components), unknown, constant)
+
+    def _check_table(
+        self, rows: StandardizedRows, n: int, distinct: int, unknown: NDArray[np.bool_], constant: NDArray[np.bool_]
+    ) -> None:
+        """Refuses n rows of which too few are `distinct`, and columns (d,) that are `unknown`, `constant`, or linear
+        functions of others."""
         if distinct < self.n_components:
             raise TableError(
                 "n_components={k}, but n_samples = {n}, with {found} distinct row(s); a component needs a row of its "
                 "own. Take fewer components",
                 k=self.n_components,
-                n=rows.n,
+                n=n,
                 found=distinct,
             )
-        unknown = None if rows.seen is None else ~rows.seen.any(axis=1)
-        if unknown is not None and unknown.any():
+        if unknown.any():
             raise TableError("column '{column}' is missing in every row; leave it out",
                              column=self._name(int(unknown.argmax())))  # fmt: skip
         if self.reg_covar > 0:
             return
-        constant = ~rows.z.any(axis=1)
         if constant.any():
             raise TableError("column '{column}' has the same value in every row; leave it out, or take reg_covar > 0",
                              column=self._name(int(constant.argmax())))  # fmt: skip

@@ -53,7 +53,7 @@ from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import Table
 from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.schema import Variable
+from bayes_engine.table.schema import Schema, Variable
 
 RESTARTS = 5
 """Random starts tried where every run collapsed."""
@@ -83,7 +83,8 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
     n_init : random starts. tol, stop : as in GaussianMixture, per row. max_iter : M steps at most.
     random_state : seed of the starts.
 
-    Attributes: `estimator_`, `trace_` (its parameters are factors), `responsibilities_` (n, C), `converged_`,
+    Attributes: `estimator_`, `trace_` (its parameters are factors), `responsibilities_` (n, C; of a fit to files
+    (`bayes_engine.scale.fit_files`) none are kept), `converged_`,
     `n_iter_`, `runs_`, and `stats_`, `factor_`, `schema_`, `target_`, `classes_`, `class_prior_` of the estimator.
 
     >>> X = pd.DataFrame({"sound": ["dull", "crisp", "dull", "crisp", "dull"], "mass": [1.0, 5.0, 1.2, 5.5, 0.9]})
@@ -118,7 +119,7 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         weight = checked_weights(sample_weight, len(codes))
         counted = np.where(known, 1.0, self.unlabeled_weight) * (1.0 if weight is None else weight)
         if not known.all():
-            _fit_for_em(inner)
+            fit_for_em(inner)
             codes = np.where(known, codes, np.arange(len(codes)) % len(target.levels))  # stands in: EM decides
         levels = pd.Index(target.levels, dtype=object)
         labels = pd.Series(pd.Categorical.from_codes(codes, levels), name=target.name)
@@ -127,19 +128,15 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         else:
             with listen():
                 inner.fit(X, labels, sample_weight)
-        self.estimator_ = inner
-        take_columns(self, inner)
-        work = HiddenLabels(inner, inner._encode(X), np.where(known, codes, -1), counted)
-        self._learn(work)
-        return self
+        return self._learn(HiddenLabels(inner, inner._encode(X), np.where(known, codes, -1), counted))
 
-    def _learn(self, work: HiddenLabels) -> None:
-        hidden = work.codes < 0
-        n_hidden = int(hidden.sum())
-        tol = self.tol if self.stop == "parameters" else self.tol * max(work.weight.sum(), 1.0)
+    def _learn(self, work: HiddenLabels) -> Self:
+        self.estimator_ = work.inner
+        take_columns(self, work.inner)
+        tol = self.tol if self.stop == "parameters" else self.tol * max(work.total, 1.0)
         stopping = Stopping(self.stop, tol, self.max_iter)
         with listen():  # said once, of the last estimate
-            if not n_hidden:
+            if not work.hides:
                 start = EstimatedFactor(work.inner.factor_, work.inner.stats_)
                 trace = work.climb(start, replace(stopping, max_iter=0), hard=bool(self.hard))
                 tried = Runs((replace(trace, converged=True),), ())
@@ -152,49 +149,35 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         self.runs_ = Runs(tuple(t.mapped(lambda theta: theta.factor) for t in tried.traces), tried.collapsed)
         self.trace_ = next(mine for mine, t in zip(self.runs_.traces, tried.traces, strict=True) if t is best)
         self.converged_, self.n_iter_ = best.converged, max(best.n_iter, 1)  # the supervised fit is an M step too
-        assert best.last.responsibilities is not None
-        self.responsibilities_ = best.last.responsibilities
-        if n_hidden:
+        if best.last.responsibilities is not None:
+            self.responsibilities_ = best.last.responsibilities
+        if work.hides:
             work.inner._settle(best.last.parameters.stats)
         warn_unless_converged(best)
+        return self
 
     def _run(self, work: HiddenLabels, stopping: Stopping) -> Runs[EstimatedFactor]:
         climb = partial(work.climb, stopping=stopping, hard=bool(self.hard))
-        rng = generator(self.random_state)
+        at_random = partial(work.start_at_random, work.generator(self.random_state))
         given = not isinstance(self.init, str)
-        labelled = np.bincount(work.codes[work.codes >= 0], minlength=work.k) > 0
-
-        def at_random() -> EstimatedFactor:
-            return work.start(work.fixed(random_responsibilities(rng, work.n, work.k)))
-
         starts: list[Callable[[], EstimatedFactor]] = [at_random] * self.n_init
         if given:
-            starts = [lambda: work.start(self._given(work))]
-        elif self.init == "labels" and labelled.all():
-            starts = [lambda: work.start(work.fixed(np.zeros((work.n, work.k))))]
+            starts = [partial(work.start_given, self.init)]
+        elif self.init == "labels" and work.labelled.all():
+            starts = [work.start_by_labels]
         climbs = runs(starts, climb)
         if climbs.best is None and not given:
             more = runs([at_random] * RESTARTS, climb)
             climbs = Runs(more.traces, climbs.collapsed + more.collapsed)
         best = climbs.best
-        if best is None or given or labelled.any():
+        if best is None or given or work.labelled.any():
             return climbs
         order = np.argsort(-best.last.parameters.stats.class_weight, kind="stable")
-        root = best.steps[0].parameters.root
-        if root is None or (order == np.arange(work.k)).all():
+        first = best.steps[0].parameters
+        if first.root is None or (order == np.arange(work.k)).all():
             return climbs
-        again_best = climb(work.start(root[:, order]))
+        again_best = climb(work.start_again(first.root, order))
         return Runs(tuple(again_best if t is best else t for t in climbs.traces), climbs.collapsed)
-
-    def _given(self, work: HiddenLabels) -> Array:
-        r = np.asarray(self.init, dtype=float)
-        if r.shape != (work.n, work.k) or not (r >= 0).all() or not np.allclose(r.sum(axis=1), 1.0):
-            raise ParameterError(
-                "init has the shape {shape}; a start is {shares} responsibilities whose rows sum to 1",
-                shape=str(r.shape),
-                shares=str((work.n, work.k)),
-            )
-        return work.fixed(r)
 
     def _check(self) -> None:
         checked_word("stop", self.stop, STOPS)
@@ -301,7 +284,7 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
         return hasattr(self, "trace_")
 
 
-def _fit_for_em(inner: GenerativeClassifier) -> None:
+def fit_for_em(inner: GenerativeClassifier) -> None:
     """Raises ParameterError on estimates that maximize nothing that EM could climb."""
     if getattr(inner, "smoothing", None) == "zero-only":
         raise ParameterError(
@@ -326,12 +309,12 @@ def _flat(y: Any) -> NDArray[Any]:
 
 
 class EstimatedFactor(NamedTuple):
-    """One Θ on EM's way: the `factor`, the statistics it was estimated from, and the responsibilities (n, C) of a
-    start, its `root`."""
+    """One Θ on EM's way: the `factor`, the statistics it was estimated from, and of a start its `root`: the
+    responsibilities (n, C), or, where the rows are in files, what draws them again."""
 
     factor: Factor
     stats: SufficientStatistics
-    root: Array | None = None
+    root: Any = None
 
 
 class HiddenLabels:
@@ -339,14 +322,7 @@ class HiddenLabels:
     weights (n,)."""
 
     def __init__(self, inner: GenerativeClassifier, table: Table, codes: NDArray[np.intp], weight: Array) -> None:
-        for v in table.schema:
-            if traits(v).by_value and not OF_VALUES[str(v.likelihood)].soft:
-                raise ParameterError(
-                    "column '{column}' has the likelihood '{likelihood}', for which EM with hidden labels "
-                    "has no step; choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",
-                    column=v.name,
-                    likelihood=str(v.likelihood),
-                )
+        refuse_without_step(table.schema)
         self.inner, self.table, self.codes, self.weight = inner, table, codes, weight
         self.n, self.k = table.n, len(inner.target_.levels)
         hidden = (codes < 0)[:, None]
@@ -356,6 +332,47 @@ class HiddenLabels:
     def fixed(self, r: Array) -> Array:
         """Responsibilities with the known labels in their places."""
         return np.where((self.codes >= 0)[:, None], self.own, r)
+
+    @property
+    def hides(self) -> bool:
+        """Whether any label is hidden."""
+        return bool((self.codes < 0).any())
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """(C,) which classes have a row with its label."""
+        return np.asarray(np.bincount(self.codes[self.codes >= 0], minlength=self.k) > 0)
+
+    def generator(self, random_state: Any) -> np.random.Generator:
+        """Where random starts come from."""
+        return generator(random_state)
+
+    def start_at_random(self, rng: np.random.Generator) -> EstimatedFactor:
+        return self.start(self.fixed(random_responsibilities(rng, self.n, self.k)))
+
+    def start_by_labels(self) -> EstimatedFactor:
+        """From the labelled rows alone."""
+        return self.start(self.fixed(np.zeros((self.n, self.k))))
+
+    def start_given(self, init: Any) -> EstimatedFactor:
+        """From responsibilities. Raises ParameterError where they are none of these rows and classes."""
+        r = np.asarray(init, dtype=float)
+        if r.shape != (self.n, self.k) or not (r >= 0).all() or not np.allclose(r.sum(axis=1), 1.0):
+            raise ParameterError(
+                "init has the shape {shape}; a start is {shares} responsibilities whose rows sum to 1",
+                shape=str(r.shape),
+                shares=str((self.n, self.k)),
+            )
+        return self.start(self.fixed(r))
+
+    def start_again(self, root: Any, order: NDArray[np.intp]) -> EstimatedFactor:
+        """From the same responsibilities, the classes in another order."""
+        return self.start(root[:, order])
 
     def count(self, r: Array) -> SufficientStatistics:
         return self.inner._count(self.table, Labels(self.k, soft=r * self.weight[:, None]), self.inner.target_)
@@ -420,6 +437,18 @@ class HiddenLabels:
         a pseudo-counts at the column's mean x̄, a x̄ log λ − a λ."""
         alpha = 0.0 if isinstance(self.inner, NaiveBayes) else self._smoothed
         return float(sum(part.log_prior_density(0.0 if alpha is None else alpha) for part in theta.factor.leaves()))
+
+
+def refuse_without_step(schema: Schema) -> None:
+    """Raises ParameterError on a likelihood that is not estimated from responsibilities."""
+    for v in schema:
+        if traits(v).by_value and not OF_VALUES[str(v.likelihood)].soft:
+            raise ParameterError(
+                "column '{column}' has the likelihood '{likelihood}', for which EM with hidden labels "
+                "has no step; choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",
+                column=v.name,
+                likelihood=str(v.likelihood),
+            )
 
 
 def expected_log_likelihood(stats: SufficientStatistics, factor: Factor) -> float:

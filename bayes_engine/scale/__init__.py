@@ -7,7 +7,8 @@ AODE and k-DB with k = 1 need, with `want="scatter"` what LDA, QDA and Fisher's 
 Cut points take a pass of their own: `cut_schema` of what `want="values"` counted is the schema to count under.
 
 `fit_files` goes through the passes of a model's fit, and `held_out_risk` finds its risk on rows that it has not seen,
-in folds, each with its own structure and cut points; `evaluate_files` that of a fitted model on other rows.
+in folds, each with its own structure and cut points; `evaluate_files` that of a fitted model on other rows. EM
+(`GaussianMixture`, `SemiSupervisedNB`) takes a pass for each step, and goes on where it was broken off.
 `classify_files` writes its decisions beside them.
 
 What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out, k-DB

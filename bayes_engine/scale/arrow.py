@@ -115,6 +115,24 @@ def encoded(
     columns of numbers that had a value before, and is added to. `before` rows of the file came earlier, so that an
     error names a row by its place in it. Raises TableError or SchemaMismatch on a cell that a fit would refuse.
     """
+    table = encoded_columns(batch, plan, declared, pivots, before)
+    target, codes = encoded_target(batch, plan, declared)
+    if (absent := codes == MISSING).any():
+        raise TableError(
+            "the target '{column}' has no value in row {row}; leave out the rows without a class",
+            column=plan.target,
+            row=_row(absent, before),
+        )
+    levels = sort_levels(target.levels, target.name)
+    place = {level: c for c, level in enumerate(levels)}
+    classes = np.array([place[level] for level in target.levels], dtype=np.intp)[codes.astype(np.intp) - 1]
+    return table, Labels(len(levels), classes, row_weights(batch, plan, before)), replace(target, levels=levels)
+
+
+def encoded_columns(
+    batch: Any, plan: CountPlan, declared: Collection[str], pivots: dict[str, float], before: int
+) -> Table:
+    """The columns of `encoded` by themselves."""
     variables, columns = [], []
     for variable in plan.schema:
         array = batch.column(variable.name)
@@ -128,25 +146,24 @@ def encoded(
                 variable = _checked(column, variable, plan.want, pivots, before)
         variables.append(variable)
         columns.append(column)
+    return Table(Schema(tuple(variables)), tuple(columns), batch.num_rows)
+
+
+def encoded_target(batch: Any, plan: CountPlan, declared: Collection[str]) -> tuple[Variable, NDArray[Any]]:
+    """The target with the classes that the batch holds, and (n,) its codes, 0 where there is none."""
     target, codes = _levels(batch.column(plan.target), Variable(plan.target, "categorical"), plan.target in declared)
-    if (absent := codes == MISSING).any():
-        raise TableError(
-            "the target '{column}' has no value in row {row}; leave out the rows without a class",
-            column=plan.target,
-            row=_row(absent, before),
-        )
     if odd := [v for v in target.levels if isinstance(v, float) and not v.is_integer()]:
         raise TableError(
             "the target '{column}' holds {value}, a number and no class; cut it into levels first, or name another",
             column=plan.target,
             value=written(odd[0]),
         )
-    levels = sort_levels(target.levels, target.name)
-    place = {level: c for c, level in enumerate(levels)}
-    classes = np.array([place[level] for level in target.levels], dtype=np.intp)[codes.astype(np.intp) - 1]
-    weight = None if plan.weight is None else _weights(batch.column(plan.weight), plan.weight, before)
-    table = Table(Schema(tuple(variables)), tuple(columns), batch.num_rows)
-    return table, Labels(len(levels), classes, weight), replace(target, levels=levels)
+    return target, codes
+
+
+def row_weights(batch: Any, plan: CountPlan, before: int) -> Array | None:
+    """(n,) how often each row counts; None where each counts once."""
+    return None if plan.weight is None else _weights(batch.column(plan.weight), plan.weight, before)
 
 
 def frame_of(batch: Any, schema: Schema, before: int) -> pd.DataFrame:
@@ -171,6 +188,11 @@ def frame_of(batch: Any, schema: Schema, before: int) -> pd.DataFrame:
         with rows_before(before):
             columns[v.name] = _numbers(array, v)
     return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows))
+
+
+def as_read(schema: Schema) -> Schema:
+    """What files are to hold for a model's columns: levels and numbers, intervals not yet cut."""
+    return Schema(tuple(v if v.cuts is None else Variable(v.name, "continuous") for v in schema))
 
 
 @contextmanager

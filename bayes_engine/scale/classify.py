@@ -22,9 +22,19 @@ from bayes_engine.errors import ParameterError, SchemaMismatch, StoreError, Tabl
 from bayes_engine.language import Message
 from bayes_engine.ledger import STATUS_NAMES, Status
 from bayes_engine.logspace import Array
-from bayes_engine.scale.arrow import SORTS, CountPlan, Sort, arrow, cells_frame, frame_of, rows_before, sort_of_type
+from bayes_engine.scale.arrow import (
+    SORTS,
+    CountPlan,
+    Sort,
+    arrow,
+    as_read,
+    cells_frame,
+    frame_of,
+    rows_before,
+    sort_of_type,
+)
 from bayes_engine.scale.collect import PathLike
-from bayes_engine.scale.held_out import as_read, judging
+from bayes_engine.scale.held_out import judging
 from bayes_engine.scale.scan import Progress, threads_of
 from bayes_engine.scale.sources import Csv, Parquet, compared, opened
 from bayes_engine.scale.stream import Piece, in_turn

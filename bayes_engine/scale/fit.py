@@ -15,13 +15,22 @@ from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.models.k_dependence import KDependence
+from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.spode import SPODE
 from bayes_engine.models.tan import TAN
+from bayes_engine.priors import checked_whole
+from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.cuts import cut_schema
+from bayes_engine.scale.em_passes import EMPasses, refuse_cuts
+from bayes_engine.scale.hidden import PASSES_BEFORE as FIRST_OF_LABELS
+from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_files
+from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
+from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.scan import Pass, Progress, threads_of
-from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.schema import Schema, Variable
 
@@ -42,12 +51,18 @@ WANTED: Mapping[type, str] = {
 
 def wanted(model: Any) -> str:
     """Which statistics a model is estimated from. Raises ParameterError where it needs the rows themselves."""
+    if isinstance(model, GaussianMixture | SemiSupervisedNB):
+        raise ParameterError(
+            "{model} is fitted to files by EM, a pass for each step, and that is not repeated for each fold: fit it by "
+            "fit_files, and judge it on other files",
+            model=type(model).__name__,
+        )
     want = next((w for kind, w in WANTED.items() if type(model) is kind), None)
     if want is None:
         raise ParameterError(
             "{model} is not learnt from files in blocks: it needs all rows at once. These are: {known}",
             model=type(model).__name__,
-            known=", ".join(kind.__name__ for kind in WANTED),
+            known=", ".join(kind.__name__ for kind in (*WANTED, GaussianMixture, SemiSupervisedNB)),
         )
     if isinstance(model, KDependence) and model.k > 1:
         raise ParameterError("KDependence with k={k} needs the rows: of files it is learnt with k=1", k=model.k)
@@ -113,6 +128,13 @@ def fit_files(
     those of `collect_parquet` and `collect_csv`; `resume` keeps each pass in a file of its own, the first with the
     ending `.cuts`.
 
+    EM takes one pass for each E step, whose parts are added in a tree that the order of the rows fixes, so that its
+    trace is that of a fit in memory but for rounding: before it, a `GaussianMixture` takes two passes (means and
+    deviations, with a sample of 65,536 rows that starts are drawn from; the covariance) and `SemiSupervisedNB` one (a
+    label is hidden where the cell of the target is missing, or the model's `hidden`); a random start of the latter is a
+    pass. Without a target all labels are hidden. No responsibilities are kept. `resume` is then one file, written after
+    every pass, and EM goes on after the last; `progress` is told how many passes there are at most.
+
     Raises ParameterError, before a row is read, where the model needs all rows at once; what `collect_parquet` raises.
 
     >>> import pandas as pd, pathlib, tempfile
@@ -124,11 +146,15 @@ def fit_files(
     >>> model.schema_["sugar"].cuts, model.predict(frame[["sugar"]]).tolist()
     ((0.5,), ['no', 'no', 'no', 'yes', 'yes', 'yes'])
     """
-    want = wanted(model)
-    schema = schema if schema is not None else getattr(model, "schema", None)
+    hidden = isinstance(model, GaussianMixture | SemiSupervisedNB)
+    want = "columns" if hidden else wanted(model)
+    inner = inner_of(model) if isinstance(model, SemiSupervisedNB) else model
+    schema = schema if schema is not None else getattr(inner, "schema", None)
     target = target_of(schema, target)
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
-    plan = planned(source, CountRequest(target, schema, columns, weight, want))
+    plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden))
+    if hidden:
+        return _by_em(model, inner, source, plan, progress, resume, threads_of(threads))  # type: ignore[no-any-return]
     methods = cut_columns(model, plan.schema)
     steps = 2 if methods else 1
 
@@ -143,6 +169,30 @@ def fit_files(
         schema = cut(model, methods, counted(1, "values", schema, first), plan.schema)
     stats = counted(steps, want, schema, place)
     return clone(model).fit_stats(stats)  # type: ignore[no-any-return]
+
+
+def _by_em(
+    model: Any,
+    inner: Any,
+    source: Parquet | Csv,
+    plan: CountPlan,
+    progress: Callable[[Progress], object] | None,
+    resume: PathLike | None,
+    threads: int,
+) -> Any:
+    """The model fitted by a pass for each E step."""
+    mixture = isinstance(model, GaussianMixture)
+    if mixture:
+        refuse_other_columns(plan, source.names[0])
+    else:
+        refuse_lone(plan, model)
+        refuse_cuts([name for names in cut_columns(inner, plan.schema).values() for name in names])
+    before = FIRST_OF_MIXTURE if mixture else FIRST_OF_LABELS
+    most = before + 1 + checked_whole("max_iter", model.max_iter, 0)
+    place = None if resume is None else Path(resume)
+    model = clone(model)
+    passes = EMPasses(model, source, plan, most=most, threads=threads, progress=progress, resume=place)
+    return mixture_of_files(model, passes) if mixture else semi_supervised_of_files(model, inner, passes)
 
 
 def coarsened(stats: SufficientStatistics, schema: Schema) -> SufficientStatistics:

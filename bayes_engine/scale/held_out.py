@@ -27,7 +27,7 @@ from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.priors import given_prior
-from bayes_engine.scale.arrow import CountPlan, encoded, frame_of
+from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
 from bayes_engine.scale.folds import Hashes, checked_folds, folds_of, group_hashes, place_hashes
@@ -39,7 +39,7 @@ from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import in_order, merged
 from bayes_engine.table.discretize import interval_names
 from bayes_engine.table.encode import positions
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.schema import Schema
 
 Stats = SufficientStatistics
 Prior = Mapping[Any, float] | Callable[[tuple[Any, ...]], Mapping[Any, float] | None] | None
@@ -220,11 +220,6 @@ def judging(model: Any) -> Any:
             model=type(model).__name__,
         )
     return model
-
-
-def as_read(schema: Schema) -> Schema:
-    """What files are to hold for a model's columns: levels and numbers, intervals not yet cut."""
-    return Schema(tuple(v if v.cuts is None else Variable(v.name, "continuous") for v in schema))
 
 
 class _FoldCounts(NamedTuple):

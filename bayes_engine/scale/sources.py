@@ -411,15 +411,17 @@ class CountRequest(NamedTuple):
     want: str
     also: tuple[str, ...] = ()
     """Columns that are read and not counted."""
+    unlabelled: bool = False
+    """Whether there may be no target."""
 
 
 def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan:
     """What is to be counted, compared with what the files have."""
-    target, schema, columns, weight, want, also = request
+    target, schema, columns, weight, want, also, unlabelled = request
     names, found = source.names, source.found
     if target is None and schema is not None and schema.target is not None:
         target = schema.target.name
-    if target is None:
+    if target is None and not unlabelled:
         raise ParameterError("target= names no column: say which holds the classes")
     if columns is not None:
         wanted = [str(c) for c in ([columns] if isinstance(columns, str) else columns)]
@@ -433,7 +435,7 @@ def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan
     if len(set(wanted)) < len(wanted):
         raise ParameterError("columns= names a column twice")
     described = {} if schema is None else {v.name: v for v in schema.features if v.name in wanted}
-    sorts = compared([*wanted, target, *([] if weight is None else [weight]), *also], names, found, described)
+    sorts = compared([*wanted, *(n for n in (target, weight) if n is not None), *also], names, found, described)
     variables = []
     for name in wanted:
         if sorts[name] == "nothing" and source.sampled and name not in described:
@@ -455,7 +457,7 @@ def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan
         raise TableError(
             "the weight '{column}' holds {sort}; weights are numbers", column=weight, sort=SORTS[sorts[weight]]
         )
-    return CountPlan(Schema(tuple(variables)), target, weight, want, frozenset(described), also)
+    return CountPlan(Schema(tuple(variables)), target or "", weight, want, frozenset(described), also)
 
 
 def source_of(path: Path) -> PartialSource:

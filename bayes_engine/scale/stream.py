@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
@@ -64,15 +64,16 @@ def pieces(source: Parquet | Csv, plan: CountPlan) -> Iterator[Piece]:
 def in_turn(
     source: Parquet | Csv,
     plan: CountPlan,
-    work: Callable[[Piece], T],
+    work: Callable[..., T],
     take: Callable[[T], object],
     *,
     threads: int,
     progress: Tell = None,
     step: tuple[int, int] = (1, 1),
+    draw: Callable[[Piece], Any] | None = None,
 ) -> int:
     """`take` what `work` makes of each batch, in the order of the rows; returns how many rows there were. `step` says
-    which pass this is of how many.
+    which pass this is of how many. What `draw` gives for the batches, asked in their order, `work` takes beside them.
 
     Raises what reading and `take` raise; and what `work` raises, with the file and the row group of its batch.
     """
@@ -107,12 +108,39 @@ def in_turn(
     pool = ThreadPoolExecutor(threads, thread_name_prefix="scale")
     try:
         for piece in pieces(source, plan):
-            under_way.append((pool.submit(work, piece), piece))
+            drawn = () if draw is None else (draw(piece),)
+            under_way.append((pool.submit(work, piece, *drawn), piece))
             finish(threads)
         finish(0)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return rows
+
+
+class InOrder(Generic[T]):
+    """The sum of what comes in order, added in a tree that only the numbers of the parts fix.
+
+    >>> total = InOrder(lambda a, b: f"({a}+{b})")
+    >>> for part in "abcde":
+    ...     total.take(part)
+    >>> total.total
+    '(((a+b)+(c+d))+e)'
+    """
+
+    def __init__(self, add: Callable[[T, T], T]) -> None:
+        self.add, self._parts = add, list[tuple[int, T]]()
+
+    def take(self, part: T) -> None:
+        """One part more."""
+        size = 1
+        while self._parts and self._parts[-1][0] == size:
+            part, size = self.add(self._parts.pop()[1], part), 2 * size
+        self._parts.append((size, part))
+
+    @property
+    def total(self) -> T | None:
+        """The sum; None of nothing."""
+        return folded((part for _, part in self._parts), self.add)
 
 
 def folded(parts: Iterable[T | None], add: Callable[[T, T], T]) -> T | None:

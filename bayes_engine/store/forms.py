@@ -198,13 +198,14 @@ def _settle_semi_supervised(model: SemiSupervisedNB, state: State) -> None:
     inner, runs = state["estimator_"], state["runs_"]
     _with_steps(runs.traces)
     best = runs.best
-    if best is None or best.last.responsibilities is None:
+    if best is None:
         raise StoreError("a trace of EM has no step")
     end = replace(best.last, parameters=inner.factor_)
     model.trace_ = replace(best, steps=(*best.steps[:-1], end))
     model.runs_ = Runs(tuple(model.trace_ if t is best else t for t in runs.traces), runs.collapsed)
     model.converged_, model.n_iter_ = best.converged, max(best.n_iter, 1)
-    model.responsibilities_ = best.last.responsibilities
+    if best.last.responsibilities is not None:  # there are none of a fit to files
+        model.responsibilities_ = best.last.responsibilities
     _put(model, {name: state[name] for name in ("estimator_", "n_features_in_", *_NAMED) if name in state})
 
 

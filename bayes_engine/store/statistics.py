@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from bayes_engine.errors import BayesEngineError, StoreError
-from bayes_engine.stats.partial import PartialStatistics
+from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.partial import PartialSource, PartialStatistics
 from bayes_engine.store.container import pack, read_file, unpack, write_file
 from bayes_engine.store.validation import check_statistics
 from bayes_engine.store.values import ValueReader, ValueWriter
@@ -67,3 +70,41 @@ def load_partial(source: str | os.PathLike[str] | bytes) -> PartialStatistics:
             "the file does not hold statistics: its parts do not go together ({reason})", reason=type(error).__name__
         ) from error
     return partial
+
+
+def save_passes(
+    asked: tuple[str, ...], seed: int, sources: tuple[PartialSource, ...], found: Sequence[Any], path: Any
+) -> None:
+    """Write what the passes of EM found so far to `path`, whole or not at all: what was `asked`, the `seed` of its
+    starts, the files, and of each pass its numbers, arrays and statistics. Raises StoreError where that cannot be done.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save_passes(("two components",), 7, (), [(1.5, None)], f"{folder}/part")
+    ...     load_passes(f"{folder}/part")
+    (('two components',), 7, (), ((1.5, None),))
+    """
+    writer = ValueWriter(lambda value, writer, where: None)
+    content = writer.write((asked, seed, sources, tuple(found)), "the passes of EM")
+    write_file(path, pack("statistics", content, writer.blobs, limit=MOST_BYTES))
+
+
+def load_passes(path: Any) -> tuple[tuple[str, ...], int, tuple[PartialSource, ...], tuple[Any, ...]]:
+    """What `save_passes` wrote. Raises StoreError, with the reason, on any other file."""
+    content, blobs = unpack(read_file(path, MOST_BYTES), "statistics", limit=MOST_BYTES)
+    try:
+        asked, seed, sources, found = ValueReader(blobs, {}).read(content)
+        sound = type(seed) is int and seed >= 0 and all(type(s) is PartialSource for s in sources)
+        if not sound or not all(type(part) is tuple for part in found):
+            raise StoreError("the file holds no passes of EM")
+        for part in found:
+            for value in part:
+                if isinstance(value, SufficientStatistics):
+                    check_statistics(value)
+    except StoreError:
+        raise
+    except Exception as error:  # as in load_partial
+        raise StoreError(
+            "the file does not hold statistics: its parts do not go together ({reason})", reason=type(error).__name__
+        ) from error
+    return asked, seed, sources, found

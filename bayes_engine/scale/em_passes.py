@@ -1,0 +1,137 @@
+"""The passes of EM over files: one an E step, kept as they end, so that EM goes on where it was broken off.
+
+EM is deterministic once its starts are, so a file needs to hold no more than what each pass found: taken up again, the
+M steps between are computed anew, and the first pass that is not in the file reads the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from secrets import randbits
+from typing import Any
+
+import numpy as np
+
+from bayes_engine.em import generator
+from bayes_engine.errors import ParameterError, StoreError, TableError
+from bayes_engine.models.gaussian_discriminant import one_thread
+from bayes_engine.scale.arrow import CountPlan
+from bayes_engine.scale.sources import Csv, Parquet
+from bayes_engine.scale.stream import InOrder, Piece, Tell, in_turn
+from bayes_engine.store.statistics import load_passes, save_passes
+
+Found = tuple[Any, ...]
+
+
+class EMPasses:
+    """The passes that EM of a `model` takes over files, `most` of them at most from one start. `resume` is the file
+    that keeps what they found. Raises StoreError where it holds passes of another question, or of other files."""
+
+    def __init__(
+        self,
+        model: Any,
+        source: Parquet | Csv,
+        plan: CountPlan,
+        *,
+        most: int,
+        threads: int,
+        progress: Tell,
+        resume: Path | None,
+    ) -> None:
+        self.source, self.plan, self.most = source, plan, most
+        self.threads, self.progress, self.resume = threads, progress, resume
+        self.done = 0
+        self.asked = asked_of(model, plan)
+        self.seed, self._found = randbits(62), list[Found]()
+        if resume is not None:
+            self._take_up(resume)
+
+    def _take_up(self, place: Path) -> None:
+        if not place.parent.is_dir():
+            raise StoreError("there is no folder '{path}' to write to", path=str(place.parent))
+        if not place.exists():
+            return
+        asked, self.seed, sources, found = load_passes(place)
+        if asked != self.asked:
+            other = next((b for a, b in zip(asked, self.asked, strict=False) if a != b), "")
+            raise StoreError(
+                "'{path}' holds a count with another {what}; ask as then, or begin a new file",
+                path=str(place),
+                what=other.split("=")[0],
+            )
+        if sources != self.source.sources:
+            raise StoreError(
+                "'{path}' holds a count of files that have changed since, or of others; begin a new file",
+                path=str(place),
+            )
+        self._found = list(found)
+
+    def generator(self, random_state: Any) -> np.random.Generator:
+        """Where the random starts come from: that of a fit in memory, or, where this one would not be the same when it
+        is taken up again, one by the seed in the file."""
+        fixed = isinstance(random_state, int | np.integer)
+        return generator(random_state) if fixed or self.resume is None else np.random.default_rng(self.seed)
+
+    @property
+    def kept(self) -> bool:
+        """Whether what the next pass finds is in the file."""
+        return self.done < len(self._found)
+
+    def run(
+        self,
+        work: Callable[..., Found],
+        add: Callable[[Found, Found], Found],
+        draw: Callable[[Piece], Any] | None = None,
+    ) -> Found:
+        """What the next pass finds: what `work` makes of each batch, summed by `add` in a tree that the order of the
+        batches alone fixes. Raises TableError where the files have no row."""
+        if not self.kept:
+            total = InOrder(add)
+            step = (self.done + 1, max(self.most, self.done + 1))
+            with one_thread():
+                in_turn(
+                    self.source, self.plan, work, total.take, threads=self.threads, progress=self.progress, step=step,
+                    draw=draw,
+                )  # fmt: skip
+            if total.total is None:
+                raise TableError("there are no rows to count: the files are empty")
+            self._found.append(total.total)
+            if self.resume is not None:
+                save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
+        found = self._found[self.done]
+        if self.resume is None:
+            self._found[self.done] = ()
+        self.done += 1
+        return found
+
+
+def asked_of(model: Any, plan: CountPlan) -> tuple[str, ...]:
+    """What a file of passes was made for: the model with its parameters, and the columns with their kinds."""
+    parameters = {**model.get_params(deep=True), "schema": None}
+    said = ", ".join(f"{name}={_said(value)}" for name, value in sorted(parameters.items()))
+    return (
+        f"model={type(model).__name__}({said})",
+        f"target={plan.target}",
+        f"weight={plan.weight}",
+        f"schema={plan.schema!r}",
+    )
+
+
+def _said(value: Any) -> str:
+    """A parameter by what it holds; arrays in full, generators by their kind."""
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist())
+    if isinstance(value, np.random.Generator | np.random.RandomState) or hasattr(value, "get_params"):
+        return type(value).__name__
+    return repr(value)
+
+
+def refuse_cuts(columns: list[str]) -> None:
+    """Raises ParameterError where EM would have to find cut points in files first."""
+    if columns:
+        raise ParameterError(
+            "column '{column}' would be cut into intervals, and EM over files does not find the cut points: give them "
+            "by schema= (cut_schema finds them in a pass of its own)",
+            column=columns[0],
+        )
