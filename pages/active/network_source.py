@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -186,13 +186,27 @@ def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
     return None
 
 
-def learning_settings() -> tuple[Method, ScoreName, int, float, int]:
-    """(method, score, max_parents, alpha, bins) of the learned network, as the state has them."""
+class LearningSettings(NamedTuple):
+    """How the network of a table is learned: the search and its score, `sample` the equivalent sample size of BDeu (of
+    the other scores 1), the pseudo-count of the tables, and how many intervals a column of numbers is cut into."""
+
+    method: Method
+    score: ScoreName
+    parents: int
+    sample: float
+    alpha: float
+    bins: int
+
+
+def learning_settings() -> LearningSettings:
+    """As the state has them."""
     state = current()
-    return (
+    score = state.seen(keys.NET_SCORE)
+    return LearningSettings(
         state.seen_among(keys.NET_METHOD, FOUND),
-        state.seen(keys.NET_SCORE),
+        score,
         state.seen(keys.NET_PARENTS),
+        state.seen(keys.LEARN_SAMPLE) if score == "bdeu" else 1.0,
         state.seen(keys.NET_ALPHA),
         state.seen(keys.NET_BINS),
     )
@@ -202,28 +216,27 @@ def learned_source(table: active.FittableTable) -> Source:
     """The network learned from a table, or drawn by hand over its columns, as the state has it."""
     rows = rows_of(table)
     arcs = drawn_arcs(rows.schema.names)
-    method, score, parents, alpha, bins = learning_settings()
-    how = ("arcs", arcs) if arcs is not None else ("search", method, score, parents)
-    key = f"{rows.key}|{content_key(how, bins)}"
-    model = _model(key, rows, arcs, method, score, parents, bins)
-    model = _smoothed(f"{key}|{alpha}", model, alpha, rows)
-    return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, Learned(table, rows, model))
+    asked = learning_settings()
+    how = ("arcs", arcs) if arcs is not None else ("search", *asked[:4])
+    key = f"{rows.key}|{content_key(how, asked.bins)}"
+    model = _model(key, rows, arcs, asked)
+    model = _smoothed(f"{key}|{asked.alpha}", model, asked.alpha, rows)
+    return Source(TABLE, f"{key}|{asked.alpha}", model.network_, model.network_, None, Learned(table, rows, model))
 
 
 @cached(max_entries=16, activity=Message("learning the network"))
-def _model(
-    key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
-) -> BayesianNetwork:
-    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, tol=TOLERANCE, max_iter=MOST_STEPS)
+def _model(key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _asked: LearningSettings) -> BayesianNetwork:
+    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_asked.bins, tol=TOLERANCE, max_iter=MOST_STEPS)
     if _arcs is not None:
         return in_worker(model.fit, _rows.frame, sample_weight=_rows.weight)
     return in_worker(
         model.learn,
         _rows.frame,
-        _score,
-        method=_method,
+        _asked.score,
+        method=_asked.method,
         sample_weight=_rows.weight,
-        **({"max_parents": _parents, "time_budget": PATIENCE} if _method != "tree" else {}),
+        sample_size=_asked.sample,
+        **({"max_parents": _asked.parents, "time_budget": PATIENCE} if _asked.method != "tree" else {}),
     )
 
 
@@ -237,6 +250,12 @@ def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> 
         return _model.with_params(alpha=_alpha)
     given = {**_model.get_params(), "structure": _model.graph_, "alpha": _alpha}
     return BayesianNetwork(**given).fit(_rows.frame, sample_weight=_rows.weight)
+
+
+def model_of(of: Source) -> BayesianNetwork:
+    """The model of a network that was learned, with the tables a person edited."""
+    assert of.learned is not None
+    return of.learned.model if of.network is of.learned.model.network_ else BayesianNetwork.of(of.network)
 
 
 # tables edited by hand --------------------------------------------------------------------------------------------

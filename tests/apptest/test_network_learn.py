@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import BayesianNetworkClassifier
@@ -17,11 +18,12 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import Move, decomposed_score, score_change
+from bayes_engine.structure.scores import Move, Scorer, decomposed_score, score_change
 from bayes_engine.structure.search import Method, SearchOptions, SearchResult, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
+from pages.active import network_source
 from pages.runtime import state
 from pages.runtime.state import Spec, State
 from pages.views.network import learn_search
@@ -448,3 +450,16 @@ def test_a_column_is_hidden_and_learned_back(arcs: str) -> None:
         assert "**11 of 17**" in said
     app.number_input(key="net_hide_states").set_value(2).run()
     assert not app.exception and seen(app.session_state["state"], "net_hide_states") == 2
+
+
+@pytest.mark.parametrize("sample", [10.0, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_the_network_in_use_is_learned_at_the_equivalent_sample_size_of_its_score(
+    sample: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = State(table="three-attributes", view=(("net", "table"), ("net_score", "bdeu"), ("learn_sample", sample)))
+    monkeypatch.setattr(st, "session_state", {"state": state})
+    learned = network_source.source().learned
+    assert learned is not None and learned.model.search_ is not None
+    counts = FamilyCounts.of(learned.rows.frame)
+    wanted = decomposed_score(counts, learned.model.graph_, Scorer(counts, "bdeu", sample_size=sample)).score
+    assert learned.model.search_.score == pytest.approx(wanted)

@@ -364,7 +364,7 @@ def _about(source: Source) -> None:
     learned = source.learned
     if learned is None:
         return
-    method, score, _parents, alpha, bins = sources.learning_settings()
+    method, score, _parents, _sample, alpha, bins = sources.learning_settings()
     n = len(learned.rows.frame)
     lines = [
         _("Arcs from the tab Learn, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)
