@@ -130,6 +130,19 @@ class Projection:
         J = between / within if within > rounding else float("inf") if between > rounding else 0.0
         return DirectionSeparation(J, within, between, right, right / float(weight.sum()))
 
+    def distances(self, x: Sequence[float] | Array, degrees: float) -> Array:
+        """(C,) how far the row `x` (2,), in the columns' own units, is from each projected class mean along the
+        direction at this angle, in standard deviations within the classes: whichever units are drawn.
+
+        Raises TableError where the rows of the classes have no spread along it.
+        """
+        u = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+        within = float(u @ self.within @ u)
+        if within <= ROUNDING * float(np.trace(self.within + self.between)):
+            raise TableError("along this line the rows of a class do not differ: there is no standard deviation")
+        place = (np.asarray(x, dtype=float) - self.mean) / self.scale @ u
+        return np.asarray(np.abs(place - self.means @ u) / np.sqrt(within))
+
 
 def project(data: NumericRows, *, standardized: bool | None = None) -> Projection:
     """The lines for two columns. J and Fisher's and LDA's lines do not depend on the units, the principal axis does:
@@ -341,6 +354,14 @@ def _tried(test: Callable[[Any], T], given: Any) -> T | BayesEngineError:
 # before naive Bayes ---------------------------------------------------------------------------------------------------
 
 
+STEPS: Mapping[str, Callable[[NumericRows], _Map]] = {
+    "raw": _standard,
+    "pca": lambda part: _pca_map(part, len(part.names)),
+    "lda": lambda part: _lda_map(part, None),
+}
+"""What is done to the columns before naive Bayes reads them; learnt on the rows given."""
+
+
 class TransformedNaiveBayes(NamedTuple):
     """Gaussian naive Bayes after a step: `columns` it reads, the mean absolute `correlation` of two of them within the
     classes (NaN of one column), and on rows held out its `accuracy` and `log_loss` (nats)."""
@@ -359,26 +380,39 @@ def transformed_naive_bayes(data: NumericRows) -> tuple[Mapping[str, Transformed
     independence within each class.
     """
     folded, scheme = _folded(data)
-    maps: Mapping[str, Callable[[NumericRows], _Map]] = {
-        "raw": _standard,
-        "pca": lambda part: _pca_map(part, len(part.names)),
-        "lda": lambda part: _lda_map(part, None),
-    }
     results = {}
-    for step, make in maps.items():
+    for step, make in STEPS.items():
         log_p = np.empty((len(data.y), len(data.classes)))
         for train, test in steps(folded):
             part = _some(data, train)
             fold = make(part)
-            # every class keeps its column, also where a fold has none of its rows
-            model = GaussianNB(priors=None).partial_fit(
-                fold.of(part.X), part.y, np.arange(len(data.classes)), part.weight
-            )
-            log_p[test] = model.predict_log_proba(fold.of(data.X[test]))
+            log_p[test] = _naive(fold.of(part.X), part).predict_log_proba(fold.of(data.X[test]))
         points = make(data).of(data.X)
         accuracy, log_loss = _scores(log_p, data.y, data.weight)
         results[step] = TransformedNaiveBayes(points.shape[1], _correlation(points, data), accuracy, log_loss)
     return results, scheme
+
+
+def posterior_after_steps(data: NumericRows, x: Sequence[float] | Array) -> Mapping[str, Array]:
+    """(C,) P(c|x) of one row `x` (d,) by Gaussian naive Bayes on all rows, after each of the steps of
+    `transformed_naive_bayes`.
+
+    >>> rows = np.array([[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [4.0, 3.0], [5.0, 4.4], [6.0, 5.0]])
+    >>> y, one = np.repeat([0, 1], 3), np.ones(6)
+    >>> data = NumericRows(("a", "b"), ("p", "q"), rows, y, one, None, np.arange(6), 0)
+    >>> {step: p.round(4).tolist() for step, p in posterior_after_steps(data, np.array([3.0, 2.4])).items()}
+    {'raw': [0.6554, 0.3446], 'pca': [0.2679, 0.7321], 'lda': [0.002, 0.998]}
+    """
+    found = {}
+    for step, make in STEPS.items():
+        seen = make(data)
+        found[step] = np.asarray(_naive(seen.of(data.X), data).predict_proba(seen.of(np.asarray([x])))[0])
+    return found
+
+
+def _naive(points: Array, data: NumericRows) -> GaussianNB:
+    """Gaussian naive Bayes on the rows turned; every class keeps its column, also where it has no row."""
+    return GaussianNB(priors=None).partial_fit(points, data.y, np.arange(len(data.classes)), data.weight)
 
 
 def _correlation(points: Array, data: NumericRows) -> float:

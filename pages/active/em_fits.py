@@ -10,6 +10,7 @@ import pandas as pd
 
 from bayes_engine.errors import TableError, listen
 from bayes_engine.language import Message
+from bayes_engine.logspace import Array
 from bayes_engine.models.class_numbers import classes_table
 from bayes_engine.models.em_runs import (
     GaussianMixtureRun,
@@ -84,6 +85,21 @@ def numbers_of(table: active.FittableTable, columns: Sequence[int]) -> Any:
     """The cells of some of the numeric features, by position: (n, d), NaN where one is missing."""
     names = numeric_features(table)
     return table.parts.X[[names[j] for j in columns]].to_numpy(dtype="float64", na_value=float("nan"))
+
+
+def numbers_of_case(table: active.FittableTable, columns: Sequence[int]) -> Array:
+    """(1, d) the case in use in some of the numeric features, by position; NaN where it has no value."""
+    names, case = numeric_features(table), active.case_frame(table, active.case_values(table))
+    found: Array = case[[names[j] for j in columns]].to_numpy(dtype="float64", na_value=float("nan"))
+    return found
+
+
+def shares_of_case(table: active.FittableTable, run: MixtureRun) -> tuple[int, Array]:
+    """The iteration that is shown, and (K,) the responsibilities of the components for the case in use there."""
+    climbed = mixture(table, run)
+    steps, shown = climbed.trace.steps, current().seen(keys.EM_STEP)
+    step = shown if 0 <= shown < len(steps) else len(steps) - 1
+    return step, at_step(climbed.model, steps[step].parameters, numbers_of_case(table, run.columns))[0]
 
 
 def axes(table: active.FittableTable) -> tuple[int, int]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.workbench.derivation.dependence import place_of
 
 
 class RowsNeeded(NamedTuple):
@@ -16,6 +23,47 @@ class RowsNeeded(NamedTuple):
     def of(self, order: str) -> int:
         """The number for "best" or "worst"."""
         return self.best if order == "best" else self.worst
+
+
+class RowsLacking(NamedTuple):
+    """What a case still lacks: `counts` are, by class, the rows with each of its values; `best` and `worst` the rows to
+    come until each of them has enough, where every row still helps some joint of class and value."""
+
+    counts: dict[Any, tuple[float, ...]]
+    best: int
+    worst: int
+
+    def of(self, order: str) -> int:
+        """The number for "best" or "worst"."""
+        return self.best if order == "best" else self.worst
+
+
+def rows_lacking(model: GenerativeClassifier, case: pd.DataFrame, each: int) -> RowsLacking:
+    """The rows still to come until each P(c, x_i) of a case (a frame of one row) rests on `each` of them, beside those
+    with which the model was fitted. A row to come helps its class alone: at best all of the case's values that lack
+    rows at once, at worst one of them.
+
+    Raises BayesEngineError where the case has no value in a column of levels.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> melons = load_dataset("watermelon2")
+    >>> X = melons.frame[list(melons.schema.features.names)]
+    >>> rows_lacking(NaiveBayes(schema=melons.schema).fit(X, melons.frame["好瓜"]), X[:1], 30)[1:]
+    (55, 308)
+    """
+    counts: dict[Any, list[float]] = {c: [] for c in model.classes_.tolist()}
+    for variable in model.schema_:
+        if variable.name not in model.stats_.counts.tables:
+            continue
+        place = place_of(variable, variable.levels, case)
+        column = model.stats_.counts.tables[variable.name][:, 1 + place]
+        for c, n in zip(model.stats_.target.levels, column.tolist(), strict=True):
+            counts[c].append(float(n))
+    if not any(counts.values()):
+        raise ParameterError("this table has no column of levels, so no P(c, x_i) is counted")
+    lacks = [[max(math.ceil(each - n), 0) for n in own] for own in counts.values()]
+    return RowsLacking({c: tuple(own) for c, own in counts.items()}, sum(map(max, lacks)), sum(map(sum, lacks)))
 
 
 def rows_needed(each: int, columns: int, levels: int, classes: int) -> RowsNeeded:

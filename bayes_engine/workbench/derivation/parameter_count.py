@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import prod
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
+import pandas as pd
+
+from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Product
 from bayes_engine.factors.discriminant import Discriminant
 from bayes_engine.factors.leaf import Leaf, Numbers
+from bayes_engine.factors.sources import Fraction
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.averaged import AveragedFactor, Member
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
+from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.model_leaves import prior_and_leaves
 
 
@@ -111,6 +116,40 @@ def model_size(model: GenerativeClassifier) -> Size:
         gaussian=sum(f.free or 0 for f in own if f.numbers == "gaussian"),
         distinct_free=_distinct_free(k, members) if members else None,
     )
+
+
+class FewestRows(NamedTuple):
+    """The factor of a case that the fewest rows of its class were counted for: its column, the class, the rows."""
+
+    column: str
+    label: Any
+    rows: float
+
+
+def fewest_rows(model: GenerativeClassifier, case: pd.DataFrame) -> FewestRows:
+    """Of the factors P(x_j | c, parents) that a case (a frame of one row) needs, in all classes, the one with the
+    fewest rows counted, pseudo-counts apart; among equals the first.
+
+    Raises ParameterError where none of them was counted.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> melons = load_dataset("watermelon2")
+    >>> X = melons.frame[list(melons.schema.features.names)]
+    >>> fewest_rows(NaiveBayes(schema=melons.schema).fit(X, melons.frame["好瓜"]), X[:1])
+    FewestRows(column='纹理', label='否', rows=2.0)
+    """
+    worked = derive(model, case)
+    counted = [
+        FewestRows(step.row.child, label, source.count)
+        for step in worked.steps
+        if step.row.kind != "prior"
+        for label, source in zip(worked.classes, step.sources, strict=True)
+        if isinstance(source, Fraction)
+    ]
+    if not counted:
+        raise ParameterError("no factor of this case was counted from rows")
+    return min(counted, key=lambda one: one.rows)
 
 
 def _distinct_free(k: int, members: Sequence[Member]) -> int:

@@ -12,13 +12,20 @@ from bayes_engine.decision.two_gaussians import TwoGaussians
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.ledger import Ledger
+from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
+from bayes_engine.models.network import BayesianNetwork
 from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.models.tan import TAN
 from bayes_engine.structure.search_trace import SearchResult
 from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.laboratory.truth import Truth
+
+
+def case_as_row(case: pd.DataFrame, target: str) -> pd.DataFrame:
+    """A case (a frame of one row) as a row of a table that has the class as a column like any other: not known."""
+    return case.assign(**{target: pd.Series([None], index=case.index, dtype=object)})
 
 
 class InUse(Protocol):
@@ -71,11 +78,20 @@ class InUse(Protocol):
         """The search that found the network learned from the table. Raises BayesEngineError where none did."""
 
     @property
+    def learned(self) -> tuple[BayesianNetwork, str]:
+        """The network learned from the table in use, or drawn over its columns, with the tables a person edited; and
+        its class. Raises BayesEngineError where the network in use is none of these."""
+
+    @property
     def mixture(self) -> GaussianMixtureRun:
         """The run of EM on the page Hidden labels; `hidden_labels` that of naive Bayes."""
 
     @property
     def hidden_labels(self) -> HiddenLabelRun: ...
+    @property
+    def mixture_case(self) -> Array:
+        """(1, d) the case in the columns of the mixture, NaN where it has no value."""
+
     @property
     def hidden_column(self) -> HiddenColumn:
         """The column that the page Network hides and learns back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.workbench.derivation.check import Checked
 from bayes_engine.workbench.derivation.derive import by_hand
-from bayes_engine.workbench.derivation.least_rows import rows_needed
+from bayes_engine.workbench.derivation.least_rows import rows_lacking, rows_needed
 from bayes_engine.workbench.exercises.kinds import KINDS
 from bayes_engine.workbench.exercises.sheet import Asked, Choice, Drawn, ExerciseSheet, Part
 from pages import active
@@ -71,6 +72,26 @@ def _calculator() -> None:
     st.markdown(
         _("At best **{best}** rows, at worst **{worst}**; the class prior of naive Bayes alone needs {prior}.").format(
             best=count(needed.best), worst=count(needed.worst), prior=count(needed.prior)
+        )
+    )
+    with suppress(BayesEngineError):  # the model in use counts no column, or the case has no value in one
+        _of_case(state.seen(keys.SAMPLES_EACH))
+
+
+def _of_case(each: int) -> None:
+    """The same for the case in use and the rows that the table in use has."""
+    table = active.fittable(active.table_in_use())
+    lacking = rows_lacking(active.active_model(table).model, active.case_frame(table, active.case_values(table)), each)
+    names = [v.name for v in table.features if v.discrete]
+    if any(len(of_class) != len(names) for of_class in lacking.counts.values()):
+        names = [str(j + 1) for j in range(len(next(iter(lacking.counts.values()))))]
+    st.markdown(f"**{_('For the case in use')}**" + _(": ") + _("rows that each P(c, x_i) has"))
+    lines = [("", *(md(table.column(name), 24) for name in names))]
+    lines += [(md(table.class_(c), 24), *map(count, lacking.counts[c])) for c in table.classes]
+    markdown_table(lines)
+    st.markdown(
+        _("Until each has {each} it lacks at best **{best}** rows, at worst **{worst}**.").format(
+            each=count(each), best=count(lacking.best), worst=count(lacking.worst)
         )
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, p_value, signed
 from bayes_engine.table.schema import Variable
@@ -53,6 +54,7 @@ def contingency_tables(table: active.FittableTable, dependences: Dependences, ch
     for c in shown:
         _table_of(table, cells, c, (k, i, j))
     _sum(cells, (k, i, j), overall)
+    _of_case(table, cells)
     _rows(table, cells, (k, i, j))
 
 
@@ -197,6 +199,29 @@ def _sum(cells: Contingency, cell: tuple[int, int, int], overall: bool) -> None:
             "give {amount} here, and is no expectation. One of them writes $y_j$ for $x_j$."
         ).format(amount=units.evidence_text(cells.without_class_prior))
     st.caption(note)
+
+
+def _of_case(table: active.FittableTable, cells: Contingency) -> None:
+    """What the case in use adds to the mean that the information is."""
+    case = active.case_frame(table, active.case_values(table))
+    try:
+        adds = cells.of_case(case).tolist()
+    except BayesEngineError as error:
+        st.caption(error.message.local(md))
+        return
+    held = [_holds(table, v, level) for v, level in zip((cells.a, cells.b), cells.levels_of(case), strict=True)]
+    values = [signed(units.evidence(v), 4) if v == v else "–" for v in adds]  # – where no row has the one or the other
+    if cells.classes[0] is None:
+        ratio, told = "P(a,b)}{P(a)\\,P(b)", values[0]
+    else:
+        names = (md(table.class_(c), 24) for c in cells.classes)
+        ratio = "P(a,b\\mid c)}{P(a\\mid c)\\,P(b\\mid c)"
+        told = _(", ").join(f"{name} **{value}**" for name, value in zip(names, values, strict=True))
+    sentence = _(
+        "The case in use, {held}, adds ${ratio}$, in {unit}: {values}. The mean over the rows is the sum above."
+    )
+    fields = {"held": _(", ").join(held), "ratio": f"\\log\\frac{{{ratio}}}", "unit": units.evidence_unit()}
+    st.markdown(sentence.format(values=told, **fields))
 
 
 def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int, int]) -> None:

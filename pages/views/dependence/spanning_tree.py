@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.numerals import certain, number, p_value
+from bayes_engine.numerals import certain, number, p_value, signed
 from bayes_engine.workbench.derivation.dependence import (
     ChosenEdge,
     Growth,
     Pair,
     TreeByChance,
+    edges_of_case,
     posteriors_by_root,
     tree_by_chance,
 )
@@ -109,10 +112,27 @@ def _player(table: active.FittableTable, dependences: Dependences, chosen: Pair)
             y=column_name(table, table.target.name),
         )
     )
+    if step > 0:
+        _of_case(table, dependences, step)
     if step > len(grown.steps):
         _roots_differ(table, dependences)
     if step >= len(grown.steps):
         shelve(table, [spec_of(table, "tan")])
+
+
+def _of_case(table: active.FittableTable, dependences: Dependences, step: int) -> None:
+    """What the edges so far add to the likelihood of the case in use."""
+    case = active.case_frame(table, active.case_values(table))
+    edges = [e.edge for e in dependences.growth.taken(step)]
+    with suppress(BayesEngineError):  # the case has no value in one of the columns
+        adds = edges_of_case(dependences.model, edges, case).tolist()
+        told = dict(zip(dependences.model.classes_.tolist(), adds, strict=True))
+        values = (f"{md(table.class_(c), 24)} **{signed(units.evidence(told[c]), 4)}**" for c in table.classes)
+        sentence = _(
+            "To $\\log P(x\\mid c)$ of the case in use they add, in {unit}: {values}. The mean of that over the rows, "
+            "each in its class, is the sum of the weights."
+        )
+        st.caption(sentence.format(unit=units.evidence_unit(), values=_(", ").join(values)))
 
 
 def chosen_edges(table: active.FittableTable, dependences: Dependences) -> None:

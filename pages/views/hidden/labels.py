@@ -10,14 +10,14 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.em_runs import HiddenLabelRun, SupervisedStep, crossed
-from bayes_engine.numerals import number
+from bayes_engine.numerals import certain, number
 from bayes_engine.workbench.figures.mixture import Film, responsibility_bands
 from pages import active
 from pages.active import em_fits as fits
 from pages.active.em_fits import HiddenLabels
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.escape import clean, plotly_text
+from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import UnderWay
 from pages.runtime.state import bound_to, change, current, dark, end_page, sets, within_limits
 from pages.views.hidden import controls, labelled_texts
@@ -74,9 +74,19 @@ def some_labels_hidden(table: active.FittableTable) -> None:
     controls.say_if_sampled(table, len(rows))
     for note in study.notes:
         controls.engine_message(note)
+    if study.named:
+        _case_in_words(table, study)
     _came_out(table, labels, study, total)
     labelled_texts.telling_words(table, labels, study)
     labelled_texts.learning_curve(table, labels)
+
+
+def _case_in_words(table: active.FittableTable, study: HiddenLabelRun) -> None:
+    """What the model that EM ended with says of the case in use."""
+    case = active.case_frame(table, active.case_values(table))
+    shares = dict(zip(study.model.classes_.tolist(), study.model.predict_proba(case)[0].tolist(), strict=True))
+    told = _(", ").join(f"{md(table.class_(c), 24)} **{certain(shares[c])}**" for c in table.classes)
+    st.markdown(_("The case in use, as EM ends: P(c | x) is {shares}.").format(shares=told))
 
 
 def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.em_runs import GaussianMixtureRun, crossed
-from bayes_engine.numerals import signed
+from bayes_engine.numerals import certain, signed
 from bayes_engine.workbench.figures.mixture import criteria_by_components, end_state, ends
 from pages import active
 from pages.active import em_fits as fits
@@ -53,6 +53,7 @@ def show(table: active.FittableTable) -> None:
         )
     with beneath:
         _controls(table, run, names, many=many)
+    _case_in_words(table, run)
     _end_in_words(table, run, climbed)
     controls.say_if_sampled(table, len(rows))
     _beneath(table, run, climbed)
@@ -163,6 +164,14 @@ def _moved(table: active.FittableTable, k: int, x: float, y: float) -> None:
 
 
 # what came of it ----------------------------------------------------------------------------------------------------
+
+
+def _case_in_words(table: active.FittableTable, run: MixtureRun) -> None:
+    """Which components have the case in use."""
+    step, shares = fits.shares_of_case(table, run)
+    names = controls.component_names(run.k)
+    told = _(", ").join(f"{name} **{certain(p)}**" for name, p in zip(names, shares.tolist(), strict=True))
+    st.markdown(_("Responsibilities for the case in use, at iteration {n}: {shares}.").format(n=step, shares=told))
 
 
 def _end_in_words(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:

@@ -8,11 +8,12 @@ from decimal import Decimal
 import pandas as pd
 import streamlit as st
 
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.numerals import number
+from bayes_engine.numerals import count, number
 from bayes_engine.workbench.derivation.conditionals import class_steps, prior_step
 from bayes_engine.workbench.derivation.derive import WorkingStep
-from bayes_engine.workbench.derivation.parameter_count import Size, model_size
+from bayes_engine.workbench.derivation.parameter_count import Size, fewest_rows, model_size
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import prior_bars
 from pages import active
@@ -84,10 +85,30 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
         markdown_table(lines)
         st.caption(f"{_formula(fitted.spec, size)} " + _("A cell holds a probability; free is what is left to choose "
                                                         "when every distribution sums to 1."))  # fmt: skip
+        if of_case := _rows_of_case(table, fitted):
+            st.caption(of_case)
     sentences = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
     sentences += [_numbers(fitted, size)] if size.gaussian else []
     if sentences := [*sentences, *_others(table, size)]:
         st.caption(" ".join(sentences))
+
+
+def _rows_of_case(table: active.FittableTable, fitted: active.Fitted) -> str:
+    """What the rows say of the case in use: in the joint table, and in this model's factors; "" where none is
+    counted."""
+    case, X = active.case_frame(table, active.case_values(table)), table.parts.X
+    names = [v.name for v in table.features if v.discrete]
+    try:
+        fewest = fewest_rows(fitted.model, case)
+    except BayesEngineError:
+        return ""
+    alike = int((X[names].astype(object) == case[names].astype(object).iloc[0]).all(axis=1).sum())
+    sentence = _(
+        "The case in use: its cells in the joint table hold {alike} of the {n} rows; of its factors in this model that "
+        "of {column} given {given} has the fewest rows, **{rows}**."
+    )
+    return sentence.format(alike=alike, n=f"{len(X):,}", column=md(table.column(fewest.column), 24),
+                           given=md(table.given_class(fewest.label), 60), rows=count(fewest.rows))  # fmt: skip
 
 
 def _formula(spec: Spec, size: Size) -> str:

@@ -9,10 +9,11 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.numerals import count
+from bayes_engine.numerals import certain, count
 from bayes_engine.structure.search import SearchResult
+from bayes_engine.workbench.lessons.in_use import case_as_row
 from pages import active
-from pages.active import predicting, required, units
+from pages.active import network_source, predicting, required, units
 from pages.active.network_source import Source
 from pages.components.derivations import derivations
 from pages.components.held_back import held_back
@@ -83,6 +84,7 @@ def learn(source: Source) -> None:
             film(here, asked, result, best, source)
         else:
             by_hand(here, asked, result, best, source)
+        _of_case(here, result, source)
         derivations("learning", of_learning(here, asked, result.graph))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         units.choose_evidence_unit()
@@ -164,6 +166,37 @@ def _answer(
             help=_("By dynamic programming over sets of columns; it may use all of the seconds allowed."),
             **bound_to(keys.LEARN_OPTIMUM),
         )
+
+
+def _of_case(here: LearningData, result: SearchResult, source: Source) -> None:
+    """What the network says of the case in use, where the network of the page is the one that was found."""
+    if source.learned is None or set(source.network.graph.arcs) != set(result.graph.arcs):
+        return
+    table, model = here.table, network_source.model_of(source)
+    row = case_as_row(active.case_frame(table, active.case_values(table)), here.target)
+    value = float(model.score_samples(row)[0])
+    levels = model.network_[here.target].variable.levels
+    shares = model.posterior(row, here.target)[0].tolist()
+    if not math.isfinite(value):
+        st.markdown(
+            _(
+                "The case in use has probability 0 in this network: one of its values was never seen beside those of "
+                "its parents, and α = 0."
+            )
+        )
+        return
+    told = _(", ").join(f"{md(table.class_(c), 24)} **{certain(p)}**" for c, p in zip(levels, shares, strict=True))
+    st.markdown(
+        _(
+            "The case in use in this network, its tables smoothed with α = {alpha:g}: log P(x) = **{value}** {unit}; "
+            "P(c | x): {shares}."
+        ).format(
+            alpha=source.learned.model.alpha,
+            value=learn_words.score_value(value),
+            unit=units.evidence_unit(),
+            shares=told,
+        )
+    )
 
 
 def _compared(

@@ -24,9 +24,10 @@ from bayes_engine.models.projection import (
     assumptions,
     plane_projections,
     pooled_analysis,
+    posterior_after_steps,
     transformed_naive_bayes,
 )
-from bayes_engine.numerals import number
+from bayes_engine.numerals import certain, number
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia
 from bayes_engine.workbench.figures.projection import MOST_ROWS, losses_along_pooling, on_two_directions
@@ -37,6 +38,7 @@ from pages.active.projected import numeric_columns, rows_of
 from pages.components.chart import chart
 from pages.components.held_back import held_back
 from pages.components.plane import Ink, PlaneView, Points, Side, plane
+from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
@@ -394,6 +396,7 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
         )
     with st.container(key="before_sentence"):
         st.markdown(_before_sentence(steps, named))
+    _case_after_steps(table, names, named)
     units.choose_loss_unit()
     st.caption(
         _(
@@ -404,6 +407,19 @@ def projections_before_naive_bayes(table: active.FittableTable, names: tuple[str
         ).format(d=len(names), scheme=scheme.local(md))
     )
     rows_left_out(rows_of(table, names))
+
+
+def _case_after_steps(table: active.FittableTable, names: tuple[str, ...], named: dict[str, str]) -> None:
+    """P(c|x) of the case in use by naive Bayes after each step, fitted to all rows."""
+    case, rows = active.case_values(table), rows_of(table, names)
+    x = [case[name] for name in names]
+    if None in x:
+        return
+    found = posterior_after_steps(rows, [float(v) for v in x])
+    lines = [("P(c | x)", *(md(table.class_(c), 24) for c in rows.classes))]
+    lines += [(named[step], *map(certain, p.tolist())) for step, p in found.items()]
+    st.caption(_("The case in use, by naive Bayes fitted to all rows:"))
+    markdown_table(lines)
 
 
 def _before_sentence(steps: Any, named: dict[str, str]) -> str:

@@ -165,6 +165,7 @@ def line_in_words(table: active.FittableTable, names: tuple[str, str], line: Lin
     best, here = (along(table, names, units, angle, projection) for angle in (projection.fisher, line.angle))
     with st.container(key="line_sentence"):
         _of_fisher(table, names, line, best, here)
+    _of_case(table, line)
     classes = projection.numbers.classes
     st.caption(
         _("Drag the ring to turn the line, or use the arrow keys.")
@@ -209,6 +210,23 @@ def _of_fisher(table: active.FittableTable, names: tuple[str, str], line: Line, 
         )
         * (line.direction != "fisher")
     )
+
+
+def _of_case(table: active.FittableTable, line: Line) -> None:
+    """Where the case in use falls, and to which class it goes."""
+    case = active.case_values(table)
+    x = [case[name] for name in line.projection.numbers.names]
+    if None in x:
+        return
+    classes = line.projection.numbers.classes
+    away = line.projection.distances([float(v) for v in x], line.angle).tolist()
+    nearest = min(range(len(away)), key=away.__getitem__)
+    told = _(", ").join(f"{md(table.class_(c), 24)} **{number(d)}**" for c, d in zip(classes, away, strict=True))
+    sentence = _(
+        "The case in use lies so many standard deviations within the classes from each projected mean: {distances}. It "
+        "goes to {class}."
+    )
+    st.markdown(sentence.format(distances=told, **{"class": md(table.class_(classes[nearest]), 24)}))
 
 
 def rows_left_out(rows: NumericRows) -> None:
