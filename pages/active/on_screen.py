@@ -13,8 +13,10 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.ledger import Ledger
+from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.em_runs import GaussianMixtureRun, HiddenLabelRun
+from bayes_engine.models.network import BayesianNetwork
 from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.models.tan import TAN
 from bayes_engine.structure.search_trace import SearchResult
@@ -115,12 +117,24 @@ class OnScreen:
         return learned.model.search_
 
     @property
+    def learned(self) -> tuple[BayesianNetwork, str]:
+        source = network_source.source()
+        if source.learned is None:
+            raise BayesEngineError("the network in use is not learned from the table in use")
+        return network_source.model_of(source), source.learned.table.target.name
+
+    @property
     def mixture(self) -> GaussianMixtureRun:
         return em_fits.mixture(self.table, em_fits.run_in_use(self.table))
 
     @property
     def hidden_labels(self) -> HiddenLabelRun:
         return em_fits.fit_hidden_labels(self.table, em_fits.labels_in_use(self.table))
+
+    @property
+    def mixture_case(self) -> Array:
+        table = self.table
+        return em_fits.numbers_of_case(table, em_fits.run_in_use(table).columns)
 
     @property
     def hidden_column(self) -> HiddenColumn:

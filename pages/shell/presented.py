@@ -44,9 +44,10 @@ def _always(*figure: str, sentence: str = TITLE) -> Callable[[State], Presented]
 
 
 def _model(state: State) -> Presented:
-    """Of the class-conditionals how many numbers they take, where a lesson asks for that."""
+    """Of the class-conditionals how many numbers they take, where a lesson asks for that or for their rows."""
     lesson = lessons().get(state.seen(keys.LESSON))
-    counts = lesson is not None and lesson.answer is not None and lesson.answer.quantity == "model_numbers"
+    asked = None if lesson is None or lesson.answer is None else lesson.answer.quantity
+    counts = asked in ("model_numbers", "fewest_case_rows")
     return {
         "conditionals": Presented(("model_numbers",), at_hand=())
         if counts

@@ -74,6 +74,10 @@ def _of_marginal(used: InUse, _arguments: Mapping[str, Any]) -> Limits:
     return -2.0 * n * (d + 1), 0.0
 
 
+def _of_one_row(used: InUse, _arguments: Mapping[str, Any]) -> Limits:
+    return -2.0 * (used.X.shape[1] + 1), 0.0
+
+
 _SAMPLE = frozenset({"dependence/pairs", "dependence/answer", "dependence/examples"})
 _DECIDED = frozenset({"case/decision"})
 _LINE = frozenset({"projection/line"})
@@ -90,6 +94,7 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "flip_prior": Prediction("probability"),
     "log_odds": Prediction("number", limits=_between(-50, 50)),
     "contribution": Prediction("number", limits=_between(-5, 5)),
+    "log_joint": Prediction("number", _DECIDED, _between(-2000, 0)),
     "factor": Prediction("number", _DECIDED, _between(0, 5)),
     "cpt_cell": Prediction("probability", _DECIDED),
     "posterior_without": Prediction("probability"),
@@ -98,6 +103,8 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "mean": Prediction("number", limits=_of_column),
     "mean_low": Prediction("number", limits=_of_column),
     "model_numbers": Prediction("number", frozenset({"model/conditionals"}), _between(0, 1000), whole=True),
+    "fewest_case_rows": Prediction("number", frozenset({"model/conditionals"}), _of_rows, whole=True),
+    "likeliest_density": Prediction("number", limits=_between(0, 5)),
     "likelihood_peak": Prediction("number", limits=_of_the_peak),
     "base_rate_posterior": Prediction("probability"),
     "bayes_risk_of_truth": Prediction("number", frozenset({"laboratory/densities"})),
@@ -105,9 +112,12 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "underflow_columns": Prediction("number", limits=_between(0, 10_000), whole=True),
     "rare_recall": Prediction("probability"),
     "least_rows": Prediction("number", limits=_between(0, 5_000), whole=True),
+    "rows_lacking_for_case": Prediction("number", limits=_between(0, 5_000), whole=True),
     # dependence
     "information": Prediction("number", limits=_of_information),
     "tree_weight": Prediction("number", limits=_between(0, 5)),
+    "information_of_case": Prediction("number", limits=_between(-3, 3)),
+    "tree_of_case": Prediction("number", limits=_between(-10, 10)),
     "twice_counted": Prediction("number", _SAMPLE, _between(-5, 5)),
     "strongest_pair": Prediction("choice"),
     # networks
@@ -118,13 +128,19 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "arcs": Prediction("number", limits=_of_arcs, whole=True),
     "first_arc": Prediction("choice"),
     "marginal_likelihood": Prediction("number", limits=_of_marginal),
+    "network_log_probability": Prediction("number", limits=_of_one_row),
+    "network_posterior": Prediction("probability"),
     # hidden labels
     "mixture_objective": Prediction("number", limits=_between(-1000, 0)),
+    "largest_responsibility": Prediction("probability"),
+    "posterior_by_em": Prediction("probability"),
     "mixture_steps": Prediction("number", limits=_between(0, 100), whole=True),
     "hidden_agreement": Prediction("number", limits=_of_rows, whole=True),
     "hidden_right": Prediction("number", limits=_of_rows, whole=True),
     # projections
     "separation": Prediction("number", limits=_between(0, 20)),
+    "projected_distance": Prediction("number", limits=_between(0, 10)),
+    "transformed_posterior": Prediction("probability"),
     "boundary_error": Prediction("probability", _LINE),
     "correlation_within": Prediction("probability", _LINE),
 }

@@ -24,24 +24,27 @@ from bayes_engine.language import Message
 from bayes_engine.ledger import Status, class_position
 from bayes_engine.logspace import log
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.em_runs import at_step
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.projection import transformed_naive_bayes
+from bayes_engine.models.network import BayesianNetwork
+from bayes_engine.models.projection import posterior_after_steps, transformed_naive_bayes
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.table.kinds import Level
 from bayes_engine.workbench.derivation.demonstrations import base_rate, climb, numbers_drawn, underflow
-from bayes_engine.workbench.derivation.dependence import contingency, grow
+from bayes_engine.workbench.derivation.dependence import Contingency, contingency, edges_of_case, grow
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.double_counting import counted_twice
 from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates
 from bayes_engine.workbench.derivation.gibbs_walk import exact
-from bayes_engine.workbench.derivation.least_rows import rows_needed
+from bayes_engine.workbench.derivation.least_rows import rows_lacking, rows_needed
 from bayes_engine.workbench.derivation.modes_of_use import posterior_of, without_rows
-from bayes_engine.workbench.derivation.parameter_count import model_size
+from bayes_engine.workbench.derivation.parameter_count import fewest_rows, model_size
 from bayes_engine.workbench.laboratory.excess_risk import fitted_to_population
+from bayes_engine.workbench.laboratory.fitted_column import GaussianPlace
 from bayes_engine.workbench.laboratory.rare_class import rare_class
 from bayes_engine.workbench.laboratory.smoothing import RULES, curves
 from bayes_engine.workbench.laboratory.truth import bayes_risk
-from bayes_engine.workbench.lessons.in_use import InUse
+from bayes_engine.workbench.lessons.in_use import InUse, case_as_row
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
 
 QUANTITIES: dict[str, Callable[..., float]] = {}
@@ -201,6 +204,13 @@ def contribution(used: InUse, column: str, for_: Level, against: Level) -> float
 
 
 @quantity
+def log_joint(used: InUse, class_: Level) -> float:
+    """log P(c) + Σ_j log P(x_j|c) of the case, in nats, at the prior of use: what is compared in place of a product."""
+    ledger = used.ledger
+    return float(ledger.joint()[0, class_position(among(class_, ledger.classes), ledger.classes)])
+
+
+@quantity
 def factor(used: InUse, column: str, class_: Level) -> float:
     """The factor of a column in the working: P(x_j|c, parents), or the density p(x_j|c)."""
     return _factor(used.model, used.case, column, class_)
@@ -291,19 +301,50 @@ def model_numbers(used: InUse, what: str) -> float:
 
 
 @quantity
+def fewest_case_rows(used: InUse) -> float:
+    """The rows counted for that factor of the case, under the active model, that has the fewest."""
+    return fewest_rows(used.model, used.case).rows
+
+
+@quantity
 def likelihood_peak(used: InUse, parameter: str) -> float:
     """Where the likelihood of the laboratory's rows is largest: "mean" or "sd"; of its column of the table, or of its
     drawn sample."""
     place = ("mean", "sd").index(among(parameter, ("mean", "sd")))
     if used.setting("lab_tab") == "fitted":
-        at, k, moments = used.setting("lab_fitted_column"), used.setting("lab_fitted_class"), used.model.stats_.moments
-        name = used.X.columns[at] if 0 <= at < used.X.shape[1] else None
-        if name not in moments.names or not 0 <= k < len(used.model.classes_):
-            raise BayesEngineError("no column of numbers and no class was chosen")
-        column = moments.column(name)
-        return (float(column.mean[k]), math.sqrt(column.m2[k] / max(column.weight[k], 1.0)))[place]
+        return _likeliest(used)[1][place]
     rows = numbers_drawn(used.setting("lab_rows"), used.setting("lab_row_seed"))
     return float(climb(rows, used.setting("lab_mean"), used.setting("lab_sd")).best[place])
+
+
+def _likeliest(used: InUse) -> tuple[str, tuple[float, float]]:
+    """The column of the laboratory's table whose likelihood is drawn, and the mean and the standard deviation that make
+    the rows of its class likeliest."""
+    at, k, moments = used.setting("lab_fitted_column"), used.setting("lab_fitted_class"), used.model.stats_.moments
+    name = used.X.columns[at] if 0 <= at < used.X.shape[1] else None
+    if name not in moments.names or not 0 <= k < len(used.model.classes_):
+        raise BayesEngineError("no column of numbers and no class was chosen")
+    column = moments.column(name)
+    return str(name), (float(column.mean[k]), math.sqrt(column.m2[k] / max(column.weight[k], 1.0)))
+
+
+@quantity
+def likeliest_density(used: InUse) -> float:
+    """p(x) of the case in the laboratory's column and class, under the mean and standard deviation that make the rows
+    likeliest."""
+    if used.setting("lab_tab") != "fitted":
+        raise BayesEngineError("the laboratory shows no column of the table in use")
+    name, (mean, sd) = _likeliest(used)
+    if not sd > 0:
+        raise BayesEngineError("the rows of this class do not differ in '{name}'", name=name)
+    return GaussianPlace(mean, sd, 0.0).density(_cell(used, name))
+
+
+def _cell(used: InUse, column: str) -> float:
+    """The number that the case has in a column."""
+    if pd.isna(value := used.case[column].iloc[0]):
+        raise BayesEngineError("the case has no value in '{name}'", name=column)
+    return float(value)
 
 
 @quantity
@@ -354,18 +395,47 @@ def least_rows(used: InUse, order: str) -> float:
     return float(rows_needed(*map(used.setting, names)).of(order))
 
 
+@quantity
+def rows_lacking_for_case(used: InUse, order: str) -> float:
+    """The rows still to come until each P(c, x_i) of the case rests on as many as asked for: in the "best" or the
+    "worst" order."""
+    return float(rows_lacking(used.model, used.case, used.setting("samples_each")).of(among(order, ("best", "worst"))))
+
+
 # dependence -----------------------------------------------------------------------------------------------------------
 
 
 @quantity
 def information(used: InUse, a: str, b: str) -> float:
     """I(x_a; x_b | y) in nats, or without the class, as the page Dependence is set."""
-    overall = used.setting("dependence_of") == "overall"
+    return _contingency(used, a, b).information
+
+
+@quantity
+def information_of_case(used: InUse, a: str, b: str, class_: Level) -> float:
+    """log P(a, b|c)/(P(a|c) P(b|c)) of the values that the case has, in nats, or without the class, as the page
+    Dependence is set: what the case adds to the mean that I is."""
+    cells = _contingency(used, a, b)
+    k = 0 if cells.classes == (None,) else cells.classes.index(among(class_, cells.classes))
+    return float(cells.of_case(used.case)[k])
+
+
+def _contingency(used: InUse, a: str, b: str) -> Contingency:
     model = cast(SemiNaive, used.pairs)
     names = [v.name for v in model.schema_ if v.discrete]
     one = among(a, names)
     other = among(b, [name for name in names if name != one])
-    return contingency(model, one, other, overall=overall).information
+    return contingency(model, one, other, overall=used.setting("dependence_of") == "overall")
+
+
+@quantity
+def tree_of_case(used: InUse, class_: Level) -> float:
+    """What the edges of the tree that are taken up to the step shown add to log P(x|c) of the case, in nats."""
+    model, step = used.pairs, used.setting("tree_step")
+    grown = grow(model)
+    edges = [one.edge for one in grown.taken(len(grown.steps) if step < 0 else step)]
+    classes = model.classes_.tolist()
+    return float(edges_of_case(model, edges, used.case)[classes.index(among(class_, classes))])
 
 
 @quantity
@@ -425,6 +495,30 @@ def marginal_likelihood(used: InUse) -> float:
     return used.search.score
 
 
+def _learned_case(used: InUse) -> tuple[BayesianNetwork, str, pd.DataFrame, float]:
+    """The learned network, its class, the case as its row, and log P(x) of it."""
+    model, target = used.learned
+    row = case_as_row(used.case, target)
+    value = float(model.score_samples(row)[0])
+    if not math.isfinite(value):
+        raise BayesEngineError("this case has probability 0 in the network")
+    return model, target, row, value
+
+
+@quantity
+def network_log_probability(used: InUse) -> float:
+    """log P(x) of the case's attributes in the learned network, in nats: the class summed out."""
+    return _learned_case(used)[3]
+
+
+@quantity
+def network_posterior(used: InUse, class_: Level) -> float:
+    """P(c|x) of the case in the learned network."""
+    model, target, row, _value = _learned_case(used)
+    levels = model.network_[target].variable.levels
+    return float(model.posterior(row, target)[0, levels.index(among(class_, levels))])
+
+
 # hidden labels --------------------------------------------------------------------------------------------------------
 
 
@@ -434,6 +528,15 @@ def mixture_objective(used: InUse) -> float:
     steps = used.mixture.trace.steps
     shown = used.setting("em_step")
     return steps[shown if 0 <= shown < len(steps) else -1].objective
+
+
+@quantity
+def largest_responsibility(used: InUse) -> float:
+    """The responsibility for the case of the component that has the largest, after the step that is shown."""
+    run, shown = used.mixture, used.setting("em_step")
+    steps = run.trace.steps
+    now = steps[shown if 0 <= shown < len(steps) else -1]
+    return float(at_step(run.model, now.parameters, used.mixture_case)[0].max())
 
 
 @quantity
@@ -447,6 +550,16 @@ def hidden_right(used: InUse) -> float:
     """How many hidden rows naive Bayes by EM has right at the end."""
     run = used.hidden_labels
     return float(run.right(len(run.trace.steps) - 1))
+
+
+@quantity
+def posterior_by_em(used: InUse, class_: Level) -> float:
+    """P(c|x) of the case by the naive Bayes that EM ended with."""
+    run = used.hidden_labels
+    if not run.named:
+        raise BayesEngineError("without a label the classes have no names")
+    classes = run.model.classes_.tolist()
+    return float(run.model.predict_proba(used.case)[0, classes.index(among(class_, classes))])
 
 
 # projections ----------------------------------------------------------------------------------------------------------
@@ -466,6 +579,16 @@ def separation(used: InUse) -> float:
 
 
 @quantity
+def projected_distance(used: InUse, class_: Level) -> float:
+    """How far the case is from the mean of a class, both projected onto the line that is shown, in standard deviations
+    within the classes."""
+    projection, angle = used.line
+    rows = projection.numbers
+    k = rows.classes.index(among(class_, rows.classes))
+    return float(projection.distances(np.array([_cell(used, name) for name in rows.names]), angle)[k])
+
+
+@quantity
 def boundary_error(used: InUse, rule: str) -> float:
     """The error rate of "fisher", "lda" or "bayes" on the two known classes."""
     rules = boundaries(used.gaussians)
@@ -477,3 +600,11 @@ def correlation_within(used: InUse, step: str) -> float:
     """The mean |r| of two columns within the classes: "raw", or after "pca" or "lda"."""
     steps, _scheme = transformed_naive_bayes(used.numbers)
     return steps[among(step, list(steps))].correlation
+
+
+@quantity
+def transformed_posterior(used: InUse, step: str, class_: Level) -> float:
+    """P(c|x) of the case by Gaussian naive Bayes on the columns "raw", or after "pca" or "lda"."""
+    rows = used.numbers
+    found = posterior_after_steps(rows, np.array([_cell(used, name) for name in rows.names]))
+    return float(found[among(step, list(found))][rows.classes.index(among(class_, rows.classes))])

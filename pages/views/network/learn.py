@@ -188,10 +188,10 @@ def _of_case(here: LearningData, result: SearchResult, source: Source) -> None:
     told = _(", ").join(f"{md(table.class_(c), 24)} **{certain(p)}**" for c, p in zip(levels, shares, strict=True))
     st.markdown(
         _(
-            "The case in use in this network, its tables smoothed with α = {alpha:g}: log P(x) = **{value}** {unit}; "
+            "The case in use in this network, its tables smoothed with α = {alpha}: log P(x) = **{value}** {unit}; "
             "P(c | x): {shares}."
         ).format(
-            alpha=source.learned.model.alpha,
+            alpha=f"{source.learned.model.alpha:g}",
             value=learn_words.score_value(value),
             unit=units.evidence_unit(),
             shares=told,
