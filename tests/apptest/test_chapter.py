@@ -11,12 +11,17 @@ from bayes_engine.workbench.lessons.built_in import contents, lessons, of_sectio
 from pages.active import lesson_in_use, tables
 from pages.runtime.state import START, State
 from tests.apptest.opened import opened, seen, showing
+from tests.conftest import slowly
+
+FIRST = {"maximum-likelihood", "rare-class"}
+"""Lessons that are opened by default: their pages are drawn by no other test."""
 
 
 def said(app) -> str:
     return "\n".join(e.value for e in (*app.markdown, *app.caption)).replace("\\", "").replace("\u2060", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_each_part_of_the_chapter_shows_all_that_it_has(language: str) -> None:
     state, chapter = State(language=language), contents()
@@ -42,12 +47,14 @@ def test_an_example_opens_on_its_page() -> None:
     assert "0.9970" in said(app)
 
 
+@pytest.mark.slow
 def test_start_leads_to_a_section() -> None:
     app = opened("start", State(language="en"))
     app.button(key="start_section_7.3").click().run()
     assert app.session_state["page"] == "chapter" and seen(app.session_state["state"], "chapter_section") == "7.3"
 
 
+@pytest.mark.slow
 def test_the_bar_steps_tries_shows_and_begins_again() -> None:
     app = opened("case", lesson_in_use.begun("laplace-correction", State(language="en")))
     assert "step 2 of 7" in said(app)
@@ -67,6 +74,7 @@ def test_the_bar_steps_tries_shows_and_begins_again() -> None:
     assert "step" not in said(app).split("\n")[1] and app.session_state["state"].shelf[0].preset == "zero-only"
 
 
+@pytest.mark.slow
 def test_a_question_on_another_table_says_that_it_has_no_answer_there() -> None:
     state = lesson_in_use.begun("laplace-correction", State(language="en")).on_table("iris")
     app = opened("case", showing(state, lesson_answer="1/11"))
@@ -86,13 +94,13 @@ def test_a_question_of_what_another_table_has_not_is_answered_in_words(name: str
     assert words in said(app)
 
 
+@pytest.mark.slow
 def test_a_link_with_a_lesson_that_is_not_there_opens_its_page() -> None:
     app = opened("case", State(language="en", view=(("lesson", "../iris"),)))
     assert not [b for b in app.button if b.key == "lesson_leave"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", lessons())
+@pytest.mark.parametrize("name", [name if name in FIRST else slowly(name) for name in lessons()])
 def test_every_lesson_opens_its_page_and_the_page_further_on(name: str) -> None:
     lesson = lessons()[name]
     app = opened(lesson.page, showing(lesson_in_use.begun(name, START), lesson_shown=True))
@@ -127,7 +135,6 @@ def test_a_sheet_is_checked_step_by_step_and_shows_its_key(kind: str, language: 
     assert seen(app.session_state["state"], "sheet_number") == 3 and not app.success
 
 
-@pytest.mark.slow
 def test_a_sheet_that_the_table_cannot_give_offers_another_table() -> None:
     app = opened("chapter", showing(State(language="en", table="iris"), chapter_part="exercises", sheet="tree"))
     assert "three columns" in app.info[0].value

@@ -16,8 +16,6 @@ from pages.runtime.state import START, State
 from tests.apptest.opened import opened
 from tests.apptest.test_own_lesson import with_steps
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
@@ -57,6 +55,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> AppTest:
     return app
 
 
+@pytest.mark.slow
 def test_without_the_key_nobody_asks(key: str) -> None:
     app = teacher("AAAA-AAAA-AAAA")
     app.button(key="teacher").click().run()
@@ -66,6 +65,7 @@ def test_without_the_key_nobody_asks(key: str) -> None:
     assert has(app, "class_ask") and app.session_state["state"] == lesson_in_use.begun("naive-bayes", State("en"))
 
 
+@pytest.mark.slow
 def test_a_class_answers_and_its_teacher_reveals(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = teacher(key)
     app.button(key="class_ask").click().run()
@@ -94,6 +94,7 @@ def test_a_class_answers_and_its_teacher_reveals(key: str, monkeypatch: pytest.M
     assert CLASS.question is None and not has(app, "class_reveal")
 
 
+@pytest.mark.slow
 def test_a_visitor_cannot_look_past_the_question(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = teacher(key)
     app.button(key="class_ask").click().run()
@@ -138,6 +139,7 @@ def test_a_class_chooses(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "decide good ✓" in counted(app)
 
 
+@pytest.mark.slow
 def test_who_leaves_the_question_does_not_see_its_answer_in_the_same_state(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +169,7 @@ def test_who_leaves_the_question_does_not_see_its_answer_in_the_same_state(
     assert "0.9987" in said(one)
 
 
+@pytest.mark.slow
 def test_a_question_of_the_laboratory_holds_nothing_else_back(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened("laboratory", lesson_in_use.begun("bayes-theorem", State(language="en")))
     app.button(key="teacher").click().run()

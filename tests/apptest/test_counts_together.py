@@ -14,7 +14,6 @@ from bayes_engine.numerals import certain, number
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import listed, opened, shelf_in, showing, uploaded
 
-pytestmark = pytest.mark.slow
 TOGETHER = Spec("scikit-learn", (("discretize", "joint-multinomial"),))
 DIGITS = State(table="digits", language="en", shelf=(TOGETHER,))
 BASKETS = "bread,milk,beer,shop\n" + "\n".join(
@@ -30,6 +29,7 @@ def with_shelf(*specs: Spec) -> State:
     return State(language="en", shelf=specs)
 
 
+@pytest.mark.slow
 def test_model_shows_each_columns_share_with_its_fraction_and_rows() -> None:
     app = uploaded(BASKETS.encode(), page="model", state=with_shelf(TOGETHER), column=2)
     shares = listed(app, "shares").set_index("column")
@@ -40,6 +40,7 @@ def test_model_shows_each_columns_share_with_its_fraction_and_rows() -> None:
     assert app.selectbox(key="column_likelihood").value == "joint-multinomial"
 
 
+@pytest.mark.slow
 def test_the_choice_of_settings_travels_and_is_passed_over_where_there_are_no_counts() -> None:
     state = State(table="digits", language="en", shelf=(TOGETHER,))
     assert decode(encode(state)).shelf == shelf_in(state) == (TOGETHER,)  # type: ignore[union-attr]
@@ -47,6 +48,7 @@ def test_the_choice_of_settings_travels_and_is_passed_over_where_there_are_no_co
     assert shelf_in(replace(state, shelf=(replace(TOGETHER, family="weighted"),)))[0].parameters == ()
 
 
+@pytest.mark.slow
 def test_one_case_is_scikit_learns_posterior_and_opens_into_the_share() -> None:
     frame = pd.read_csv(StringIO(BASKETS))
     app = uploaded(BASKETS.encode(), page="case", state=with_shelf(TOGETHER), factor=1, of=0)
@@ -74,12 +76,14 @@ def test_a_share_opens_into_its_rows_and_the_posterior_has_a_band() -> None:
     assert sure.loc["beer | night", "95% credible"] == f"{number(low)} – {number(high)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["decisions", "classify", "dependence", "start", "laboratory", "hidden", "chapter"])
 def test_every_page_opens_with_it(page: str) -> None:
     app = uploaded(BASKETS.encode(), page=page, state=with_shelf(TOGETHER))
     assert not app.exception
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "view", [{"case_view": "nomogram"}, {"case_view": "ask"}, {"case_view": "decision", "margins": True}]
 )
@@ -90,6 +94,7 @@ def test_every_view_of_one_case_opens_with_it(view: dict[str, object]) -> None:
         assert "are one multinomial: no question" in said(app)
 
 
+@pytest.mark.slow
 def test_complement_takes_counts_and_shows_its_weights() -> None:
     app = uploaded(BASKETS.encode(), page="model", state=with_shelf(Spec("laplace", (), "complement")))
     weights = listed(app, "shares").set_index("column")
@@ -101,6 +106,7 @@ def test_complement_takes_counts_and_shows_its_weights() -> None:
     assert not compare.exception
 
 
+@pytest.mark.slow
 def test_the_digits_are_one_multinomial_of_pixels() -> None:
     app = opened("model", showing(DIGITS, column=20))
     assert not app.exception

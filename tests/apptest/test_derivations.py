@@ -13,8 +13,7 @@ from bayes_engine.workbench.lessons.built_in import lessons
 from pages.active import derived, lesson_in_use
 from pages.runtime.state import START, State
 from tests.apptest.opened import opened, seen, showing
-
-pytestmark = pytest.mark.slow
+from tests.conftest import slowly
 
 
 def lines(app: AppTest) -> int:
@@ -33,8 +32,8 @@ def example(name: str, **settings: Any) -> State:
     return showing(derived.on_example(name, State(language="en")), **settings)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("language", ["zh", slowly("en")])
+@pytest.mark.parametrize("name", [name if name == "gibbs" else slowly(name) for name in TITLES])
 def test_a_derivation_opens_on_its_example_line_by_line(name: str, language: str) -> None:
     at = replace(example(name), language=language)
     app = opened(derived.STANDINGS[name].page, at)
@@ -44,6 +43,7 @@ def test_a_derivation_opens_on_its_example_line_by_line(name: str, language: str
     assert not any(":material/error:" in e.value for e in app.caption)
 
 
+@pytest.mark.slow
 def test_a_choice_opens_the_first_line_and_closes() -> None:
     app = opened("projection", State(language="en", table="watermelon3a"))
     assert lines(app) == 0
@@ -55,6 +55,7 @@ def test_a_choice_opens_the_first_line_and_closes() -> None:
     assert lines(app) == 0 and seen(app.session_state["state"], "derived") == ""
 
 
+@pytest.mark.slow
 def test_smoothing_and_column_change_the_numbers() -> None:
     at = example("laplace", derived_line=-1)
     one = formulas(opened("model", at))
@@ -67,14 +68,14 @@ def test_smoothing_and_column_change_the_numbers() -> None:
 @pytest.mark.parametrize(
     ("name", "state", "key"),
     [
-        ("laplace", State(language="en", table="watermelon3", view=(("column", 6),)), "nearest"),
-        ("laplace", State(language="en", table="iris"), "example"),
-        ("gaussian", State(language="en", table="watermelon2"), "example"),
-        ("scatter", State(language="en", table="watermelon2"), "example"),
-        ("ratio-trace", State(language="en", table="watermelon2"), "example"),
+        slowly("laplace", State(language="en", table="watermelon3", view=(("column", 6),)), "nearest"),
+        slowly("laplace", State(language="en", table="iris"), "example"),
+        slowly("gaussian", State(language="en", table="watermelon2"), "example"),
+        slowly("scatter", State(language="en", table="watermelon2"), "example"),
+        slowly("ratio-trace", State(language="en", table="watermelon2"), "example"),
         ("boundary", State(language="en", table="watermelon3a", losses=((1.0, 0.0), (1.0, 0.0))), "example"),
         ("em", State(language="en", table="iris", view=(("em_part", "none"),)), "nearest"),
-        ("em", State(language="en", table="watermelon2"), "example"),
+        slowly("em", State(language="en", table="watermelon2"), "example"),
     ],
 )
 def test_where_a_derivation_does_not_go_one_click_leads_to_where_it_does(name: str, state: State, key: str) -> None:
@@ -86,6 +87,7 @@ def test_where_a_derivation_does_not_go_one_click_leads_to_where_it_does(name: s
     assert lines(app) == 1 and shows(app, name)
 
 
+@pytest.mark.slow
 def test_too_many_states_are_said_with_a_way_to_an_example() -> None:
     learned = State(language="en", table="watermelon2", view=(("net", "table"),))
     app = opened("network", derived.opened("gibbs", learned))
@@ -93,6 +95,7 @@ def test_too_many_states_are_said_with_a_way_to_an_example() -> None:
     assert app.button(key="derived_example_gibbs")
 
 
+@pytest.mark.slow
 def test_prior_of_use_losses_and_case_change_the_boundary() -> None:
     at = example("boundary", derived_line=-1)
     one = formulas(opened("projection", at))
@@ -105,6 +108,7 @@ def test_prior_of_use_losses_and_case_change_the_boundary() -> None:
         assert formulas(opened("projection", other)) != one
 
 
+@pytest.mark.slow
 def test_the_step_of_em_and_its_kind_change_the_bound() -> None:
     at = example("em", derived_line=-1)
     one = formulas(opened("hidden", at))
@@ -112,6 +116,7 @@ def test_the_step_of_em_and_its_kind_change_the_bound() -> None:
         assert formulas(opened("hidden", showing(at, **settings))) != one
 
 
+@pytest.mark.slow
 def test_evidence_tables_and_arcs_change_the_network_s() -> None:
     at = example("gibbs", derived_line=-1)
     one = formulas(opened("network", at))
@@ -124,7 +129,12 @@ def test_evidence_tables_and_arcs_change_the_network_s() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lesson", "name"), [(lesson, name) for lesson, one in lessons().items() for name in one.derivations]
+    ("lesson", "name"),
+    [
+        (pytest.param if lesson == "structure-score" else slowly)(lesson, name)
+        for lesson, one in lessons().items()
+        for name in one.derivations
+    ],
 )
 def test_a_lesson_goes_deeper_by_its_derivations(lesson: str, name: str) -> None:
     begun = lesson_in_use.begun(lesson, replace(START, language="en"))
