@@ -364,14 +364,13 @@ def test_the_smoothings_work_on_any_table(state: State) -> None:
     assert len(written(app, "factor")) >= 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "forged",
     [
         {"lab_smoothed_n": 1e300, "lab_m": -4.0},
-        {"lab_smoothed_n": 1e-9, "lab_m_base": "x"},
-        {"lab_smoothed_class": 99, "lab_smoothed_column": 6},
-        {"lab_smoothed_class": True, "lab_smoothed_column": 10**9, "lab_m": 1000.0},
+        slowly({"lab_smoothed_n": 1e-9, "lab_m_base": "x"}),
+        slowly({"lab_smoothed_class": 99, "lab_smoothed_column": 6}),
+        slowly({"lab_smoothed_class": True, "lab_smoothed_column": 10**9, "lab_m": 1000.0}),
     ],
 )
 def test_forged_smoothings_open_a_whole_page(forged: dict[str, Any]) -> None:
@@ -419,16 +418,15 @@ def test_a_level_never_seen_puts_the_top_of_the_simplex_on_the_boundary() -> Non
     assert view(app)["lab_tab"] == "likelihood" and "μ = 5, σ = 2" in said(app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "kind"),
     [
-        (State(table="iris"), "gaussian"),
-        (State(table="loan"), "gaussian"),
+        slowly(State(table="iris"), "gaussian"),
+        slowly(State(table="loan"), "gaussian"),
         (State(table="mushroom"), "simplex"),
-        (State(table="german-credit"), "gaussian"),
-        (State(table="three-attributes"), "simplex"),
-        (State(table="watermelon3", shelf=(Spec("laplace", (), "tan"),), case=(None,) * 8), "gaussian"),
+        slowly(State(table="german-credit"), "gaussian"),
+        slowly(State(table="three-attributes"), "simplex"),
+        slowly(State(table="watermelon3", shelf=(Spec("laplace", (), "tan"),), case=(None,) * 8), "gaussian"),
     ],
     ids=lambda value: value.table if isinstance(value, State) else "",
 )

@@ -15,7 +15,6 @@ from pages.views.chapter import own
 from tests.apptest.opened import APP, give, opened, seen, showing, step_to
 from tests.conftest import PATIENCE
 
-pytestmark = pytest.mark.slow
 STEPS = LessonList(
     "Melons",
     (
@@ -48,6 +47,7 @@ def steps_of(app: AppTest) -> list[str]:
     return [one.title for one in files[digest].reading.lessons.lessons] if digest else []
 
 
+@pytest.mark.slow
 def test_the_bar_steps_through_it_asks_and_ends_in_the_list() -> None:
     app = with_steps("chapter", chapter_part="own")
     app.button(key="own_begin").click().run()
@@ -95,6 +95,7 @@ def test_a_broken_file_says_what_is_wrong_and_opens_the_rest() -> None:
     assert "2 lessons were opened" in said and "'melons.toml:5' is not valid TOML" in said
 
 
+@pytest.mark.slow
 def test_a_link_brings_the_lesson_and_its_address_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     given = State(language="en").showing(("chapter_part", "own"), ("own_given", TEXT))
     token = encode(given)
@@ -109,17 +110,20 @@ def test_a_link_brings_the_lesson_and_its_address_stays(monkeypatch: pytest.Monk
     assert app.query_params["s"] == token and steps_of(app) == ["One melon", "Its risk", "The tree"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x", "[[lesson]]", "[" * 3000, "\x00", '[[lesson]]\ntitle="a"\npage="b"\nstate={}'])
 def test_a_forged_link_says_what_is_wrong(text: str) -> None:
     app = opened("chapter", State(language="en").showing(("chapter_part", "own"), ("own_given", text)))
     assert "0 lessons were opened" in app.warning[0].value
 
 
+@pytest.mark.slow
 def test_a_lesson_that_is_not_here_is_said() -> None:
     app = opened("chapter", showing(State(language="en"), chapter_part="own", own_list="0" * 16, own_step=3))
     assert "names a lesson that is not here" in app.warning[0].value
 
 
+@pytest.mark.slow
 def test_share_offers_the_lesson_and_says_where_it_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAYES_WORKBENCH_CLASSROOM", "1")
     app = with_steps("case")
@@ -133,6 +137,7 @@ def test_share_offers_the_lesson_and_says_where_it_does_not_fit(monkeypatch: pyt
     assert "too long for a link" in app.warning[0].value
 
 
+@pytest.mark.slow
 def test_a_workspace_keeps_the_lesson_also_without_data() -> None:
     content = TEXT.encode()
     state = showing(State(language="en"), own_list=digest(content))
@@ -159,6 +164,7 @@ def told(app: AppTest) -> str:
     return "\n".join(e.value for e in app.markdown).replace("\u2060", "").replace("\\", "")
 
 
+@pytest.mark.slow
 def test_a_step_that_stands_on_a_file_that_is_not_here_says_so_and_takes_it() -> None:
     app = with_steps("chapter", write_list(FILES).encode(), chapter_part="own")
     app.button(key="own_begin").click().run()

@@ -18,6 +18,13 @@ from pages.active import lesson_in_use, predicting
 from pages.runtime import view_keys as keys
 from pages.runtime.state import State
 from tests.apptest.opened import opened
+from tests.conftest import slowly
+
+
+def by_default(*names: str) -> list[Any]:
+    """All lessons, of which the others run apart."""
+    return [name if name in names else slowly(name) for name in lessons()]
+
 
 FRACTION = re.compile(r"(?<![\w./])(\d+)/(\d+)(?![\w/])")
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d*\.?\d+(?:e[-+]?\d+)?")
@@ -98,8 +105,7 @@ def asks(name: str, language: str = "en") -> State:
     return lesson_in_use.begun(name, State(language=language)).showing(keys.LESSON_PREDICTS.to(True))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", lessons())
+@pytest.mark.parametrize("name", by_default("bayes-decision-rule", "exercise-7-7"))
 def test_the_answer_is_nowhere_before_a_person_commits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = lessons()[name]
     asked = asked_of(lesson)
@@ -126,8 +132,7 @@ def said(app: AppTest) -> str:
     return "\n".join(e.value for e in app.markdown).replace("\\", "").replace("\u2060", "").replace("**", "")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", lessons())
+@pytest.mark.parametrize("name", by_default("maximum-likelihood", "exercise-7-10", "conditional-mutual-information"))
 def test_no_drawing_holds_packed_numbers_before_a_person_commits(name: str) -> None:
     app = opened(lessons()[name].page, asks(name, "zh"))
     assert not [proto for proto in elements(app) if getattr(proto, "bytes", b"") and hasattr(proto, "component_name")]

@@ -10,11 +10,12 @@ from pages.active import lesson_in_use, own_lessons
 from pages.active.files import LESSONS
 from pages.runtime.state import State
 from tests.apptest.opened import give, opened, seen, showing
+from tests.conftest import slowly
 
-pytestmark = pytest.mark.slow
 MELONS = State(language="en", table="watermelon3")
 
 
+@pytest.mark.slow
 def test_the_button_begins_it_and_the_bar_ends_it() -> None:
     app = opened("case", MELONS)
     assert not [b for b in app.button if b.key == "presenter_leave"]
@@ -24,6 +25,7 @@ def test_the_button_begins_it_and_the_bar_ends_it() -> None:
     assert not app.exception and not seen(app.session_state["state"], "presenting")
 
 
+@pytest.mark.slow
 def test_smoothing_and_losses_are_changed_where_one_presents() -> None:
     app = opened("case", showing(MELONS, presenting=True))
     app.slider(key="presenter_alpha_slider").set_value(2.0).run()
@@ -39,29 +41,29 @@ BDEU = (("net", "table"), ("net_tab", "learn"), ("net_score", "bdeu"))
 @pytest.mark.parametrize(
     ("page", "state", "at_hand"),
     [  # the smoothing that the figure depends on, and whether it depends on λ
-        ("start", MELONS, ("presenter_alpha_slider", True)),
+        slowly("start", MELONS, ("presenter_alpha_slider", True)),
         ("data", MELONS, ("", False)),
-        ("model", MELONS, ("presenter_alpha_slider", False)),
-        ("model", showing(MELONS, model_view="compare"), ("presenter_alpha_slider", True)),
-        ("decisions", MELONS, ("presenter_alpha_slider", True)),
-        ("case", MELONS, ("presenter_alpha_slider", True)),
-        ("case", showing(MELONS, case_view="nomogram"), ("presenter_alpha_slider", True)),
-        ("case", showing(MELONS, case_view="ask"), ("presenter_alpha_slider", True)),
+        slowly("model", MELONS, ("presenter_alpha_slider", False)),
+        slowly("model", showing(MELONS, model_view="compare"), ("presenter_alpha_slider", True)),
+        slowly("decisions", MELONS, ("presenter_alpha_slider", True)),
+        slowly("case", MELONS, ("presenter_alpha_slider", True)),
+        slowly("case", showing(MELONS, case_view="nomogram"), ("presenter_alpha_slider", True)),
+        slowly("case", showing(MELONS, case_view="ask"), ("presenter_alpha_slider", True)),
         ("classify", MELONS, ("presenter_alpha_slider", True)),
-        ("dependence", WATERMELONS, ("", False)),  # counted, not smoothed
-        ("dependence", showing(WATERMELONS, dependence_tab="super-parents"), ("", False)),
-        ("dependence", showing(WATERMELONS, dependence_tab="dial"), ("presenter_own", True)),
-        ("dependence", showing(WATERMELONS, dependence_tab="twice"), ("presenter_own", True)),
-        ("dependence", showing(WATERMELONS, dependence_tab="doubled"), ("presenter_own", False)),
-        ("network", State(language="en", view=(("net", "asia"), ("net_tab", "ask"))), ("", False)),
-        ("network", showing(WATERMELONS, net="table", net_tab="ask"), ("presenter_own", False)),
+        slowly("dependence", WATERMELONS, ("", False)),  # counted, not smoothed
+        slowly("dependence", showing(WATERMELONS, dependence_tab="super-parents"), ("", False)),
+        slowly("dependence", showing(WATERMELONS, dependence_tab="dial"), ("presenter_own", True)),
+        slowly("dependence", showing(WATERMELONS, dependence_tab="twice"), ("presenter_own", True)),
+        slowly("dependence", showing(WATERMELONS, dependence_tab="doubled"), ("presenter_own", False)),
+        slowly("network", State(language="en", view=(("net", "asia"), ("net_tab", "ask"))), ("", False)),
+        slowly("network", showing(WATERMELONS, net="table", net_tab="ask"), ("presenter_own", False)),
         ("network", showing(WATERMELONS, net_tab="hidden"), ("presenter_own", False)),
-        ("network", WATERMELONS.showing(*BDEU), ("presenter_own", False)),
-        ("network", showing(WATERMELONS, net="table", net_tab="learn"), ("", False)),
-        ("projection", MELONS, ("", False)),
-        ("hidden", State(language="en"), ("", False)),
-        ("laboratory", MELONS, ("", False)),  # its losses stand beside the figure
-        ("laboratory", showing(MELONS, lab_tab="smoothing"), ("presenter_own", True)),
+        slowly("network", WATERMELONS.showing(*BDEU), ("presenter_own", False)),
+        slowly("network", showing(WATERMELONS, net="table", net_tab="learn"), ("", False)),
+        slowly("projection", MELONS, ("", False)),
+        slowly("hidden", State(language="en"), ("", False)),
+        slowly("laboratory", MELONS, ("", False)),  # its losses stand beside the figure
+        slowly("laboratory", showing(MELONS, lab_tab="smoothing"), ("presenter_own", True)),
         ("laboratory", showing(MELONS, lab_tab="fitted"), ("", False)),
         ("laboratory", showing(MELONS, lab_tab="rare", lab_rare_of="sms-spam-zh"), ("presenter_own", False)),
     ],
@@ -75,6 +77,7 @@ def test_what_a_figure_depends_on_is_at_hand_and_nothing_else(
     assert (",".join(sliders), bool(losses)) == at_hand
 
 
+@pytest.mark.slow
 def test_the_smoothing_of_a_page_is_changed_where_one_presents() -> None:
     app = opened("laboratory", showing(MELONS, lab_tab="smoothing", presenting=True))
     app.slider(key="presenter_own").set_value(5.0).run()
@@ -84,6 +87,7 @@ def test_the_smoothing_of_a_page_is_changed_where_one_presents() -> None:
     assert not app.exception and seen(app.session_state["state"], "net_alpha") == 3.0
 
 
+@pytest.mark.slow
 def test_steps_stay_in_presenter_mode_and_a_step_of_a_list_does_not_hold_it() -> None:
     state = lesson_in_use.begun("naive-bayes", showing(MELONS, presenting=True))
     assert seen(state, "presenting") and seen(state.on_table("iris"), "presenting")
@@ -98,6 +102,7 @@ def test_steps_stay_in_presenter_mode_and_a_step_of_a_list_does_not_hold_it() ->
     assert "view" not in own_lessons.values_of(showing(State(), presenting=True, own_list="0" * 16))
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_fitted_presents_nothing_and_does_not_fail() -> None:
     app = opened("start", showing(State(language="en", columns=((0, "ignore", "", ()),)), presenting=True))
     assert not app.exception

@@ -97,7 +97,6 @@ def test_a_missing_count_leaves_the_known_ones_given_their_own_total() -> None:
     np.testing.assert_allclose(plane.posterior[at], uw, atol=1e-12)
 
 
-@pytest.mark.slow
 def test_merged_saved_and_derived(tmp_path: Path) -> None:
     X, y = counted()
     model = NaiveBayes(likelihoods=TOGETHER).fit(X, y)
@@ -120,7 +119,6 @@ def test_merged_saved_and_derived(tmp_path: Path) -> None:
     assert nomogram(model, gap, values).left_out == ("w",)
 
 
-@pytest.mark.slow
 def test_what_it_refuses_says_why() -> None:
     X, y = counted()
     with pytest.raises(ParameterError, match="neither weighted nor chosen one by one"):
@@ -134,7 +132,6 @@ def test_what_it_refuses_says_why() -> None:
     assert [q.feature for q in asked.questions] == ["z"]
 
 
-@pytest.mark.slow
 def test_hidden_labels_are_filled_by_em_and_the_bound_rises() -> None:
     X, y = counted(200)
     hidden = y.where(np.arange(200) % 3 == 0)

@@ -462,7 +462,6 @@ def refused(error: type[BaseException], path: Any, **ask: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.slow
 def test_two_types_for_one_level_are_named_with_both_files(tmp_path: Path) -> None:
     a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
     pd.DataFrame({"size": [1, 2], "good": ["y", "n"]}).to_parquet(a)
@@ -589,7 +588,6 @@ def test_a_damaged_row_group_is_named_and_what_was_counted_goes_on(tmp_path: Pat
     assert bits(stats) == bits(collect_parquet(made, target="good")) and far[-1].rows_now <= 600
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
@@ -610,7 +608,6 @@ def test_a_cell_that_a_fit_refuses_is_named_by_file_row_group_and_row(
     assert next((n.start, n.stop) for n in load_partial(tmp_path / "part.bayes").nodes) == (0, 2)
 
 
-@pytest.mark.slow
 def test_what_needs_the_rows_is_refused_in_words(tmp_path: Path) -> None:
     made = files(rows(300), tmp_path)
     pairs = collect_parquet(made, target="good", want="pairs")

@@ -145,7 +145,6 @@ def test_levels_that_are_numbers_and_truth_values_are_read_from_csv(tmp_path: Pa
     np.testing.assert_allclose(pd.read_parquet(done.path)[["P(no)", "P(yes)"]], p, rtol=1e-12)
 
 
-@pytest.mark.slow
 def test_rows_without_a_posterior_say_why_and_names_that_are_taken_are_left(tmp_path: Path) -> None:
     frame = pd.DataFrame({"sound": ["dull", "crisp", "dull", "crisp"] * 3, "mass": [1.0, 2.0, 1.5, 2.5] * 3})
     model = NaiveBayes(alpha=0).fit(frame, ["good", "bad"] * 6)
@@ -189,7 +188,6 @@ def refused(error: type[BayesEngineError], model: Any, path: Any, out: Path, **a
     return str(raised.value)
 
 
-@pytest.mark.slow
 def test_a_schema_that_drifts_is_named_with_its_file_before_a_row_is_read(tmp_path: Path) -> None:
     frame, model, out = rows(300), fitted(), tmp_path / "a.parquet"
     made = written(frame, tmp_path)
@@ -214,7 +212,6 @@ def test_a_schema_that_drifts_is_named_with_its_file_before_a_row_is_read(tmp_pa
     assert classify_files(model, made[:2], out, keep=["day"]).rows == 400
 
 
-@pytest.mark.slow
 def test_a_damaged_row_group_and_a_bad_cell_are_named_with_their_place(tmp_path: Path) -> None:
     frame, model = rows(600), fitted()
     made = written(frame, tmp_path)

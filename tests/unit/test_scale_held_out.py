@@ -37,6 +37,7 @@ from bayes_engine.scale.folds import folds_of
 from bayes_engine.scale.held_out import Division
 from bayes_engine.scale.sources import CountRequest, opened, planned
 from bayes_engine.scale.stream import pieces
+from tests.conftest import slowly
 
 CLASSES = ("no", "perhaps", "yes")
 LOSS = LossMatrix((*CLASSES, "ask"), CLASSES, [[0, 2, 9], [1, 0, 4], [5, 1, 0], [1.5, 1.5, 1.5]])
@@ -242,8 +243,7 @@ def test_a_fitted_model_is_judged_on_other_rows(tmp_path: Path) -> None:
         evaluate_files(model, written(strange, tmp_path), target="good")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", [NaiveBayes(), TAN(), AODE(discretize="equal-width"), SPODE("sound")])
+@pytest.mark.parametrize("model", [NaiveBayes(), *map(slowly, (TAN(), AODE(discretize="equal-width"), SPODE("sound")))])
 def test_fit_files_is_the_fit_of_the_rows(model: Any, tmp_path: Path) -> None:
     frame = rows(1200)
     made = written(frame, tmp_path)
@@ -265,7 +265,6 @@ def test_fit_files_is_the_fit_of_the_rows(model: Any, tmp_path: Path) -> None:
     assert (of_csv.predict(read[ALL]) == in_memory_too.predict(read[ALL])).all()
 
 
-@pytest.mark.slow
 def test_what_cannot_be_judged_is_refused_in_words(tmp_path: Path) -> None:
     frame = rows(300)
     made = written(frame, tmp_path)
