@@ -12,7 +12,7 @@ from pages.active.files import SECOND_FILE
 from pages.runtime.escape import md
 from pages.runtime.state import current, end_page
 from pages.shell.frame import title
-from pages.views.classify import columns_taken, file_given, results, rows
+from pages.views.classify import columns_taken, file_given, large_file, results, rows
 from pages.views.classify.judged import judge
 
 title()
@@ -23,6 +23,7 @@ with drop:
     file_given.file_drop()
 with wanted:
     file_given.columns_wanted(table)
+large_file.classify_large_file(table, fitted)
 upload = file_given.file_in_use(table)
 if upload is None:
     if SECOND_FILE.named(current()):
@@ -42,7 +43,6 @@ except BayesEngineError as error:
 columns_taken.say(table, doubts := judged.rows.doubts)
 columns_taken.choose(table, fitted, upload, doubts, open_=False)
 
-# what was decided, to be taken along
 result = results.Results(judged)
 st.subheader(md(upload.name), divider="gray")
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):

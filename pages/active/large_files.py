@@ -53,6 +53,13 @@ def files_at(path: str) -> tuple[Path, ...]:
     return tuple(large_file.files_at(path, folders()))
 
 
+def all_rows_at(path: str) -> AllRows:
+    """The files of a path that a person gave, with all their rows. Raises ReadError as `files_at` does, and where they
+    are neither Parquet nor CSV."""
+    paths = files_at(path)
+    return AllRows.of(paths, large_file.csv_form(paths[0]))
+
+
 def open_sample(
     path: str, n: int, seed: int, then: Callable[[Upload[Reading]], None], refused: Callable[[BayesEngineError], None]
 ) -> None:

@@ -129,7 +129,7 @@ PRESENTED: Mapping[str, Callable[[State], Presented]] = {
     "model": _model,
     "decisions": _always("decisions_plane", sentence="settles_verdict"),
     "case": _case,
-    "classify": _always("results", "example_rows"),
+    "classify": _always("results", "large_answers", "example_rows"),
     "dependence": _dependence,
     "network": _network,
     "projection": _projection,

@@ -209,6 +209,73 @@ def test_mended_cells_of_the_sample_are_no_cells_of_the_file(folder: Path) -> No
     assert any("as they are: mend the file" in c.value for c in app.caption)
 
 
+# classified beside the file ---------------------------------------------------------------------------------------
+
+
+def classified(app: AppTest, path: str, ending: str = ".parquet") -> AppTest:
+    app.switch_page("pages/classify.py").run()
+    app.text_input(key="large_second_path").set_value(path)
+    app.selectbox(key="large_second_as").set_value(ending)
+    app.button(key="large_second_go").click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_large_file_is_classified_beside_itself_by_the_model_in_use(folder: Path, ending: str) -> None:
+    """Against the library's own decisions of all rows."""
+    app = with_large("melons.parquet")
+    all_rows(app, "all_rows_fit")
+    [model] = app.session_state["all_rows"].values()
+    app = classified(app, "melons.parquet", ending)
+    place = folder / f"melons.classified{ending}"
+    written_ = pd.read_parquet(place) if ending == ".parquet" else pd.read_csv(place)
+    frame = pd.read_parquet(folder / "melons.parquet")
+    X = frame[["sugar", "sound"]]
+    assert written_["decision"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(written_["P(yes)"], model.predict_proba(X)[:, 1], rtol=1e-9)
+    assert written_["sugar"].tolist() == frame["sugar"].tolist()
+    shown = written(app, "decision")
+    assert shown["rows"].str.replace(",", "").astype(int).sum() == 6_000
+    assert any("fitted to *all rows*" in c.value for c in app.caption)
+    classified(app, "melons.parquet", ending)
+    assert (folder / f"melons.classified-2{ending}").exists()  # nothing is written over
+    assert not list(folder.glob(".*.part"))
+
+
+@pytest.mark.slow
+def test_by_the_sample_s_model_it_is_said_to_be_so_and_other_losses_take_the_answer_away(folder: Path) -> None:
+    app = classified(with_large("melons.parquet"), "melons.parquet")
+    assert any("fitted to the table in use" in c.value for c in app.caption)
+    assert any("5,000 rows of the table in use" in c.value for c in app.caption)
+    state = app.session_state["state"]
+    step_to(app, encode(replace(state, losses=((0.0, 5.0), (1.0, 0.0)))))
+    app.run()
+    assert not app.exception and not any("are classified, in" in m.value for m in app.markdown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "why"), [
+    ("/etc/passwd", "in none of the folders"), ("absent.csv", "there is no file"), (".", "give one of the files"),
+    ("other.parquet", "there is no column 'sound' in 'other"), ("short.parquet", "cannot be read as Parquet"),
+])  # fmt: skip
+def test_what_cannot_be_classified_is_said_in_a_sentence(folder: Path, path: str, why: str) -> None:
+    app = with_large("melons.parquet")
+    whole = (folder / "melons.parquet").read_bytes()
+    if path == "other.parquet":
+        pd.DataFrame({"sugar": [1.0]}).to_parquet(folder / path)
+    if path == "short.parquet":
+        (folder / path).write_bytes(whole[: len(whole) // 2])
+    if path == ".":
+        (folder / "more.parquet").write_bytes(whole)
+    before = {*folder.iterdir()}
+    classified(app, path)
+    [error] = [e.value.replace("\\", "").replace("\u2060", "") for e in app.error]
+    assert "cannot be classified: " in error and why in error
+    assert {*folder.iterdir()} - {folder / "cache"} == before - {folder / "cache"}
+
+
 # whose computer ---------------------------------------------------------------------------------------------------
 
 ALONE = {"address": "127.0.0.1", "hosts": ["localhost"], "headers": {"Host": "localhost:8501"}, "room": ""}

@@ -14,9 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chisquare, kstest
 
+from bayes_engine import LossMatrix, NaiveBayes, Schema
 from bayes_engine.errors import BayesEngineError, ReadError, TableError
+from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import sample
 from bayes_engine.scale.sample import sample_files
+from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming import large_file
 from bayes_engine.workbench.incoming.large_file import CsvForm, SampleOf, csv_form, draw, files_at, folders, sample_of
 
@@ -208,3 +211,55 @@ def test_the_keys_are_drawn_once_for_each_row(file: Path, monkeypatch: pytest.Mo
     keys = np.random.default_rng(11).random(50)
     want = np.sort(np.argsort(keys)[:6])
     assert sample.sample_files(file, 6, seed=11).table["row"].to_pylist() == want.tolist()
+
+
+# beside it --------------------------------------------------------------------------------------------------------
+
+
+def test_answers_lie_beside_the_file_under_a_name_that_none_has(tmp_path: Path) -> None:
+    within = (tmp_path,)
+    (tmp_path / "many").mkdir()
+    for name in ("t.csv.gz", "u.parquet", "t.classified.csv", "many/a.csv", "many/b.csv"):
+        (tmp_path / name).touch()
+    beside = large_file.answer_beside
+    assert beside([tmp_path / "t.csv.gz"], ".csv", within) == tmp_path / "t.classified-2.csv"
+    assert beside([tmp_path / "u.parquet"], ".parquet", within) == tmp_path / "u.classified.parquet"
+    many = [tmp_path / "many" / name for name in ("a.csv", "b.csv")]
+    assert beside(many, ".csv", within) == tmp_path / "many.classified.csv"
+    with pytest.raises(ReadError, match="give one of the files"):
+        beside(many, ".csv", (tmp_path / "many",))
+
+
+def test_all_rows_are_fitted_judged_and_classified_as_told(file: Path, tmp_path: Path) -> None:
+    """Each tells how far all its passes are, and stops where it is asked to."""
+    rows = large_file.AllRows.of([file], CsvForm())
+    model = NaiveBayes(discretize="equal-width", bins=2, missing="marginalize")
+    columns = large_file.Columns("good", Schema((Variable("row", "continuous"), Variable("sound", "categorical"))))
+    part = large_file.place_of_part("count", tmp_path / "counts")
+    assert part is not None
+    told: list[float] = []
+    with watching(lambda: False, lambda done, total: told.append(done / total), 0.0):
+        fitted = large_file.fit_all(model, rows, columns, part)
+    assert told == sorted(told) and told[-1] == 1.0 and 0.4 < told[len(told) // 2] <= 1.0
+    X = ROWS[["row", "sound"]]
+    own = model.fit(X, ROWS["good"])
+    np.testing.assert_allclose(fitted.predict_proba(X), own.predict_proba(X), rtol=1e-12)
+    loss = LossMatrix.zero_one((False, True))
+    risk = large_file.judge_all(model, rows, columns, loss, None)
+    assert risk.rows == 50 and risk.passes == 3
+    done = large_file.classify_all(fitted, rows, tmp_path / "answers.parquet", loss, None)
+    assert done.rows == 50 and pq.read_table(done.path).num_rows == 50
+    with watching(lambda: True), pytest.raises(Cancelled):
+        large_file.fit_all(model, rows, columns, part)
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(ReadError, match="has changed since it was opened"):
+        large_file.fit_all(model, rows, columns, None)
+
+
+def test_parts_of_counts_are_bounded_and_where_none_can_be_kept_there_is_none(tmp_path: Path) -> None:
+    for i in range(40):
+        (tmp_path / f"{i:02}").touch()
+    assert large_file.place_of_part("00", tmp_path) == tmp_path / "00"
+    assert len([*tmp_path.iterdir()]) <= 2 * large_file.KEPT + 1 and (tmp_path / "00").exists()
+    (tmp_path / "file").touch()
+    assert large_file.place_of_part("x", tmp_path / "file" / "within") is None

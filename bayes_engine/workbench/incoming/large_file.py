@@ -18,6 +18,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick, watching
 from bayes_engine.scale.arrow import arrow
+from bayes_engine.scale.classify import ClassifiedFiles, classify_files
 from bayes_engine.scale.fit import fit_files
 from bayes_engine.scale.held_out import held_out_risk
 from bayes_engine.scale.sample import sample_files
@@ -242,6 +243,36 @@ def judge_all(
             model, rows.paths, target=columns.target, loss=loss, prior_of_use=prior_of_use, groups=columns.groups,
             schema=columns.schema, weight=columns.weight, **with_ticks,
         )  # fmt: skip
+
+
+def classify_all(
+    model: Any, rows: AllRows, answer: Path, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None
+) -> ClassifiedFiles:
+    """The decisions of a model for all rows, written to `answer` (`classify_files`)."""
+    rows.check()
+    with_ticks = rows.as_read
+    with _unwatched():
+        return classify_files(model, rows.paths, answer, loss=loss, prior_of_use=prior_of_use, **with_ticks)
+
+
+def answer_beside(paths: Sequence[Path], ending: str, within: Sequence[Path]) -> Path:
+    """A name for the answers, beside the file or the folder that is read, which no file has.
+
+    Raises ReadError where that lies in none of the folders `within`.
+    """
+    read = paths[0] if len(paths) == 1 else Path(os.path.commonpath([path.parent for path in paths]))
+    stem = read.name
+    for last in (*PACKED, ".csv", ".parquet"):
+        stem = stem.removesuffix(last)
+    names = (read.with_name(f"{stem}.classified{n}{ending}") for n in ("", *(f"-{i}" for i in range(2, 10_000))))
+    place = next(name for name in names if not name.exists())
+    if not _is_within(place, within):
+        raise ReadError(
+            "the answers would be written to '{path}', which is in none of the folders that may be used; give one of "
+            "the files",
+            path=str(place),
+        )
+    return place
 
 
 def _unwatched() -> Any:

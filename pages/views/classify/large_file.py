@@ -1,0 +1,159 @@
+"""A file too large for an upload, classified from where it lies on one's own computer, and answered beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.scale.classify import ClassifiedFiles
+from bayes_engine.workbench.incoming import large_file
+from bayes_engine.workbench.incoming.large_file import AllRows
+from pages import active
+from pages.active import all_rows, large_files, words
+from pages.components.tables import markdown_table
+from pages.runtime import jobs
+from pages.runtime.escape import md
+from pages.runtime.job_queue import in_worker
+from pages.runtime.state import current, end_page
+
+CLASSIFYING = Message("classifying all rows of the file")
+ENDINGS = {".parquet": "Parquet", ".csv": "CSV"}
+
+
+class Judge(NamedTuple):
+    """The model that decides, whether it was fitted to all rows of a large file, and what stands for it in a key."""
+
+    model: Any
+    of_all: bool
+    key: Hashable
+
+
+def _judge(table: active.FittableTable, fitted: active.Fitted) -> Judge:
+    large = large_files.opened(current())
+    if large is not None and (found := all_rows.known(large, table, fitted)).model is not None:
+        return Judge(found.model, True, all_rows.key_of(large, table, fitted))
+    return Judge(fitted.judging, False, fitted.key)
+
+
+class Asked(NamedTuple):
+    """What was asked for: the rows, where their answers go, what stands for both with model, losses and prior, and the
+    number of the click: one that was cancelled may be asked for again."""
+
+    rows: AllRows
+    place: Path
+    key: Hashable
+    number: int
+
+
+def classify_large_file(table: active.FittableTable, fitted: active.Fitted) -> None:
+    """Where the path of a large file is given, and what became of its rows, with which the page ends; nothing where
+    others are served, or no folder is named."""
+    within = large_files.folders()
+    if not within:
+        return
+    shown = st.container(key="large_answers")
+    with st.expander(_("Classify a large file"), icon=":material/database:", key="large_second"):
+        _path_given(table, fitted, within)
+    with shown:
+        answered = _answers(table, fitted)
+    if answered:
+        end_page()
+
+
+def _path_given(table: active.FittableTable, fitted: active.Fitted, within: Sequence[Path]) -> None:
+    session, judge = st.session_state, _judge(table, fitted)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input(
+            _("Path on this computer"), placeholder=str(within[0] / "rows.parquet"), key="large_second_path", width=360,
+        )  # fmt: skip
+        st.selectbox(
+            _("Answers as"), list(ENDINGS), format_func=ENDINGS.__getitem__, key="large_second_as", width=130,
+            help=_("They are written beside the file, under a name that no file has, once all rows are there."),
+        )  # fmt: skip
+        st.button(
+            _("Classify all rows"), icon=":material/play_arrow:", key="large_second_go", type="primary",
+            disabled=bool(table.repairs), on_click=_ask, args=(table, fitted),
+        )  # fmt: skip
+    if table.repairs:
+        said = _("Cells of the table were mended, and those of a large file are taken as they are: undo the mends on "
+                 "the page Data.")  # fmt: skip
+    elif judge.of_all:
+        said = _("By the model that was fitted to *all rows*, under the losses and the prior of use that stand.")
+    else:
+        said = _("By the active model, which is fitted to the {n} rows of the table in use, under the losses and the "
+                 "prior of use that stand.").format(n=f"{len(table.parts.y):,}")  # fmt: skip
+    st.caption(said)
+    if table.amount_column:
+        st.caption(_("Losses are taken per unit of {column}.").format(column=md(table.amount_column, 40)))
+    if why := session.get("large_second_said"):
+        st.error(_("'{file}' cannot be classified: {why}.").format(
+            file=md(session.get("large_second_path") or "", 80), why=why.local(md)))  # fmt: skip
+
+
+def _ask(table: active.FittableTable, fitted: active.Fitted) -> None:
+    session = st.session_state
+    session["large_second_asked"] = session["large_second_said"] = None
+    try:
+        rows = large_files.all_rows_at(str(session.get("large_second_path") or ""))
+        place = large_file.answer_beside(rows.paths, session["large_second_as"], large_files.folders())
+    except BayesEngineError as error:
+        session["large_second_said"] = error.message
+    else:
+        session["large_second_clicks"] = number = session.get("large_second_clicks", 0) + 1
+        session["large_second_asked"] = Asked(rows, place, _key(rows, place, table, fitted), number)
+
+
+def _key(rows: AllRows, place: Path, table: active.FittableTable, fitted: active.Fitted) -> Hashable:
+    prior = active.prior_of_use(table)
+    use = None if prior is None else tuple(prior.items())
+    return rows.stamp, str(place), _judge(table, fitted).key, active.losses(table), use
+
+
+def _answers(table: active.FittableTable, fitted: active.Fitted) -> bool:
+    """What became of the rows, or how far it is; whether there is anything to show."""
+    session = st.session_state
+    asked: Asked | None = session.get("large_second_asked")
+    if asked is None or asked.key != _key(asked.rows, asked.place, table, fitted):
+        return False  # nothing, or by another model, under other losses
+    done: dict[Hashable, ClassifiedFiles] = session.setdefault("large_answers_done", {})
+    judge, loss, prior = _judge(table, fitted), active.losses(table), active.prior_of_use(table)
+
+    def work() -> ClassifiedFiles:
+        return in_worker(large_file.classify_all, judge.model, asked.rows, asked.place, loss, prior)
+
+    if asked.key not in done:
+        try:
+            done[asked.key] = jobs.run(("large answers", asked.number, asked.key), work, CLASSIFYING)
+        except jobs.UnderWay as there:
+            jobs.progress_box(there)
+            return True
+        except BayesEngineError as error:
+            session["large_second_said"], session["large_second_asked"] = error.message, None
+            st.rerun()
+    _say(table, done[asked.key], judge)
+    return True
+
+
+def _say(table: active.FittableTable, done: ClassifiedFiles, judge: Judge) -> None:
+    st.markdown(
+        ":material/check_circle: "
+        + _("**{n} rows** are classified, in {path}.").format(n=f"{done.rows:,}", path=md(str(done.path), 200))
+    )
+    counts = [(words.decision_name(table, action, md), n) for action, n in done.actions.items()]
+    if done.undecided:
+        counts.append((_("no posterior"), done.undecided))
+    markdown_table([
+        (_("decision"), _("rows"), _("share")),
+        *((name, f"{n:,}", f"{n / max(done.rows, 1):.2%}") for name, n in counts),
+    ])  # fmt: skip
+    st.caption(
+        (_("Of *all rows* of the file, by the model that was fitted to *all rows*.") if judge.of_all else
+         _("Of *all rows* of the file, by the model that is fitted to the table in use."))
+        + " "
+        + _("Beside each row stand the decision, its risk, the gap to the runner-up, the posterior and the status.")
+    )  # fmt: skip
