@@ -18,7 +18,7 @@ def rare_class_lines(
 ) -> Figure:
     """Recall of the rare class, accuracy, and the share of the rare class's weights in those of all, ‖w_r‖/mean ‖w_c‖,
     over its training documents; the size at `place` is marked. All words are escaped already."""
-    figure = subplots(rows=1, cols=3, subplot_titles=list(titles), horizontal_spacing=0.07)
+    figure = subplots(rows=1, cols=3, subplot_titles=list(titles), horizontal_spacing=0.11)
     relative = study.norm[:, study.rare] / study.norm.mean(axis=1)
     panels = (study.recall.mean(axis=1), study.accuracy.mean(axis=1), relative)
     for column, values in enumerate(panels, start=1):
@@ -33,8 +33,9 @@ def rare_class_lines(
             )  # fmt: skip
         figure.add_vline(x=study.sizes[place], line={"color": INK[dark], "width": 1, "dash": "dot"}, row=1, col=column)
         ticks = list(study.sizes[:: 3 if len(study.sizes) > 6 else 1])
+        title = {"text": across if column == 2 else ""}  # one for all three: on a phone they would meet
         figure.update_xaxes(
-            type="log", tickvals=ticks, ticktext=[str(n) for n in ticks], title={"text": across}, row=1, col=column
+            type="log", tickvals=ticks, ticktext=[str(n) for n in ticks], title=title, row=1, col=column
         )
         figure.update_yaxes(nticks=6, row=1, col=column)
     figure.update_layout(legend={"orientation": "h", "y": -0.26, "x": 0})
