@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,12 +46,38 @@ class KDependence(SemiNaive):
         return k_parents(stats.schema, nats, k)
 
     def _wider_of(self, schema: Schema) -> list[Name]:
-        return [in_order(schema, (*up, child)) for child, up in self.parents_.items() if len(up) > 1]
+        return _wider(schema, self.parents_)
+
+    def wider_families(self, stats: SufficientStatistics) -> list[Name]:
+        """The families of more than two columns whose tables the structure of these pairs needs: what a second pass
+        counts where rows are not in memory.
+
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx"), "c": list("xyxyyxyx")})
+        >>> KDependence(k=2).wider_families(KDependence(k=1).fit(X, list("nynynyny")).stats_)
+        [('a', 'b', 'c')]
+        """
+        return _wider(stats.schema, self._chosen(stats))
 
     def _structure(self, stats: SufficientStatistics) -> Structure:
         if not hasattr(self, "parents_"):
             chosen = self._chosen(stats)
-            if self.k > 1:
+            if not _held(stats, _wider(stats.schema, chosen)):
                 raise ParameterError("k={k} needs the rows: tables of more than two columns are not counted", k=self.k)
             self.parents_ = chosen
         return self.parents_
+
+
+def _wider(schema: Schema, parents: Structure) -> list[Name]:
+    return [in_order(schema, (*up, child)) for child, up in parents.items() if len(up) > 1]
+
+
+def _held(stats: SufficientStatistics, names: Collection[Name]) -> bool:
+    """Whether the statistics have what these families are estimated from."""
+    discrete = {v.name for v in stats.schema if v.discrete}
+    return all(
+        name in stats.families.tables
+        if discrete.issuperset(name)
+        else tuple(n for n in name if n in discrete) in stats.families.moments
+        for name in names
+    )

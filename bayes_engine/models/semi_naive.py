@@ -53,7 +53,8 @@ class SemiNaive(GenerativeClassifier):
     """What the semi-naive models share: pair statistics, families along a graph, and leave-one-out given the graph.
 
     A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider_of`, the families of more
-    than two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters.
+    than two columns that are counted; `_pairs`, those of two whose tables are needed; `_directed`, the factor along a
+    graph; `_check` of the parameters.
 
     Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`,
     and `fit` ParameterError before it counts, where the tables of all pairs of columns are expected to take more than
@@ -166,7 +167,7 @@ class SemiNaive(GenerativeClassifier):
         discrete = [v.name for v in stats.schema if v.discrete]
         cells = {(name,) for name in discrete} if len(discrete) < len(stats.schema) else set()
         families = stats.families
-        if not (set(all_pairs(stats.schema)) <= families.tables.keys() and cells <= families.moments.keys()):
+        if not (set(self._pairs(stats)) <= families.tables.keys() and cells <= families.moments.keys()):
             raise ParameterError(
                 "these statistics hold no tables of pairs of columns; take those of a SPODE, TAN, AODE or k-DB model"
             )
@@ -178,6 +179,10 @@ class SemiNaive(GenerativeClassifier):
                 "here; discretize them by quantiles, or not at all, if they should",
                 names=Listing(uncut),
             )
+
+    def _pairs(self, stats: SufficientStatistics) -> list[Name]:
+        """The pairs of discrete columns whose tables are needed."""
+        return all_pairs(stats.schema)
 
     def _super_parents(self, stats: SufficientStatistics) -> list[str]:
         """The columns that others may depend on. Under a number without a cut point they would be as in naive Bayes."""

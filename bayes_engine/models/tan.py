@@ -9,6 +9,7 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.inference.directed import DirectedFactor
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.families import Name, all_pairs
 from bayes_engine.structure.chow_liu import TIE, Edge, TreeStep, directed, ranked, spanning_tree
 from bayes_engine.structure.dependence import Dependences, Structure, dependences
 from bayes_engine.table.schema import Schema
@@ -83,6 +84,14 @@ class TAN(SemiNaive):
                 own = {e: w for e, w in weights.items() if e[1] == v.name}
                 steps += tuple(TreeStep(e, own[e], k == 0 and own[e] > TIE) for k, e in enumerate(ranked(own)))
         return steps
+
+    def _pairs(self, stats: SufficientStatistics) -> list[Name]:
+        """Of statistics that hold a spanning tree of tables alone, as `fit_files` learns it block by block, those: the
+        tree of them is that of all pairs."""
+        held: list[Edge] = [(n[0], n[1]) for n in stats.families.tables if len(n) == 2]
+        names = [v.name for v in stats.schema if v.discrete]
+        spans = len(held) == len(names) - 1 and all(s.taken for s in spanning_tree(names, dict.fromkeys(held, 1.0)))
+        return [*held] if spans else all_pairs(stats.schema)
 
     @property
     def _has_structure(self) -> bool:

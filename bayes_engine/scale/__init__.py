@@ -11,8 +11,11 @@ in folds, each with its own structure and cut points; `evaluate_files` that of a
 (`GaussianMixture`, `SemiSupervisedNB`) takes a pass for each step, and goes on where it was broken off.
 `classify_files` writes its decisions beside them.
 
-What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out, k-DB
-with k ≥ 2, Ledoit-Wolf's shrinkage, vocabularies of texts.
+k-DB with k ≥ 2 takes a pass more, for the families that the pairs choose; TAN one for each block of pairs where their
+tables do not fit into memory.
+
+What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out,
+Ledoit-Wolf's shrinkage, vocabularies of texts.
 
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """

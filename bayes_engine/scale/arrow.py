@@ -90,7 +90,8 @@ def variable_of(name: str, sort: Sort) -> Variable:
 @dataclass(frozen=True)
 class CountPlan:
     """What is counted: the columns as variables, by name and kind (`schema`), the names of target and weight, which
-    statistics (`want`), which columns' kinds were `given`, and which columns are read `also`."""
+    statistics (`want`), which columns' kinds were `given`, which columns are read `also`, and which `families` of
+    columns are counted where these are what is wanted."""
 
     schema: Schema
     target: str
@@ -98,6 +99,7 @@ class CountPlan:
     want: str
     given: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
+    families: tuple[tuple[str, ...], ...] = ()
 
     @property
     def read(self) -> tuple[str, ...]:

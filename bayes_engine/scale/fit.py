@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -29,9 +29,11 @@ from bayes_engine.scale.hidden import PASSES_BEFORE as FIRST_OF_LABELS
 from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_files
 from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
-from bayes_engine.scale.scan import Pass, Progress, threads_of
+from bayes_engine.scale.pairs import blocks_of_pairs, needs_levels, tree_in_blocks, with_wider
+from bayes_engine.scale.scan import FAMILIES, Pass, Progress, threads_of
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.families import Name
 from bayes_engine.table.schema import Schema, Variable
 
 M = TypeVar("M")
@@ -64,8 +66,6 @@ def wanted(model: Any) -> str:
             model=type(model).__name__,
             known=", ".join(kind.__name__ for kind in (*WANTED, GaussianMixture, SemiSupervisedNB)),
         )
-    if isinstance(model, KDependence) and model.k > 1:
-        raise ParameterError("KDependence with k={k} needs the rows: of files it is learnt with k=1", k=model.k)
     if isinstance(model, SPODE) and model.super_parent == "loo":
         raise ParameterError(
             "SPODE chooses its super-parent from the rows; name a column for files (super_parent=), or take AODE"
@@ -125,8 +125,14 @@ def fit_files(
 ) -> M:
     """A new model with the parameters of `model`, fitted to all rows of Parquet or CSV files, block by block: one pass,
     and one before it for cut points where the model cuts columns of numbers into intervals. The other arguments are
-    those of `collect_parquet` and `collect_csv`; `resume` keeps each pass in a file of its own, the first with the
-    ending `.cuts`.
+    those of `collect_parquet` and `collect_csv`; `resume` keeps each pass in a file of its own, that of the cut points
+    with the ending `.cuts`.
+
+    `KDependence` with k ≥ 2 takes a pass more: the first counts all pairs, of which its parents are chosen, the second
+    the tables of these families (`.families`). `TAN` of more than 32 columns without numbers to cut takes one before,
+    for the levels (`.levels`); where the tables of all pairs are then expected to take more than 250 MB with their
+    copies under way, it takes one for each block of pairs that fits, and one for the tables of its tree (`.pairs1`, …,
+    `.tree`): the tree and its tables are those of a fit in memory, and no others are kept.
 
     EM takes one pass for each E step, whose parts are added in a tree that the order of the rows fixes, so that its
     trace is that of a fit in memory but for rounding: before it, a `GaussianMixture` takes two passes (means and
@@ -156,18 +162,41 @@ def fit_files(
     if hidden:
         return _by_em(model, inner, source, plan, progress, resume, threads_of(threads))  # type: ignore[no-any-return]
     methods = cut_columns(model, plan.schema)
-    steps = 2 if methods else 1
+    wide, twice = needs_levels(model, len(plan.schema)), isinstance(model, KDependence) and model.k > 1
+    step, steps = 0, 1 + (bool(methods) or wide) + twice
+    place, workers = None if resume is None else Path(resume), threads_of(threads)
 
-    def counted(step: int, want: str, given: Schema | None, place: Path | None) -> SufficientStatistics:
+    def counted(
+        want: str, given: Schema | None, ending: str = "", families: tuple[Name, ...] = ()
+    ) -> SufficientStatistics:
+        nonlocal step
+        step += 1
+        now, of = step, max(step, steps)
         asked = CountRequest(target, given, columns if given is None else plan.schema.names, weight, want)
-        told = None if progress is None else lambda far: progress(far._replace(step=step, steps=steps))
-        return Pass(source, planned(source, asked), given, place, told, threads_of(threads)).run()
+        told = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
+        kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
+        return Pass(source, replace(planned(source, asked), families=families), given, kept, told, workers).run()
 
-    place = None if resume is None else Path(resume)
+    def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
+        return counted(FAMILIES, given, ending, families)
+
     if methods:
-        first = None if place is None else place.with_name(f"{place.name}.cuts")
-        schema = cut(model, methods, counted(1, "values", schema, first), plan.schema)
-    stats = counted(steps, want, schema, place)
+        first = counted("values", schema, "cuts")
+        schema = cut(model, methods, first, plan.schema)
+    elif wide:
+        first = counted("columns", schema, "levels")
+    if wide:
+        known = {v.name: v for v in schema} if methods and schema is not None else {}
+        levels = Schema(tuple(known[v.name] if v.numeric and v.name in known else v for v in first.schema))
+        if all(v.discrete for v in levels):
+            blocks = blocks_of_pairs(levels, len(first.target.levels), workers)
+            if len(blocks) > 1:
+                steps = 2 + len(blocks)
+                tree = tree_in_blocks(cast(TAN, model), levels, blocks, of_families)
+                return clone(model).fit_stats(tree)  # type: ignore[no-any-return]
+    stats = counted(want, schema)
+    if isinstance(model, KDependence) and model.k > 1:
+        stats = with_wider(model, stats, of_families)
     return clone(model).fit_stats(stats)  # type: ignore[no-any-return]
 
 

@@ -26,12 +26,14 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.gaussian_discriminant import one_thread
+from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
 from bayes_engine.scale.folds import Hashes, checked_folds, folds_of, group_hashes, place_hashes
-from bayes_engine.scale.scan import WANTS, Progress, threads_of
+from bayes_engine.scale.pairs import joined
+from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, threads_of
 from bayes_engine.scale.score import RiskInFiles, ScoreRule, ScoreSums, summed
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Piece, folded, in_turn
@@ -92,7 +94,8 @@ def held_out_risk(
     A row's fold is a hash of its file's name, its row group and its place there (of CSV, its row), or of its cell in
     the column `groups`, so that rows of one group stay together; never of its content. Each fold's model is learnt from
     the other folds: its structure and its cut points too; levels of a column are its domain and stay. The files are
-    read twice, and once more before where columns are cut into intervals; memory does not grow with the rows.
+    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2; memory does
+    not grow with the rows.
 
     Parameters
     ----------
@@ -135,20 +138,30 @@ def held_out_risk(
     plan = plan_for(want, schema, columns)
     given, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
-    passes, workers = 2 + bool(methods), threads_of(threads)
+    twice = isinstance(model, KDependence) and model.k > 1
+    passes, workers = 2 + bool(methods) + twice, threads_of(threads)
     schemas: list[Schema] = []
     if methods:
         values = _counted(source, plan_for("values", schema, columns), division, workers, progress, (1, passes))
         schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
         del values
         plan = plan_for(want, _finest(plan.schema, schemas), names)
-    counts = _counted(source, plan, division, workers, progress, (passes - 1, passes))
-    whole, learnt_from = _others(counts, plan.schema)
-    if schemas:
-        learnt_from = [
-            coarsened(part, Schema(tuple(own[v.name] if own[v.name].cuts else v for v in part.schema)))
-            for part, own in zip(learnt_from, schemas, strict=True)
-        ]
+
+    def learnt_of(counts: _FoldCounts) -> tuple[Stats, list[Stats]]:
+        whole, parts = _others(counts, plan.schema)
+        if not schemas:
+            return whole, parts
+        own = [Schema(tuple(s[v.name] if s[v.name].cuts else v for v in whole.schema)) for s in schemas]
+        return whole, [coarsened(part, s) for part, s in zip(parts, own, strict=True)]
+
+    counts = _counted(source, plan, division, workers, progress, (1 + bool(methods), passes))
+    whole, learnt_from = learnt_of(counts)
+    if isinstance(model, KDependence) and model.k > 1:
+        families = {name for part in learnt_from for name in model.wider_families(part)}
+        wider = replace(plan, want=FAMILIES, families=tuple(sorted(families)))
+        more = _counted(source, wider, division, workers, progress, (passes - 1, passes))
+        learnt_from = [joined(part, other) for part, other in zip(learnt_from, learnt_of(more)[1], strict=True)]
+        del more
     models = [clone(model).fit_stats(part) for part in learnt_from]
     fold_rows = tuple(counts.rows)
     rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, sum(fold_rows))
@@ -236,7 +249,7 @@ def _counted(
     step: tuple[int, int],
 ) -> _FoldCounts:
     """The statistics of each fold. Raises TableError where one has no row."""
-    count, k = WANTS[plan.want], division.folds
+    count, k = counter_of(plan), division.folds
     total = _FoldCounts([None] * k, [0] * k)
 
     def work(piece: Piece) -> list[tuple[Stats, int] | None]:

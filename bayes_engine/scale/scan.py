@@ -7,10 +7,11 @@ depend on its rows alone; how blocks merge says `bayes_engine.stats.partial`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -26,6 +27,7 @@ from bayes_engine.scale.arrow import CountPlan, encoded
 from bayes_engine.scale.block import LOOK, Block, End
 from bayes_engine.scale.dask_client import Spread
 from bayes_engine.stats.collect import SufficientStatistics, collect
+from bayes_engine.stats.families import Families, count_cells, count_families
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
 from bayes_engine.stats.partial import MergeTree, PartialNode, PartialSource, PartialStatistics, in_order, merged
 from bayes_engine.stats.values import bounded_values
@@ -59,6 +61,27 @@ WANTS: dict[str, Callable[[Table, Labels, Variable], SufficientStatistics]] = {
     "scatter": LinearDiscriminantAnalysis()._count,
 }
 """What may be counted, each by the function that a fit counts with."""
+
+
+def counter_of(plan: CountPlan) -> Callable[[Table, Labels, Variable], SufficientStatistics]:
+    """What counts the rows of a batch."""
+    return partial(count_given, names=plan.families) if plan.want == FAMILIES else WANTS[plan.want]
+
+
+FAMILIES = "families"
+"""What is wanted where certain families of columns are counted, which a pass before has chosen."""
+
+
+def count_given(
+    table: Table, labels: Labels, target: Variable, names: Collection[tuple[str, ...]]
+) -> SufficientStatistics:
+    """Each column by itself, and the tables of these families; of one with a column of numbers, its moments within the
+    levels of the others."""
+    discrete = {v.name for v in table.schema if v.discrete}
+    tables = [name for name in names if discrete.issuperset(name)]
+    cells = {tuple(n for n in name if n in discrete) for name in names if not discrete.issuperset(name)}
+    families = Families(count_families(table, labels, tables), count_cells(table, labels, sorted(cells)))
+    return replace(collect(table, labels, target), families=families)
 
 
 class Progress(NamedTuple):
@@ -271,6 +294,9 @@ class Pass:
                     path=str(self.resume),
                     what=name,
                 )
+        tables = {name for name in self.plan.families if all(self.plan.schema[n].discrete for n in name)}
+        if self.plan.want == FAMILIES and any(n.stats and n.stats.families.tables.keys() != tables for n in kept.nodes):
+            raise StoreError("'{path}' holds the tables of other families; begin a new file", path=str(self.resume))
         if kept.sources == asked.sources:
             return kept.nodes
         same = {i for i, (a, b) in enumerate(zip(kept.sources, asked.sources, strict=False)) if a == b}
@@ -300,12 +326,12 @@ def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:
     """The statistics of one block; None where it was called off."""
     stats: SufficientStatistics | None = None
     pivots: dict[str, float] = {}
-    rows = 0
+    rows, count = 0, counter_of(plan)
     for batch in block.batches():
         if stop.is_set():
             return None
         if batch.num_rows:
-            part = WANTS[plan.want](*encoded(batch, plan, block.declared, pivots, block.before + rows))
+            part = count(*encoded(batch, plan, block.declared, pivots, block.before + rows))
             stats = part if stats is None else merged(stats, part)
             rows += batch.num_rows
     file, index = block.place

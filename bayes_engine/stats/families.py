@@ -147,9 +147,11 @@ def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Na
     left, tables = set(pairs), dict[Name, Array]()
     for a, b in steps(combinations(range(len(groups)), 2), math.comb(len(groups), 2)):
         both = groups[a] + groups[b]
+        shared = left.intersection(combinations(both, 2))
+        if not shared:
+            continue
         cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
         cube = cube.reshape(-1, *(sizes[n] for n in both))
-        shared = left.intersection(combinations(both, 2))
         for pair in shared:
             tables[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
         left -= shared

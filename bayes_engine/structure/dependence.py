@@ -46,7 +46,7 @@ class Dependences:
 
 
 def dependences(stats: SufficientStatistics, missing_is_level: bool, floor: float) -> Dependences:
-    """Conditional and plain mutual information of all pairs from their tables (known cells, unsmoothed)."""
+    """Conditional and plain mutual information of all pairs that have a table, from these (known cells, unsmoothed)."""
     first = 0 if missing_is_level else 1
     given_class: dict[Edge, Dependence] = {}
     overall: dict[Edge, Dependence] = {}
@@ -57,7 +57,7 @@ def dependences(stats: SufficientStatistics, missing_is_level: bool, floor: floa
         else:
             column = stats.moments.column(v.name)
             with_class[v.name] = gaussian_information(column, 1, floor)
-    pairs = [(a, b) for a, b in all_pairs(stats.schema)]
+    pairs = [(a, b) for a, b in all_pairs(stats.schema) if (a, b) in stats.families.tables]
     alike: dict[tuple[int, ...], list[Edge]] = {}
     for edge in pairs:
         alike.setdefault(stats.families.tables[edge].shape, []).append(edge)

@@ -1,0 +1,132 @@
+"""Families of columns that a pass before has chosen, and pairs in blocks: the model of files is that of the rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import TAN, KDependence, StoreError, collect_parquet, fit_files, held_out_risk, load_model, save_model
+from bayes_engine.errors import ParameterError, SchemaMismatch
+from bayes_engine.scale import Progress, pairs
+from bayes_engine.scale.arrow import arrow
+from bayes_engine.scale.folds import folds_of, group_hashes
+from tests.unit.test_scale_em import Stop, stopping, written
+
+
+def rows(n: int, columns: int = 5, seed: int = 0) -> pd.DataFrame:
+    """Levels that lean on each other and on the class, a column of numbers, missing cells."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    data: dict[str, Any] = {}
+    for j in range(columns):
+        before = data[f"c{j - 1}"] if j else y
+        data[f"c{j}"] = np.where(rng.random(n) < 0.6, (before + y * (j % 2)) % 3, rng.integers(0, 3, n))
+    frame = pd.DataFrame(data).map(lambda c: "abc"[int(c)]).mask(rng.random((n, columns)) < 0.05)
+    frame["x"] = rng.normal(3 * y + (frame["c0"] == "a"), 1.0)
+    frame["good"] = np.array(["no", "yes"])[y]
+    return frame
+
+
+def fitted(model: Any, frame: pd.DataFrame) -> Any:
+    return type(model)(**model.get_params()).fit(frame.drop(columns="good"), frame["good"])
+
+
+def assert_same(ours: Any, theirs: Any, frame: pd.DataFrame) -> None:
+    X = frame.drop(columns="good")
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-10)
+    for name, table in ours.stats_.families.tables.items():
+        np.testing.assert_array_equal(table, theirs.stats_.families.tables[name])
+
+
+def test_k_dependence_takes_its_parents_from_a_first_pass(tmp_path: Path) -> None:
+    frame, told = rows(120), list[Progress]()
+    ours = fit_files(KDependence(2, discretize=None), written(frame, tmp_path), target="good", progress=told.append)
+    theirs = fitted(KDependence(2, discretize=None), frame)
+    assert ours.parents_ == theirs.parents_ and {len(up) for up in ours.parents_.values()} == {0, 1, 2}
+    assert ours.stats_.families.tables.keys() == theirs.stats_.families.tables.keys()
+    assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)}
+    assert_same(ours, theirs, frame)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [KDependence(2), KDependence(3, missing="category"), KDependence(2, discretize=None)])
+def test_k_dependence_of_files_goes_on_and_is_saved(model: KDependence, tmp_path: Path) -> None:
+    frame, (folder, kept) = rows(400), (tmp_path / "rows", tmp_path / "kept")
+    folder.mkdir()
+    written(frame, folder)
+    last = 2 + (model.discretize is not None)
+    with pytest.raises(Stop):
+        fit_files(model, folder, target="good", resume=kept, progress=stopping(last))
+    told: list[Progress] = []
+    ours = fit_files(model, folder, target="good", resume=kept, progress=told.append)
+    assert told[-1].step == last
+    theirs = fitted(model, frame)
+    assert ours.parents_ == theirs.parents_
+    assert_same(ours, theirs, frame)
+    save_model(ours, tmp_path / "model.bayes")
+    X = frame.drop(columns="good")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.bayes").predict_proba(X), ours.predict_proba(X))
+    again = ours.partial_fit(X, frame["good"])
+    np.testing.assert_array_equal(again.stats_.class_weight, 2 * theirs.stats_.class_weight)
+    with pytest.raises(StoreError, match="other families"):
+        fit_files(KDependence(4, discretize=model.discretize), folder, target="good", resume=kept)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [KDependence(2), KDependence(2, discretize=None)])
+def test_held_out_risk_of_k_dependence_is_that_of_its_folds(model: KDependence, tmp_path: Path) -> None:
+    """Each fold's model is that of a fit to the other folds' rows."""
+    frame = rows(600)
+    frame["group"] = np.arange(600) % 4
+    found = held_out_risk(model, written(frame, tmp_path), target="good", groups="group", folds=2)
+    assert found.passes == 3 + (model.discretize is not None)
+    fold = folds_of(group_hashes(arrow().array(frame["group"]), 0), 2)
+    X, y = frame.drop(columns=["good", "group"]), frame["good"]
+    wrong = 0
+    for i in range(2):
+        one = type(model)(**model.get_params()).fit(X[fold != i], y[fold != i])
+        wrong += int((one.predict(X[fold == i]) != y[fold == i]).sum())
+    assert found.risk == pytest.approx(wrong / 600)
+
+
+def test_a_tree_of_pairs_in_blocks_is_that_of_all_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "WIDE", 3)
+    monkeypatch.setattr(pairs, "PAIR_BYTES", 8 * 9 * 2 * 16 * 4)  # four pairs of two classes and 3 × 3 levels + missing
+    frame, told = rows(120).drop(columns="x"), list[Progress]()
+    ours = fit_files(TAN(), written(frame, tmp_path), target="good", progress=told.append, threads=1)
+    theirs = fitted(TAN(), frame)
+    assert told[-1].step == told[-1].steps == 5 and len(ours.stats_.families.tables) == 4
+    assert ours.tree_ == theirs.tree_
+    assert_same(ours, theirs, frame)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ["marginalize", "category"])
+def test_blocks_of_pairs_with_cut_points_and_columns_that_say_nothing(
+    missing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs, "WIDE", 3)
+    frame = rows(500, 8).assign(same="a")
+    one = fit_files(TAN(missing=missing), written(frame, tmp_path), target="good")
+    assert len(one.stats_.families.tables) == 45
+    monkeypatch.setattr(pairs, "PAIR_BYTES", 1.0)
+    folder = written(frame, tmp_path)
+    ours = fit_files(TAN(missing=missing), folder, target="good", resume=tmp_path / "kept")
+    theirs = fitted(TAN(missing=missing), frame)
+    assert ours.tree_ == theirs.tree_ and ours.schema_["x"].cuts == theirs.schema_["x"].cuts
+    assert len(ours.stats_.families.tables) == 9
+    assert_same(ours, theirs, frame)
+    assert_same(ours.with_params(alpha=2.0), theirs.with_params(alpha=2.0), frame)
+    save_model(ours, tmp_path / "model.bayes")
+    X = frame.drop(columns="good")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.bayes").predict_proba(X), ours.predict_proba(X))
+    with pytest.raises(SchemaMismatch, match="different families"):
+        ours.partial_fit(X, frame["good"])
+    uncut = fit_files(TAN(missing=missing, discretize=None), folder, target="good")
+    assert uncut.tree_ == fitted(TAN(missing=missing, discretize=None), frame).tree_
+    with pytest.raises(ParameterError, match="no tables of pairs"):
+        TAN(discretize=None).fit_stats(collect_parquet(folder, target="good"))
