@@ -119,13 +119,13 @@ def places() -> list[Place]:
         Place("pages/network.py", _("Network"), ":material/account_tree:", _asked_of_networks, understand,
               _table_if_learned),
         Place("pages/projection.py", _("Projection"), ":material/flip:",
-              always(_("Which line separates the classes best?")), understand, _table),
+              always(_("Which line separates the classes best?")), understand, _table_and_case),
         Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:",
-              always(_("What if the labels are hidden?")), understand, _table),
+              always(_("What if the labels are hidden?")), understand, _table_and_case),
         Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _asked_in_laboratory, understand,
               _used_in_laboratory),
         Place("pages/chapter.py", _("Chapter"), ":material/school:",
-              always(_("Which lesson of the chapter?")), learn, _nothing),
+              always(_("Which lesson of the chapter?")), learn, _used_in_chapter),
     ]  # fmt: skip
     return listed + further(FOLDER, frozenset(place.file for place in listed))
 
@@ -197,12 +197,19 @@ def _table(_state: State) -> Collection[str]:
     return ("table",)
 
 
+def _table_and_case(_state: State) -> Collection[str]:
+    return ("table", "case")
+
+
 def _all_but_case(_state: State) -> Collection[str]:
     return ("table", "model", "losses")
 
 
 def _table_if_learned(state: State) -> Collection[str]:
-    learned = state.seen(keys.NET_TAB) in ("learn", "hidden") or state.seen(keys.NET) == "table"
+    tab, of_table = state.seen(keys.NET_TAB), state.seen(keys.NET) == "table"
+    if tab == "learn" and of_table:  # it says what the network makes of the case
+        return ("table", "case")
+    learned = tab in ("learn", "hidden") or of_table
     return ("table",) if learned else ()
 
 
@@ -210,8 +217,10 @@ def _used_in_laboratory(state: State) -> Collection[str]:
     return {"smoothing": CHIPS, "fitted": ("table", "model", "case")}.get(state.seen(keys.LAB_TAB), ())
 
 
-def _nothing(_state: State) -> Collection[str]:
-    return ()
+def _used_in_chapter(state: State) -> Collection[str]:
+    """The rows that AODE lacks are those of the case."""
+    rows = state.seen(keys.CHAPTER_PART) == "exercises" and state.seen(keys.SHEET) == "rows"
+    return ("table", "case") if rows else ()
 
 
 class Run(NamedTuple):

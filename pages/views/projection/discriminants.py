@@ -416,9 +416,9 @@ def _case_after_steps(table: active.FittableTable, names: tuple[str, ...], named
     if None in x:
         return
     found = posterior_after_steps(rows, [float(v) for v in x])
-    lines = [("P(c | x)", *(md(table.class_(c), 24) for c in rows.classes))]
+    lines = [("", *(md(table.class_(c), 24) for c in rows.classes))]
     lines += [(named[step], *map(certain, p.tolist())) for step, p in found.items()]
-    st.caption(_("The case in use, by naive Bayes fitted to all rows:"))
+    st.caption(_("P(c | x) of the case in use, by naive Bayes fitted to all rows:"))
     markdown_table(lines)
 
 
