@@ -143,37 +143,43 @@ def posterior_plane(
     x, y = _as_read(model, x), None if y is None else _as_read(model, y)
     names = [axis.name for axis in (x, y) if axis is not None]
     given = names if fixed is None else None
+    levels = {v.name: pd.CategoricalDtype(list(v.levels)) for v in schema.features if v.discrete}
 
-    def explained(cells: Mapping[str, Sequence[Any]], n: int) -> Ledger:
+    def explained(cells: Mapping[str, tuple[Sequence[Any], NDArray[np.intp]]], n: int) -> Ledger:
+        """Of n cells: the values of a side, and which of them each cell has."""
         columns: dict[str, Any] = {}
         for variable in schema.features:
             name = variable.name
-            column = cells[name] if name in cells else [None if fixed is None else fixed.get(name)] * n
+            alike = [None if fixed is None else fixed.get(name)], np.zeros(n, dtype=np.intp)
+            values, which = cells.get(name, alike)
             if variable.discrete:
-                columns[name] = pd.Categorical(pd.Series(column, dtype=object), categories=list(variable.levels))
+                codes = positions(values, variable.levels)[which]
+                columns[name] = pd.Categorical.from_codes(codes, dtype=levels[name])
             else:
-                columns[name] = pd.Series(column, dtype=float if variable.numeric else object)
+                columns[name] = pd.Series(values, dtype=float if variable.numeric else object).to_numpy().take(which)
         return model.explain(pd.DataFrame(columns), given)
 
-    classes = explained({axis.name: axis.ticks(1)[:1] for axis in (x, y) if axis is not None}, 1).classes
+    first = np.zeros(1, dtype=np.intp)
+    classes = explained({axis.name: (axis.ticks(1), first) for axis in (x, y) if axis is not None}, 1).classes
     size = min(size, max(math.isqrt(MOST_NUMBERS // len(classes)), 2))
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
     n, wide = len(across) * len(up), len(across)
     if y is not None:
-        along = explained({x.name: across, y.name: up[:1] * wide}, wide)
-        upwards = explained({x.name: across[:1] * len(up), y.name: up}, len(up))
+        places = np.arange(max(wide, len(up)))
+        along = explained({x.name: (across, places[:wide]), y.name: (up, 0 * places[:wide])}, wide)
+        upwards = explained({x.name: (across, 0 * places[: len(up)]), y.name: (up, places[: len(up)])}, len(up))
         separate = _from_lines(along, upwards, x.name, y.name)
         if separate is not None:
             return Plane(x, y, classes, separate, np.zeros(separate.shape[:2], dtype=np.int8))
     posterior, status = np.empty((n, len(classes))), np.empty(n, dtype=np.int8)
     block = max(MOST_NUMBERS // (len(classes) * max(len(names if given else schema.features), 1)), 1)
     for start in steps(range(0, n, block)):
-        rows = range(start, min(start + block, n))
-        cells = {x.name: [across[i % wide] for i in rows]}
+        cell = np.arange(start, min(start + block, n))
+        cells = {x.name: (across, cell % wide)}
         if y is not None:
-            cells[y.name] = [up[i // wide] for i in rows]
-        ledger = explained(cells, len(rows))
-        posterior[rows.start : rows.stop], status[rows.start : rows.stop] = ledger.posterior(), ledger.status
+            cells[y.name] = up, cell // wide
+        ledger = explained(cells, len(cell))
+        posterior[cell], status[cell] = ledger.posterior(), ledger.status
     shape = (len(up), len(across))
     return Plane(x, y, classes, posterior.reshape(*shape, -1), status.reshape(shape))
 

@@ -251,6 +251,9 @@ def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
     if not missing.any():
         yield slice(None), np.arange(U.shape[1])
         return
+    if (missing == missing[0]).all():  # as on a plane of two columns, over the others
+        yield slice(None), np.flatnonzero(~missing[0])
+        return
     kinds, which = np.unique(missing, axis=0, return_inverse=True)
     for k, kind in enumerate(kinds):
         yield np.flatnonzero(np.ravel(which) == k), np.flatnonzero(~kind)
