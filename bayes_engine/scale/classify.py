@@ -133,7 +133,7 @@ def classify_files(
             except OSError as error:
                 raise unwritten(place, error, part.piece) from error
 
-        rows = in_turn(source, plan, answer.of, take, threads=threads_of(threads), progress=progress)
+        rows = in_turn(source, plan, answer.of, take, threads=threads_of(threads, plan=plan), progress=progress)
     return ClassifiedFiles(place, rows, dict(zip(rule.actions, counts.tolist(), strict=False)), int(counts[-1]))
 
 

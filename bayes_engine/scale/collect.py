@@ -35,7 +35,7 @@ def collect_parquet(
     Counts are those of that fit to the last bit where weights are whole; means and sums of squares agree with it to
     1e-12, and with any other run over the same files to the last bit, whatever the order in which row groups finish,
     however many threads there are, and where the run was broken off and taken up again. Memory holds one batch of
-    131,072 rows for each thread and a few statistics.
+    up to 65,536 rows for each thread and a few statistics.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def collect_parquet(
     resume : a file for what is counted so far, written each half minute and at the end, whole or not at all, whatever
         ends the pass. If it is there, what it holds of files that have not changed since is not counted again; files
         may have come to those it was begun with.
-    threads : how many row groups are counted at a time; None for one a core, 8 at most.
+    threads : how many row groups are counted at a time; None for one a core, 8 at most, and no more than what they hold
+        is expected to fit into 200 MB (of 15 columns and a target 3; 2 for want="values" where five are numbers).
     client : a `distributed.Client` (extra `[dask]`): the workers of its cluster count row groups and merge, eight at a
         time, what they have counted. They must see the files under the same absolute paths. The statistics are those
         of one machine to the last bit, also where workers are lost: what they did, others do again. `threads` is then
@@ -156,5 +157,5 @@ def _collected(
     client: Any = None,
 ) -> SufficientStatistics:
     place = None if resume is None else Path(resume)
-    workers = threads_of(threads, client)
-    return Pass(source, planned(source, request), request.schema, place, progress, workers, client).run()
+    plan = planned(source, request)
+    return Pass(source, plan, request.schema, place, progress, threads_of(threads, client, plan), client).run()

@@ -160,11 +160,11 @@ def fit_files(
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden))
     if hidden:
-        return _by_em(model, inner, source, plan, progress, resume, threads_of(threads))  # type: ignore[no-any-return]
+        return _by_em(model, inner, source, plan, progress, resume, threads_of(threads, plan=plan))  # type: ignore[no-any-return]
     methods = cut_columns(model, plan.schema)
     wide, twice = needs_levels(model, len(plan.schema)), isinstance(model, KDependence) and model.k > 1
     step, steps = 0, 1 + (bool(methods) or wide) + twice
-    place, workers = None if resume is None else Path(resume), threads_of(threads)
+    place, workers = None if resume is None else Path(resume), threads_of(threads, plan=plan)
 
     def counted(
         want: str, given: Schema | None, ending: str = "", families: tuple[Name, ...] = ()
@@ -175,7 +175,8 @@ def fit_files(
         asked = CountRequest(target, given, columns if given is None else plan.schema.names, weight, want)
         told = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
         kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
-        return Pass(source, replace(planned(source, asked), families=families), given, kept, told, workers).run()
+        ours = replace(planned(source, asked), families=families)
+        return Pass(source, ours, given, kept, told, threads_of(threads, plan=ours)).run()
 
     def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
         return counted(FAMILIES, given, ending, families)

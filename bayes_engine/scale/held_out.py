@@ -139,10 +139,11 @@ def held_out_risk(
     given, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
-    passes, workers = 2 + bool(methods) + twice, threads_of(threads)
+    passes, workers = 2 + bool(methods) + twice, threads_of(threads, plan=plan)
     schemas: list[Schema] = []
     if methods:
-        values = _counted(source, plan_for("values", schema, columns), division, workers, progress, (1, passes))
+        first = plan_for("values", schema, columns)
+        values = _counted(source, first, division, threads_of(threads, plan=first), progress, (1, passes))
         schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
         del values
         plan = plan_for(want, _finest(plan.schema, schemas), names)
@@ -200,7 +201,7 @@ def evaluate_files(
     also = known.names if groups is None else (*known.names, groups)
     plan = planned(source, CountRequest(target, known, known.names, weight, "columns", () if groups is None else also))
     division = Division(1, groups, 0)
-    workers = threads_of(threads)
+    workers = threads_of(threads, plan=plan)
     classes = tuple(model.classes_.tolist())
     alone = replace(plan, schema=Schema(()), also=())
     totals = np.zeros(len(classes))

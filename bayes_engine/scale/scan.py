@@ -35,8 +35,14 @@ from bayes_engine.store.statistics import load_partial, packed_partial, save_par
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
-BATCH = 2**17
-"""Rows that are decoded and counted at a time: a megabyte for each column of numbers."""
+BATCH = 2**16
+"""Rows that are decoded and counted at a time, at most: half a megabyte for each column of numbers."""
+
+CELLS = 2**20
+"""Cells of such a batch, at most."""
+
+THREAD_BYTES = 2e8
+"""What the threads may hold together where their number is not said."""
 
 SAVED_EACH = 30.0
 """Seconds between two savings of what is counted, where it is saved."""
@@ -368,12 +374,35 @@ class CountApart:
         return packed_partial(replace(self.asked, nodes=tree.nodes))
 
 
-def threads_of(threads: int | None, client: Any = None) -> int:
-    """How many threads count. Raises ParameterError on less than one, and where a cluster has threads of its own."""
+def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None = None) -> int:
+    """How many threads count. None is one a core, 8 at most, and no more than what they hold of the columns of a plan
+    is expected to fit into THREAD_BYTES. Raises ParameterError on less than one, and where a cluster has threads of its
+    own."""
     if threads is not None and client is not None:
         raise ParameterError("threads= is of this machine: the workers of client= have threads of their own")
     if threads is None:
-        return min(os.cpu_count() or 1, 8)
+        cores = min(os.cpu_count() or 1, 8)
+        return cores if plan is None else max(1, min(cores, int(THREAD_BYTES / held_by_thread(plan))))
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ParameterError("threads={value}: take a whole number of 1 or more", value=repr(threads))
     return threads
+
+
+def held_by_thread(plan: CountPlan) -> float:
+    """The bytes that a thread is expected to hold: what is read of each column, a batch as Arrow has it and encoded,
+    and of values the points by class of a batch, of what is counted, and of both.
+
+    >>> from bayes_engine.table.schema import Schema, Variable
+    >>> plan = CountPlan(Schema(tuple(Variable(f"x{j}", "continuous") for j in range(15))), "y", None, "columns")
+    >>> round(held_by_thread(plan) / 1e6)
+    50
+    """
+    read = len(plan.read)
+    rows = batch_rows(read)
+    points = 3.0 * 5.0 * 8.0 * MOST_POINTS * sum(v.numeric for v in plan.schema) if plan.want == "values" else 0.0
+    return read * (2.0**20 + 32.0 * rows) + points
+
+
+def batch_rows(columns: int) -> int:
+    """Rows of so many columns that are decoded and counted at a time."""
+    return max(1, min(BATCH, CELLS // max(columns, 1)))

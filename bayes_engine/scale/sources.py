@@ -17,7 +17,7 @@ import pandas as pd
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
 from bayes_engine.scale.block import Block, End
-from bayes_engine.scale.scan import BATCH
+from bayes_engine.scale.scan import BATCH, batch_rows
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.schema import Schema
 
@@ -95,8 +95,8 @@ def _row_group(path: Path, metadata: Any, group: int, columns: Sequence[str], st
     with arrow("pyarrow.parquet").ParquetFile(
         path, metadata=metadata, read_dictionary=strings, buffer_size=BUFFER, pre_buffer=False
     ) as file:
-        rows = 0
-        for batch in file.iter_batches(BATCH, row_groups=[group], columns=list(columns), use_threads=False):
+        rows, most = 0, min(BATCH, batch_rows(len(columns)))
+        for batch in file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False):
             rows += batch.num_rows
             yield batch
         if rows != metadata.row_group(group).num_rows:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ from bayes_engine.errors import (
 )
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, scan
+from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import MergeTree, PartialNode
 from bayes_engine.store.statistics import load_partial
@@ -671,4 +673,17 @@ def test_batches_of_a_row_group_make_no_difference(tmp_path: Path, monkeypatch: 
     whole = collect_parquet(made, target="good")
     monkeypatch.setattr("bayes_engine.scale.sources.BATCH", 37)
     assert_as_fitted(collect_parquet(made, target="good"), whole)
-    assert scan.BATCH == 2**17
+    assert scan.BATCH == 2**16
+
+
+def test_threads_are_no_more_than_memory_is_meant_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen columns on many cores; of a wide table batches are short."""
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    schema = Schema(tuple(Variable(f"x{j}", "continuous") for j in range(5)))
+    levels = Schema(tuple(Variable(f"c{j}", "categorical") for j in range(10)))
+    plan = CountPlan(Schema((*schema, *levels)), "y", None, "pairs")
+    assert scan.threads_of(None) == 8
+    assert scan.threads_of(None, plan=plan) == 3
+    assert scan.threads_of(None, plan=replace(plan, want="values")) == 2
+    assert scan.threads_of(6, plan=plan) == 6
+    assert scan.batch_rows(16) == scan.BATCH and scan.batch_rows(1000) == 1048
