@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ class RiskReport:
     `risk` per row with its 95 % bootstrap `interval` (whole groups are drawn, where there are any); `confusion` (A, K)
     weights by action and truth; `cost` (A, K) their shares of the risk; `accuracy` the weight decided rightly;
     `undecided` rows without a posterior, each wrong and as dear as the dearest action under its truth, and
-    `undecided_cost`, their share of the risk; `decision` of each row.
+    `undecided_cost`, their share of the risk; `decision` of each row, or of none where they were counted in cells.
     """
 
     risk: float
@@ -51,6 +51,7 @@ def estimated_risk(
     amount: Any = None,
     decide_by: LossMatrix | None = None,
     decision: Decision | None = None,
+    cells: RowsByKind | None = None,
     seed: int = 0,
 ) -> RiskReport:
     """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i. A row without a posterior costs
@@ -59,7 +60,8 @@ def estimated_risk(
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
     multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes
     the decisions while `loss` prices them; `decision` are these decisions where they are known (`held_out_decision`),
-    of which the positions alone will do.
+    of which the positions alone will do. With the `cells` of the same rows and prior of use nothing is decided row by
+    row, unless there is an amount or they are too few to be counted by kinds.
 
     Raises LossError where the losses speak of other classes, ParameterError where they do not price an action of
     `decide_by`, TableError where no row, or none of a class in use, has a posterior.
@@ -81,14 +83,20 @@ def estimated_risk(
     loss = loss.for_classes(held.classes)
     rule = loss if decide_by is None else decide_by.for_classes(held.classes)
     size = None if amount is None else finite_amounts(amount)
-    if decision is None:
-        decision = held_out_decision(held, rule, prior_of_use=prior_of_use, amount=amount)
-    tick()
-    position, truth, n = decision.position, held.truth, None
-    w = weights_in_use(held, np.ones(len(truth), dtype=bool), prior_of_use)
-    shape = (len(rule.actions), len(rule.classes))
-    if size is None and held.groups is None and (kinds := _kinds(position, truth, w, shape)) is not None:
+    shape, n = (len(rule.actions), len(rule.classes)), None
+    kinds = None if cells is None or size is not None or rule.by_amount is not None else cells.kinds(rule)
+    if kinds is None:
+        if decision is None:
+            decision = held_out_decision(held, rule, prior_of_use=prior_of_use, amount=amount)
+        tick()
+        position, truth = decision.position, held.truth
+        w = weights_in_use(held, np.ones(len(truth), dtype=bool), prior_of_use)
+        if size is None and held.groups is None:
+            kinds = _kinds(position, truth, w, shape)
+    if kinds is not None:
         position, truth, w, n = kinds
+    if decision is None:
+        decision = Decision(np.empty(0, object), *(np.empty(0, of) for of in (float, float, bool, int, np.int8)))
     ok = position >= 0
     refuse_without_posterior(w[ok] > 0)
     every = slice(None) if ok.all() else ok  # no copies where all rows have a posterior
@@ -116,19 +124,40 @@ def estimated_risk(
     )
 
 
-def _kinds(
-    position: NDArray[np.intp], truth: NDArray[np.intp], weight: Array, shape: tuple[int, int]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]] | None:
-    """Rows of one decision, truth and weight cost the same: (m,) of each kind that is there its position, its truth and
-    its weight, and how many rows it has. None where there may be as many kinds as rows. `shape`: actions and classes.
+class Kinds(NamedTuple):
+    """Rows of one decision, truth and weight cost the same: (m,) of each kind that is there its position (−1: there is
+    no posterior), its truth and its weight, and how many rows it has."""
+
+    position: NDArray[np.intp]
+    truth: NDArray[np.intp]
+    weight: Array
+    rows_of_each: NDArray[np.intp]
+
+
+class RowsByKind(Protocol):
+    """Held-out rows that are counted by kinds without each being decided (`PosteriorCells`)."""
+
+    def kinds(self, rule: LossMatrix) -> Kinds | None:
+        """Of the decisions by a rule; None where there may be as many kinds as rows."""
+        ...
+
+
+def kinds_in(counts: NDArray[np.intp], weights: Array) -> Kinds:
+    """Those that are there, of the counts (A + 1, K, W) of each action, and of none, under each truth and weight."""
+    taken, label, of = np.nonzero(counts)
+    return Kinds(np.where(taken == len(counts) - 1, -1, taken), label, weights[of], counts[taken, label, of])
+
+
+def _kinds(position: NDArray[np.intp], truth: NDArray[np.intp], weight: Array, shape: tuple[int, int]) -> Kinds | None:
+    """The kinds of rows. None where there may be as many as rows. `shape`: actions and classes.
 
     >>> kinds = _kinds(np.array([0, -1, 0, 0]), np.array([1, 1, 1, 1]), np.ones(4), (1, 2))
     >>> [part.tolist() for part in kinds]
     [[0, -1], [1, 1], [1.0, 1.0], [3, 1]]
     """
-    if len(np.unique(weight[:SEEN])) > FEW:
+    if (levels := levels_of(weight)) is None:
         return None
-    values, code = _levels(weight)
+    values, code = levels
     actions, classes = shape
     counted = (actions + 1) * classes * len(values)
     if counted > len(weight):
@@ -140,9 +169,7 @@ def _kinds(
         cell[cell < 0] = actions
         cell = (cell * classes + truth[rows]) * len(values)
         n += np.bincount(cell + code[rows] if len(code) > 1 else cell, minlength=counted)
-    there = np.flatnonzero(n)
-    taken, label, of = np.unravel_index(there, (actions + 1, classes, len(values)))
-    return np.where(taken == actions, -1, taken), label, values[of], n[there]
+    return kinds_in(n.reshape(actions + 1, classes, len(values)), values)
 
 
 def held_out_decision(
@@ -302,6 +329,12 @@ def _added_up(columns: Sequence[Array], n: NDArray[np.intp]) -> tuple[Array, NDA
 
 SEEN, FEW = 2048, 256
 """Where so many rows have so few different values, it is looked whether all have few."""
+
+
+def levels_of(weight: Array) -> tuple[Array, NDArray[np.intp]] | None:
+    """The different weights (W,) of rows and the place (n,) of each row's, or (1,) where all have one; None where they
+    are many."""
+    return _levels(weight) if len(weight) and len(np.unique(weight[:SEEN])) <= FEW else None
 
 
 def _levels(column: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -128,6 +128,19 @@ def test_fewer_than_three_classes_make_no_triangle_and_that_is_said() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("table", ["breast-cancer", "iris"])
+def test_many_rows_are_judged_by_cells_as_they_are_one_by_one(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = list[bool]()
+    in_cells = consequences._counted
+    monkeypatch.setattr(consequences, "_counted", lambda *args: counted.append(True) or in_cells(*args))
+    one_by_one = sent_to(opened("decisions", State(table=table, language="en")), "bayes_consequences")
+    assert not counted
+    monkeypatch.setattr(consequences, "_MANY", 0)
+    assert sent_to(opened("decisions", State(table=table, language="en")), "bayes_consequences") == one_by_one
+    assert counted
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("three", [(0, 0), ("a", 9), (0, 1, 2, 3), slowly((9,)), slowly((True, 0))])
 def test_a_forged_choice_of_classes_counts_as_none(three: tuple[object, ...]) -> None:
     content = ("u,v,kind\n" + "\n".join(f"{x},{x % 7},{'abcd'[x % 4]}" for x in range(80))).encode()

@@ -16,6 +16,7 @@ import streamlit as st
 from bayes_engine.decision.evaluate import RiskReport, estimated_risk, held_out_decision
 from bayes_engine.decision.held_out import HeldOut
 from bayes_engine.decision.loss import Decision, LossMatrix
+from bayes_engine.decision.posterior_cells import PosteriorCells
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.workbench.figures.decisions import packed_rows
@@ -28,6 +29,9 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, current
 
+_JUDGING = Message("judging the model on rows held out")
+_MANY = 1 << 15
+"""Rows from which on cells of like posteriors repay what making them takes."""
 _rows = component(__file__, "bayes_consequences_rows", uses=("decide", "stage"))
 _live = follower(
     __file__,
@@ -62,18 +66,38 @@ def consequences(
 
 def reports(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> tuple[RiskReport, RiskReport]:
     """What the rows `held` out cost under the losses in use, by decisions under these and by 0-1 decisions."""
-    use = active.prior_of_use(table)
-    probable = _most_probable(fitted, use, held)
-    return _reports(fitted, active.losses(table), use, held, table.parts.amount, probable)
+    use, loss, amount = active.prior_of_use(table), active.losses(table), table.parts.amount
+    by_kind = amount is None and loss.by_amount is None and len(held.truth) >= _MANY
+    if by_kind and (cells := _cells(fitted, use, held)) is not None:
+        return _counted(fitted, loss, use, held, cells)
+    return _reports(fitted, loss, use, held, amount, _most_probable(fitted, use, held))
 
 
-@cached(max_entries=2, activity=Message("judging the model on rows held out"))
+@cached(max_entries=2, activity=_JUDGING)
+def _cells(fitted: active.Fitted, use: Mapping[Any, float] | None, _held: HeldOut) -> PosteriorCells | None:
+    """The rows by their posteriors, which no loss changes."""
+    return PosteriorCells.of(_held, use)
+
+
+@cached(max_entries=16, activity=_JUDGING)
+def _counted(
+    fitted: active.Fitted, loss: LossMatrix, use: Mapping[Any, float] | None, _held: HeldOut, _cells: PosteriorCells
+) -> tuple[RiskReport, RiskReport]:
+    """The reports of rows in cells: of few classes in a few milliseconds, however many rows there are."""
+    plain = LossMatrix.zero_one(_held.classes)
+    return (
+        estimated_risk(_held, loss, prior_of_use=use, cells=_cells),
+        estimated_risk(_held, loss, prior_of_use=use, decide_by=plain, cells=_cells),
+    )
+
+
+@cached(max_entries=2, activity=_JUDGING)
 def _most_probable(fitted: active.Fitted, use: Mapping[Any, float] | None, _held: HeldOut) -> Decision:
     """The 0-1 decisions, which no loss changes."""
     return held_out_decision(_held, LossMatrix.zero_one(_held.classes), prior_of_use=use, positions_alone=True)
 
 
-@cached(max_entries=16, activity=Message("judging the model on rows held out"))
+@cached(max_entries=16, activity=_JUDGING)
 def _reports(
     fitted: active.Fitted, loss: LossMatrix, use: Mapping[Any, float] | None, _held: HeldOut, _amount: Any,
     _probable: Decision,
