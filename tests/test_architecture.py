@@ -38,6 +38,7 @@ FLOORS = (
         "workbench/lessons",
         "workbench/private",
         "workbench/link_token",
+        "workbench/qr_drawing",
         "workbench/skeleton",
         "workbench/kept_files",
         "workbench/hosts",

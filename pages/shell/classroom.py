@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -14,6 +13,7 @@ import streamlit as st
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.workbench.hosts import is_own
 from bayes_engine.workbench.launch import CLASSROOM
+from bayes_engine.workbench.qr_drawing import qr_drawn
 from pages.active import own_lessons
 from pages.components.component import component
 from pages.runtime import private
@@ -71,15 +71,6 @@ def qr(address: str) -> Code:
     return Code(out.getvalue(), modules)
 
 
-@lru_cache(maxsize=64)
-def qr_drawn(address: str) -> str:
-    """The QR code of an address as SVG, black on white with its rim; "" where it is too long for one. One mask is taken
-    and no other tried: a screen and paper are read as well, and it takes a fifth of the time."""
-    if len(address) > CODED:
-        return ""
-    return str(segno.make(address, micro=False, error="l", mask=3).svg_inline(border=3, omitsize=True))
-
-
 def address_of(token: str, here: str | None, server: str | None) -> str:
     """The address that opens the state of `token` on the page `here`; where the browser calls this computer by a name
     that only it understands, the `server`'s own address stands in.
@@ -122,7 +113,7 @@ def code_of_state() -> tuple[str, str, str]:
     is that of page and table."""
     server = st.get_option("browser.serverAddress") if in_classroom() else None
     address = address_of(link_token(), st.context.url, server)
-    if code := qr_drawn(address):
+    if len(address) <= CODED and (code := qr_drawn(address)):
         return address, code, _("Opens this state where the app runs:")
     brief = address_of(encode(short(current())), st.context.url, server)
     return address, qr_drawn(brief), _("Opens this state where the app runs (the code, page and table only):")
