@@ -25,7 +25,7 @@ from bayes_engine.table.assemble import lay_out
 from bayes_engine.table.column_notes import holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.decode import decode
-from bayes_engine.table.dialect import SAMPLE, cut
+from bayes_engine.table.dialect import DELIMITERS, SAMPLE, SCORED, cut
 from bayes_engine.table.encodings import mixes_scripts, share_of_chinese, telling_lines
 from bayes_engine.table.grid import check_size
 from bayes_engine.table.header import is_typed
@@ -48,6 +48,7 @@ _ROWS = 1 << 14
 """Rows whose cells are looked at together."""
 _PLUS = re.compile(rb"(?<![0-9.][eE])\+|\+(?![0-9]{1,2}(?:[,;\t|\r\n\"]|\Z))")
 """A plus sign other than that of an exponent: a telephone number, a formula, another encoding."""
+_DELIMITERS, _OTHER_MARKS = tuple(d.encode() for d in DELIMITERS if len(d) == 1), (b'"', b"'", b"\\", b"  ")
 _EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 """Whether pandas reads a float64 to its last digit by itself."""
 
@@ -102,9 +103,12 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
 
 def _form(data: bytes) -> _Form | None:
     """How the first and the last rows are written, by the rules, where these have nothing to tell."""
-    end = next((match.end() for match in islice(re.finditer(rb"\n", data), _TOP, None)), len(data))
+    ends = [match.end() for match in islice(re.finditer(rb"\n", data), SCORED + 2)]
+    end = ends[_TOP] if len(ends) > _TOP else len(data)
     sample = SAMPLE + 1 if data[: 2 * SAMPLE].isascii() else 2 * SAMPLE  # no fewer characters than the rules look at
     end, begin = line_end(data, max(end, sample)), len(data)
+    if len(ends) > SCORED + 1 and _told_by_first_records(data[:end]):
+        end = min(end, ends[-1])
     for _ in range(_BOTTOM):
         begin = data.rfind(b"\n", 0, begin - 1) + 1 if begin else 0
     few = data if begin <= end else data[:end] + data[begin:]
@@ -137,6 +141,13 @@ def _form(data: bytes) -> _Form | None:
              for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip
     pointed = (n for j, n in enumerate(layout.names) if n not in words and any(map(_POINT.fullmatch, cells[j])))
     return _Form(layout.names, dialect.delimiter, words, frozenset(pointed))
+
+
+def _told_by_first_records(sample: bytes) -> bool:
+    """Whether the first records tell the dialect as the whole sample does: it has one of the marks that delimit, so
+    that no other is tried, and neither quotes, escapes nor blanks in a row; a dialect is judged by so many records
+    alone, where all are regular (which is proved later)."""
+    return sum(mark in sample for mark in _DELIMITERS) == 1 and not any(mark in sample for mark in _OTHER_MARKS)
 
 
 def _may_sum_up(first: pd.Series) -> bool:
@@ -335,7 +346,8 @@ def _characters(column: pd.Series) -> set[str]:
 
 def _chinese(data: bytes) -> bool:
     """Whether a text that has characters beyond ASCII may be GB 18030 that is UTF-8 by chance."""
-    few = sum(not c.isascii() for c in telling_lines(data).decode("utf-8", "ignore")) <= 2
+    text = telling_lines(data).decode("utf-8", "ignore")
+    few = len(text) - len(text.encode("ascii", "ignore")) <= 2
     return (few or mixes_scripts(data)) and bool(share_of_chinese(data))
 
 

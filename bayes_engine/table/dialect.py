@@ -24,6 +24,8 @@ from bayes_engine.table.torn_lines import with_cells_joined, with_one_delimiter,
 DELIMITERS = (",", "\t", ";", "|", " ", ":", "::", "^", "~", "\x01", "\x1f", "，", "；", "、", "§", "│", ALIGNED)
 SAMPLE = 1 << 16
 """How much of a text its dialect is guessed from."""
+SCORED = 400
+"""Of how many of its records the cells are looked at."""
 
 
 def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[Grid, Dialect]:
@@ -336,12 +338,12 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None, cut
                 with_escape = replace(dialect, escape="\\")  # \"" ends a cell that ends in a quote
                 if _all_regular(again := list(records(sample, with_escape))):
                     dialect, parsed = with_escape, again
-            rows = [cells for _, cells, _ in parsed][:400]
+            rows = [cells for _, cells, _ in parsed][:SCORED]
             inner = [cell for row in rows for cell in row[1:]]
             spaced = sum(c[:1] == " " for c in inner) + (sample.count(f"{d} {q}") if q else 0)
             if d not in ("", " ", "\t", ALIGNED) and inner and spaced >= 0.9 * len(inner):
                 dialect = replace(dialect, skip_space=True)
-                rows = [cells for _, cells, _ in records(sample, dialect)][:400]
+                rows = [cells for _, cells, _ in records(sample, dialect)][:SCORED]
             score = _score(rows, dialect, _all_regular(parsed))
             if d == " " and quote is None and _steady(sample):
                 score *= 0.6  # another mark stands in every line as often: blanks are within its cells

@@ -175,8 +175,8 @@ def share_of_chinese(data: bytes) -> float:
     if data.isascii():
         return 0.0
     sample = telling_lines(data)
-    within = sum(1 for _ in _GB_WITHIN_WORDS.finditer(sample))
-    if within and 2 * within > sum(1 for _ in _GB_RUN.finditer(sample)):
+    within = len(_GB_WITHIN_WORDS.findall(sample))
+    if within and 2 * within > len(_GB_RUN.findall(sample)):
         return 0.0
     characters = Counter(_GB.findall(sample))
     signs = sum(n for c, n in characters.items() if c[0] < 0xA4 and len(c) == 2 and c[0] > 0xA0)
@@ -196,12 +196,12 @@ _GB_WITHIN_WORDS = re.compile(
 
 def mixes_scripts(data: bytes) -> bool:
     """Whether most words that are not ASCII mix scripts, as Greek with Armenian: UTF-8 by chance."""
-    found = re.findall(r"[^\W\d_]+", telling_lines(data).decode("utf-8", "ignore"))
-    words = Counter(w for w in found if not w.isascii())
-    mixed = sum(
-        n for w, n in words.items()
-        if len({unicodedata.name(c, "?").split()[0] for c in w if c.isalpha() and not c.isascii()}) > 1
-    )  # fmt: skip
+    text = telling_lines(data).decode("utf-8", "ignore")
+    script = {c: unicodedata.name(c, "?").split()[0] for c in set(text) if c.isalpha() and not c.isascii()}
+    if len(set(script.values())) < 2:
+        return False
+    words = Counter({w: n for w, n in Counter(re.findall(r"[^\W\d_]+", text)).items() if not w.isascii()})
+    mixed = sum(n for w, n in words.items() if len({script[c] for c in w if c in script}) > 1)
     return 2 * mixed > words.total()
 
 
