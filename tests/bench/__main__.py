@@ -36,13 +36,14 @@ MINUTES = 38.0
 GRACE = 10.0
 """Seconds in which a benchmark that is over its limit may end itself."""
 FIRST: dict[str, tuple[float, tuple[str, ...]]] = {
-    "bench_start": (4.0, ("3",)),
+    "bench_start": (4.0, ("2",)),
     "bench_rerun": (5.0, ()),
-    "bench_load": (9.0, ("30",)),
+    "bench_load": (9.0, ("20",)),
     "bench_read": (5.0, ()),
 }
 """What a visitor feels: minutes at most, and arguments."""
 OTHERS: dict[str, tuple[float, tuple[str, ...]]] = {
+    "bench_faults": (4.0, ()),
     "bench_naive_bayes": (2.0, ()),
     "bench_counted": (4.0, ()),
     "bench_gaussian": (2.0, ()),
@@ -57,8 +58,7 @@ OTHERS: dict[str, tuple[float, tuple[str, ...]]] = {
     "bench_class_question": (2.0, ()),
     "bench_classify": (6.0, ()),
     "bench_live": (2.0, ("2",)),
-    "bench_deploy": (2.0, ("10",)),
-    "bench_faults": (4.0, ()),
+    "bench_deploy": (2.0, ("5",)),
     "bench_hostile": (3.0, ()),
     "bench_long": (5.0, ("30000",)),
 }

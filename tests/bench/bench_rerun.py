@@ -31,7 +31,7 @@ from pages.runtime.state import Spec, State, decode, encode
 from tests.bench.goals import Goal, failed, tell
 from tests.bench.visitor import Answer, Server, Visitor
 
-TIMES, WARM = 5, 2
+TIMES, WARM = 3, 2
 AFTER = 0.08
 """Seconds after an answer in which the server ends its run."""
 QUIET = 0.5
