@@ -30,7 +30,7 @@ from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_
 from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.pairs import blocks_of_pairs, needs_levels, tree_in_blocks, with_wider
-from bayes_engine.scale.scan import FAMILIES, Pass, Progress, threads_of
+from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
@@ -181,12 +181,13 @@ def fit_files(
     def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
         return counted(FAMILIES, given, ending, families)
 
+    first: SufficientStatistics | None = None
     if methods:
         first = counted("values", schema, "cuts")
         schema = cut(model, methods, first, plan.schema)
     elif wide:
         first = counted("columns", schema, "levels")
-    if wide:
+    if wide and first is not None:
         known = {v.name: v for v in schema} if methods and schema is not None else {}
         levels = Schema(tuple(known[v.name] if v.numeric and v.name in known else v for v in first.schema))
         if all(v.discrete for v in levels):
@@ -195,6 +196,8 @@ def fit_files(
                 steps = 2 + len(blocks)
                 tree = tree_in_blocks(cast(TAN, model), levels, blocks, of_families)
                 return clone(model).fit_stats(tree)  # type: ignore[no-any-return]
+    first = None  # a pass holds what it counts, and no more
+    release()
     stats = counted(want, schema)
     if isinstance(model, KDependence) and model.k > 1:
         stats = with_wider(model, stats, of_families)

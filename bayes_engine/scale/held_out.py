@@ -33,7 +33,7 @@ from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
 from bayes_engine.scale.folds import Hashes, checked_folds, folds_of, group_hashes, place_hashes
 from bayes_engine.scale.pairs import joined
-from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, threads_of
+from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, release, threads_of
 from bayes_engine.scale.score import RiskInFiles, ScoreRule, ScoreSums, summed
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Piece, folded, in_turn
@@ -146,6 +146,7 @@ def held_out_risk(
         values = _counted(source, first, division, threads_of(threads, plan=first), progress, (1, passes))
         schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
         del values
+        release()
         plan = plan_for(want, _finest(plan.schema, schemas), names)
 
     def learnt_of(counts: _FoldCounts) -> tuple[Stats, list[Stats]]:

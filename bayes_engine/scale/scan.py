@@ -7,9 +7,11 @@ depend on its rows alone; how blocks merge says `bayes_engine.stats.partial`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from ctypes import CDLL
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,7 @@ from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.models.tan import TAN
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
-from bayes_engine.scale.arrow import CountPlan, encoded
+from bayes_engine.scale.arrow import CountPlan, arrow, encoded
 from bayes_engine.scale.block import LOOK, Block, End
 from bayes_engine.scale.dask_client import Spread
 from bayes_engine.stats.collect import SufficientStatistics, collect
@@ -401,6 +403,15 @@ def held_by_thread(plan: CountPlan) -> float:
     rows = batch_rows(read)
     points = 3.0 * 5.0 * 8.0 * MOST_POINTS * sum(v.numeric for v in plan.schema) if plan.want == "values" else 0.0
     return read * (2.0**20 + 32.0 * rows) + points
+
+
+def release() -> None:
+    """Give back to the system what a pass has let go of: glibc's heap and Arrow's pool would keep it, and the next pass
+    would come on top."""
+    arrow().default_memory_pool().release_unused()
+    trim = getattr(CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def batch_rows(columns: int) -> int:
