@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,12 +34,14 @@ from bayes_engine.scale.arrow import (
     rows_before,
     sort_of_type,
 )
+from bayes_engine.scale.block import Block
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.held_out import judging
 from bayes_engine.scale.scan import Progress, threads_of
 from bayes_engine.scale.sources import Csv, Parquet, compared, opened
-from bayes_engine.scale.stream import Piece, in_turn
-from bayes_engine.scale.written import WRITERS, csv_lines, unwritten
+from bayes_engine.scale.stream import Piece, in_turn, pieces_of, spread_out
+from bayes_engine.scale.written import WRITERS, PartsBeside, csv_lines, part_name, unwritten
+from bayes_engine.stats.partial import MergeTree
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import free_names
 
@@ -69,6 +72,7 @@ def classify_files(
     encoding: str = "utf-8",
     progress: Callable[[Progress], object] | None = None,
     threads: int | None = None,
+    client: Any = None,
 ) -> ClassifiedFiles:
     """The decisions of a fitted model on all rows of Parquet or CSV files, written to `output` (.parquet or .csv)
     beside what the rows hold: every row once, in the order of the files, in memory that does not grow with them.
@@ -85,6 +89,10 @@ def classify_files(
     keep : which columns of the files are written again; None keeps all, [] none.
     delimiter, encoding : of CSV that is read.
     progress, threads : as in `collect_parquet`.
+    client : a `distributed.Client`: the workers of its cluster answer the row groups of Parquet files, and `output` is
+        a folder with a file for each, named so that their order is that of the rows. They must see the files, and where
+        the folder will be, under the same absolute paths. Each file has its name when it is whole, and the folder when
+        all are there, so a row group that is answered again, after a worker was lost, is written once.
 
     Raises, before a row is read, TableError or SchemaMismatch, naming the files, where one lacks a column of the model
     or holds another sort of cells in it; ReadError, naming file and row group, where a row group is damaged or a cell
@@ -108,6 +116,13 @@ def classify_files(
         raise ParameterError("'{path}' is to end in .parquet or .csv: so it is written", path=str(place))
     if not place.parent.is_dir():
         raise StoreError("there is no folder '{path}' to write to", path=str(place.parent))
+    threads_of(threads, client)
+    if client is not None and place.suffix != ".parquet":
+        raise ParameterError(
+            "'{path}' is to end in .parquet: with client= a folder of such files is written", path=str(place)
+        )
+    if client is not None and place.exists():
+        raise StoreError("there is a '{path}' already; name another folder for the answers", path=str(place))
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, cells=True)
     if place.exists() and any(path.samefile(place) for path in source.paths):
         raise ParameterError("'{path}' is one of the files that are read; name another for the answer", path=str(place))
@@ -122,6 +137,10 @@ def classify_files(
     answer = BatchAnswer(
         model, schema, classes, rule, prior_of_use, kept, isinstance(source, Csv), place.suffix == ".csv"
     )
+    if client is not None:
+        work = AnswerApart(answer, _written_schema(source, answer))
+        counts = _answered_apart(client, source, plan, work, place, progress)
+        return _classified(place, rule, counts)
     counts = np.zeros(len(rule.actions) + 1, dtype=np.int64)
     with WRITERS[place.suffix](place, _written_schema(source, answer)) as writer:
 
@@ -133,8 +152,54 @@ def classify_files(
             except OSError as error:
                 raise unwritten(place, error, part.piece) from error
 
-        rows = in_turn(source, plan, answer.of, take, threads=threads_of(threads, plan=plan), progress=progress)
-    return ClassifiedFiles(place, rows, dict(zip(rule.actions, counts.tolist(), strict=False)), int(counts[-1]))
+        in_turn(source, plan, answer.of, take, threads=threads_of(threads, plan=plan), progress=progress)
+    return _classified(place, rule, counts)
+
+
+def _classified(place: Path, rule: LossMatrix, counts: NDArray[np.int64]) -> ClassifiedFiles:
+    actions = dict(zip(rule.actions, counts.tolist(), strict=False))
+    return ClassifiedFiles(place, int(counts.sum()), actions, int(counts[-1]))
+
+
+def _answered_apart(
+    client: Any,
+    source: Parquet | Csv,
+    plan: CountPlan,
+    work: AnswerApart,
+    place: Path,
+    progress: Callable[[Progress], object] | None,
+) -> NDArray[np.int64]:
+    """How many rows have each decision, the rows being answered by the workers of a cluster."""
+    found = [b for b in source.blocks(plan, MergeTree(), apart=True) if isinstance(b, Block) and b.rows]
+    with PartsBeside(place.absolute()) as parts:
+        counts = spread_out(client, source, found, partial(work, parts.folder), _sum_of_counts, progress, (1, 1))
+        if counts is None:
+            counts = np.zeros(len(work.answer.loss.actions) + 1, dtype=np.int64)
+            with WRITERS[".parquet"](parts.folder / part_name((0, 0)), work.schema):
+                pass
+        parts.rows.update((part_name(block.place), block.rows) for block in found)
+    return np.asarray(counts, dtype=np.int64)
+
+
+def _sum_of_counts(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class AnswerApart:
+    """What a worker of a cluster does: answers a block by `answer`, in a file of its own of this Arrow `schema`."""
+
+    answer: BatchAnswer
+    schema: Any
+
+    def __call__(self, folder: Path, block: Block) -> NDArray[np.int64]:
+        counts = np.zeros(len(self.answer.loss.actions) + 1, dtype=np.int64)
+        with WRITERS[".parquet"](folder / part_name(block.place), self.schema) as writer:
+            for piece in pieces_of(block):
+                part = self.answer.of(piece)
+                counts = counts + part.counts
+                writer.add(part.rows)
+        return counts
 
 
 def _refuse_other_columns(source: Parquet | Csv, schema: Schema) -> None:

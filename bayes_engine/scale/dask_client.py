@@ -38,7 +38,7 @@ class Spread(Generic[T]):
         self._finished: dict[str, Any] = {}  # results that no merge has taken
         self._blocks: dict[str, Block] = {}
         self._told: SimpleQueue[Any] = SimpleQueue()
-        self._given = client.submit(_same, (work, merge, _version()), key=f"{self._name}-plan")
+        self._given = client.submit(partial(_same, (work, merge, _version())), key=f"{self._name}-plan")
         files: dict[int, list[Any]] = {}
         for i, block in enumerate(blocks):
             future = self._submitted(f"rows-{i}", partial(_worked, block))

@@ -18,10 +18,22 @@ from bayes_engine.errors import ParameterError, StoreError, TableError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.sources import Csv, Parquet
-from bayes_engine.scale.stream import InOrder, Piece, Tell, in_turn
-from bayes_engine.store.statistics import load_passes, save_passes
+from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
+from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
 
 Found = tuple[Any, ...]
+
+
+def _packed(found: Found) -> bytes:
+    return packed_passes((), 0, (), (found,))
+
+
+def _unpacked(data: bytes) -> Found:
+    return load_passes(data)[3][0]  # type: ignore[no-any-return]
+
+
+PACKING = Packing(_packed, _unpacked)
+"""Between processes the sums of a pass travel as the file of one pass."""
 
 
 class EMPasses:
@@ -35,17 +47,20 @@ class EMPasses:
         plan: CountPlan,
         *,
         most: int,
-        threads: int,
-        progress: Tell,
+        workers: Workers,
         resume: Path | None,
     ) -> None:
         self.source, self.plan, self.most = source, plan, most
-        self.threads, self.progress, self.resume = threads, progress, resume
+        self.workers, self.resume = workers, resume
         self.done = 0
         self.asked = asked_of(model, plan)
         self.seed, self._found = randbits(62), list[Found]()
         if resume is not None:
             self._take_up(resume)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs of it."""
+        return {"plan": self.plan}
 
     def _take_up(self, place: Path) -> None:
         if not place.parent.is_dir():
@@ -84,19 +99,15 @@ class EMPasses:
         add: Callable[[Found, Found], Found],
         draw: Callable[[Piece], Any] | None = None,
     ) -> Found:
-        """What the next pass finds: what `work` makes of each batch, summed by `add` in a tree that the order of the
-        batches alone fixes. Raises TableError where the files have no row."""
+        """What the next pass finds: what `work` makes of each batch, summed by `add` in the order that files, row
+        groups and batches alone fix. Raises TableError where the files have no row."""
         if not self.kept:
-            total = InOrder(add)
             step = (self.done + 1, max(self.most, self.done + 1))
             with one_thread():
-                in_turn(
-                    self.source, self.plan, work, total.take, threads=self.threads, progress=self.progress, step=step,
-                    draw=draw,
-                )  # fmt: skip
-            if total.total is None:
+                total = added_up(self.source, self.plan, work, add, self.workers, step=step, packing=PACKING, draw=draw)
+            if total is None:
                 raise TableError("there are no rows to count: the files are empty")
-            self._found.append(total.total)
+            self._found.append(total)
             if self.resume is not None:
                 save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
         found = self._found[self.done]

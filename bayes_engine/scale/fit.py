@@ -32,6 +32,7 @@ from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.pairs import blocks_of_pairs, needs_levels, tree_in_blocks, with_wider
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
+from bayes_engine.scale.stream import Workers
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
 from bayes_engine.table.schema import Schema, Variable
@@ -122,11 +123,12 @@ def fit_files(
     progress: Callable[[Progress], object] | None = None,
     resume: PathLike | None = None,
     threads: int | None = None,
+    client: Any = None,
 ) -> M:
     """A new model with the parameters of `model`, fitted to all rows of Parquet or CSV files, block by block: one pass,
     and one before it for cut points where the model cuts columns of numbers into intervals. The other arguments are
-    those of `collect_parquet` and `collect_csv`; `resume` keeps each pass in a file of its own, that of the cut points
-    with the ending `.cuts`.
+    those of `collect_parquet` (`client` too) and `collect_csv`; `resume` keeps each pass in a file of its own, that of
+    the cut points with the ending `.cuts`.
 
     `KDependence` with k ≥ 2 takes a pass more: the first counts all pairs, of which its parents are chosen, the second
     the tables of these families (`.families`). `TAN` of more than 32 columns without numbers to cut takes one before,
@@ -134,12 +136,13 @@ def fit_files(
     copies under way, it takes one for each block of pairs that fits, and one for the tables of its tree (`.pairs1`, …,
     `.tree`): the tree and its tables are those of a fit in memory, and no others are kept.
 
-    EM takes one pass for each E step, whose parts are added in a tree that the order of the rows fixes, so that its
-    trace is that of a fit in memory but for rounding: before it, a `GaussianMixture` takes two passes (means and
-    deviations, with a sample of 65,536 rows that starts are drawn from; the covariance) and `SemiSupervisedNB` one (a
-    label is hidden where the cell of the target is missing, or the model's `hidden`); a random start of the latter is a
-    pass. Without a target all labels are hidden. No responsibilities are kept. `resume` is then one file, written after
-    every pass, and EM goes on after the last; `progress` is told how many passes there are at most.
+    EM takes one pass for each E step, whose parts are added in an order that files and row groups fix, so that its
+    trace is the same on a cluster, whichever workers are lost, and that of a fit in memory but for rounding: before it,
+    a `GaussianMixture` takes two passes (means and deviations, with a sample of 65,536 rows that starts are drawn from;
+    the covariance) and `SemiSupervisedNB` one (a label is hidden where the cell of the target is missing, or the
+    model's `hidden`); a random start of the latter is a pass, of this machine alone. Without a target all labels are
+    hidden. No responsibilities are kept. `resume` is then one file, written after every pass, and EM goes on after the
+    last; `progress` is told how many passes there are at most.
 
     Raises ParameterError, before a row is read, where the model needs all rows at once; what `collect_parquet` raises.
 
@@ -160,11 +163,13 @@ def fit_files(
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden))
     if hidden:
-        return _by_em(model, inner, source, plan, progress, resume, threads_of(threads, plan=plan))  # type: ignore[no-any-return]
+        passed = Workers(threads_of(threads, client, plan), client, progress)
+        return _by_em(model, inner, source, plan, passed, resume)  # type: ignore[no-any-return]
+    workers = threads_of(threads, client, plan)
     methods = cut_columns(model, plan.schema)
     wide, twice = needs_levels(model, len(plan.schema)), isinstance(model, KDependence) and model.k > 1
     step, steps = 0, 1 + (bool(methods) or wide) + twice
-    place, workers = None if resume is None else Path(resume), threads_of(threads, plan=plan)
+    place = None if resume is None else Path(resume)
 
     def counted(
         want: str, given: Schema | None, ending: str = "", families: tuple[Name, ...] = ()
@@ -176,7 +181,7 @@ def fit_files(
         told = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
         kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
         ours = replace(planned(source, asked), families=families)
-        return Pass(source, ours, given, kept, told, threads_of(threads, plan=ours)).run()
+        return Pass(source, ours, given, kept, told, threads_of(threads, client, ours), client).run()
 
     def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
         return counted(FAMILIES, given, ending, families)
@@ -209,9 +214,8 @@ def _by_em(
     inner: Any,
     source: Parquet | Csv,
     plan: CountPlan,
-    progress: Callable[[Progress], object] | None,
+    workers: Workers,
     resume: PathLike | None,
-    threads: int,
 ) -> Any:
     """The model fitted by a pass for each E step."""
     mixture = isinstance(model, GaussianMixture)
@@ -224,7 +228,7 @@ def _by_em(
     most = before + 1 + checked_whole("max_iter", model.max_iter, 0)
     place = None if resume is None else Path(resume)
     model = clone(model)
-    passes = EMPasses(model, source, plan, most=most, threads=threads, progress=progress, resume=place)
+    passes = EMPasses(model, source, plan, most=most, workers=workers, resume=place)
     return mixture_of_files(model, passes) if mixture else semi_supervised_of_files(model, inner, passes)
 
 

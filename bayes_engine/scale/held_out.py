@@ -9,8 +9,8 @@ model that has not seen it, and keeps sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,6 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
-from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
@@ -36,9 +35,10 @@ from bayes_engine.scale.pairs import joined
 from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, release, threads_of
 from bayes_engine.scale.score import RiskInFiles, ScoreRule, ScoreSums, summed
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
-from bayes_engine.scale.stream import Piece, folded, in_turn
+from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.partial import in_order, merged
+from bayes_engine.stats.partial import PartialNode, PartialStatistics, in_order, merged
+from bayes_engine.store.statistics import load_partial, packed_partial
 from bayes_engine.table.discretize import interval_names
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
@@ -87,6 +87,7 @@ def held_out_risk(
     encoding: str = "utf-8",
     progress: Callable[[Progress], object] | None = None,
     threads: int | None = None,
+    client: Any = None,
 ) -> RiskInFiles:
     """The risk of a model's decisions on rows of Parquet or CSV files that it has not seen, as `held_out` and
     `estimated_risk` find it for a table: equal to theirs on the same folds.
@@ -106,8 +107,9 @@ def held_out_risk(
     folds, groups, seed : how rows are divided; see above.
     bins : of the calibration; None for ten, five below 200 rows.
 
-    target, schema, columns, weight, delimiter, encoding, progress and threads are those of `fit_files`; `progress` is
-    told which pass it is. The column `groups` is no feature.
+    target, schema, columns, weight, delimiter, encoding, progress, threads and client are those of `fit_files`;
+    `progress` is told which pass it is. The column `groups` is no feature. Sums are merged in an order that files and
+    row groups fix, so what the workers of `client` find is what one machine finds, to the last bit.
 
     Raises ParameterError, before a row is read, where the model needs all rows at once; TableError where a fold has no
     row; what `collect_parquet` raises.
@@ -139,11 +141,13 @@ def held_out_risk(
     given, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
-    passes, workers = 2 + bool(methods) + twice, threads_of(threads, plan=plan)
+    passes = 2 + bool(methods) + twice
+    workers = Workers(threads_of(threads, client, plan), client, progress)
     schemas: list[Schema] = []
     if methods:
         first = plan_for("values", schema, columns)
-        values = _counted(source, first, division, threads_of(threads, plan=first), progress, (1, passes))
+        fewer = workers._replace(threads=threads_of(threads, client, first))
+        values = _counted(source, first, division, fewer, (1, passes))
         schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
         del values
         release()
@@ -156,19 +160,19 @@ def held_out_risk(
         own = [Schema(tuple(s[v.name] if s[v.name].cuts else v for v in whole.schema)) for s in schemas]
         return whole, [coarsened(part, s) for part, s in zip(parts, own, strict=True)]
 
-    counts = _counted(source, plan, division, workers, progress, (1 + bool(methods), passes))
+    counts = _counted(source, plan, division, workers, (1 + bool(methods), passes))
     whole, learnt_from = learnt_of(counts)
     if isinstance(model, KDependence) and model.k > 1:
         families = {name for part in learnt_from for name in model.wider_families(part)}
         wider = replace(plan, want=FAMILIES, families=tuple(sorted(families)))
-        more = _counted(source, wider, division, workers, progress, (passes - 1, passes))
+        more = _counted(source, wider, division, workers, (passes - 1, passes))
         learnt_from = [joined(part, other) for part, other in zip(learnt_from, learnt_of(more)[1], strict=True)]
         del more
     models = [clone(model).fit_stats(part) for part in learnt_from]
     fold_rows = tuple(counts.rows)
     rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, sum(fold_rows))
     del counts, whole, learnt_from  # the models hold what is needed of them
-    sums = _scored(source, plan, models, rule, division, workers, progress, (passes, passes))
+    sums = _scored(source, plan, models, rule, division, workers, (passes, passes))
     return RiskInFiles.of(sums, rule, division.scheme, fold_rows, passes)
 
 
@@ -186,6 +190,7 @@ def evaluate_files(
     encoding: str = "utf-8",
     progress: Callable[[Progress], object] | None = None,
     threads: int | None = None,
+    client: Any = None,
 ) -> RiskInFiles:
     """The risk of a fitted model's decisions on rows that it was not fitted to, of Parquet or CSV files, in two passes:
     one counts the classes, one scores. The arguments are those of `held_out_risk`; rows of one of the `groups` are
@@ -199,30 +204,26 @@ def evaluate_files(
     known = as_read(learnt.schema_)
     target = target if target is not None else learnt.target_.name
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
-    also = known.names if groups is None else (*known.names, groups)
-    plan = planned(source, CountRequest(target, known, known.names, weight, "columns", () if groups is None else also))
+    also = () if groups is None or groups in known.names else (groups,)
+    plan = planned(source, CountRequest(target, known, known.names, weight, "columns", also))
     division = Division(1, groups, 0)
-    workers = threads_of(threads, plan=plan)
+    workers = Workers(threads_of(threads, client, plan), client, progress)
     classes = tuple(model.classes_.tolist())
     alone = replace(plan, schema=Schema(()), also=())
-    totals = np.zeros(len(classes))
-
-    def by_class(piece: Piece) -> tuple[Array, int]:
-        held = _truth(piece, alone, classes)
-        return np.bincount(held[0], held[1], minlength=len(classes)).astype(float), len(held[0])
-
-    counted_rows = 0
-
-    def add(part: tuple[Array, int]) -> None:
-        nonlocal totals, counted_rows
-        totals, counted_rows = totals + part[0], counted_rows + part[1]
-
-    in_turn(source, alone, by_class, add, threads=workers, progress=progress, step=(1, 2))
-    if not counted_rows:
+    held = added_up(source, alone, partial(_by_class, plan=alone, classes=classes), np.add, workers, step=(1, 2))
+    if held is None:
         raise TableError("there are no rows to count: the files are empty")
-    rule = _rule(classes, totals, loss, prior_of_use, bins, counted_rows)
-    sums = _scored(source, plan, [model], rule, division, workers, progress, (2, 2))
-    return RiskInFiles.of(sums, rule, Message("rows that the model was not fitted to"), (counted_rows,), 2)
+    totals, rows = held[0], int(held[1].sum())
+    rule = _rule(classes, totals, loss, prior_of_use, bins, rows)
+    sums = _scored(source, plan, [model], rule, division, workers, (2, 2))
+    return RiskInFiles.of(sums, rule, Message("rows that the model was not fitted to"), (rows,), 2)
+
+
+def _by_class(piece: Piece, plan: CountPlan, classes: tuple[Any, ...]) -> Array:
+    """(2, K) the weight of each class, and its rows."""
+    truth, weight = _truth(piece, plan, classes)
+    k = len(classes)
+    return np.stack([np.bincount(truth, weight, minlength=k), np.bincount(truth, minlength=k)]).astype(float)
 
 
 def judging(model: Any) -> Any:
@@ -246,32 +247,15 @@ def _counted(
     source: Parquet | Csv,
     plan: CountPlan,
     division: Division,
-    threads: int,
-    progress: Callable[[Progress], object] | None,
+    workers: Workers,
     step: tuple[int, int],
 ) -> _FoldCounts:
     """The statistics of each fold. Raises TableError where one has no row."""
-    count, k = counter_of(plan), division.folds
-    total = _FoldCounts([None] * k, [0] * k)
-
-    def work(piece: Piece) -> list[tuple[Stats, int] | None]:
-        table, labels, target = encoded(piece.batch, plan, piece.block.declared, {}, piece.row)
-        fold = folds_of(division.hashes(piece), k)
-        parts: list[tuple[Stats, int] | None] = []
-        for i in range(k):
-            rows = np.flatnonzero(fold == i)
-            parts.append((count(table.take(rows), labels.take(rows), target), len(rows)) if len(rows) else None)
-        return parts
-
-    def add(parts: list[tuple[Stats, int] | None]) -> None:
-        for i, part in enumerate(parts):
-            if part is not None:
-                total.stats[i] = folded((total.stats[i], part[0]), merged)
-                total.rows[i] += part[1]
-
-    with one_thread() if plan.want == "scatter" else nullcontext():
-        in_turn(source, plan, work, add, threads=threads, progress=progress, step=step)
-    if not sum(total.rows):
+    k = division.folds
+    packing = Packing(partial(_packed, plan=plan), partial(_unpacked, k=k))
+    count = partial(_fold_counts, plan=plan, division=division)
+    total = added_up(source, plan, count, _added, workers, step=step, packing=packing)
+    if total is None:
         raise TableError("there are no rows to count: the files are empty")
     if 0 in total.rows:
         raise TableError(
@@ -280,6 +264,34 @@ def _counted(
             n=total.rows.count(0),
         )
     return total
+
+
+def _fold_counts(piece: Piece, plan: CountPlan, division: Division) -> _FoldCounts:
+    """The statistics of a batch, fold by fold."""
+    table, labels, target = encoded(piece.batch, plan, piece.block.declared, {}, piece.row)
+    fold = folds_of(division.hashes(piece), division.folds)
+    rows = [np.flatnonzero(fold == i) for i in range(division.folds)]
+    count = counter_of(plan)
+    stats = [count(table.take(own), labels.take(own), target) if len(own) else None for own in rows]
+    return _FoldCounts(stats, list(map(len, rows)))
+
+
+def _added(a: _FoldCounts, b: _FoldCounts) -> _FoldCounts:
+    stats = [folded(pair, merged) for pair in zip(a.stats, b.stats, strict=True)]
+    return _FoldCounts(stats, [n + m for n, m in zip(a.rows, b.rows, strict=True)])
+
+
+def _packed(counts: _FoldCounts, plan: CountPlan) -> bytes:
+    """As the file of an unfinished count: fold i stands where file i would."""
+    nodes = [PartialNode(i, 0, 0, 1, n, s) for i, (n, s) in enumerate(zip(counts.rows, counts.stats, strict=True))]
+    asked = (plan.target, plan.schema.names, plan.weight, plan.want)
+    return packed_partial(PartialStatistics(*asked, None, (), tuple(nodes)))
+
+
+def _unpacked(data: bytes, k: int) -> _FoldCounts:
+    nodes = load_partial(data).nodes
+    assert len(nodes) == k
+    return _FoldCounts([node.stats for node in nodes], [node.rows for node in nodes])
 
 
 def _others(counts: _FoldCounts, given: Schema) -> tuple[Stats, list[Stats]]:
@@ -346,30 +358,36 @@ def _scored(
     models: Sequence[Any],
     rule: ScoreRule,
     division: Division,
-    threads: int,
-    progress: Callable[[Progress], object] | None,
+    workers: Workers,
     step: tuple[int, int],
 ) -> ScoreSums:
     """What each row's model says of it, added up."""
-    prior = np.array([[judging(m).prior_by_class.get(c, 0.0) for c in rule.classes] for m in models])
-    read = judging(models[0]).schema_
-    total: list[ScoreSums] = []
+    score = _FoldScores(plan, tuple(models), rule, division)
+    total = added_up(source, plan, score, ScoreSums.__add__, workers, step=step)
+    assert total is not None
+    return total
 
-    def work(piece: Piece) -> ScoreSums:
-        truth, weight = _truth(piece, plan, rule.classes)
-        frame = frame_of(piece.batch, as_read(read), piece.row)
+
+@dataclass(frozen=True)
+class _FoldScores:
+    """What is said of a batch: each row by the model of its fold."""
+
+    plan: CountPlan
+    models: tuple[Any, ...]
+    rule: ScoreRule
+    division: Division
+
+    def __call__(self, piece: Piece) -> ScoreSums:
+        classes, division = self.rule.classes, self.division
+        prior = np.array([[judging(m).prior_by_class.get(c, 0.0) for c in classes] for m in self.models])
+        truth, weight = _truth(piece, self.plan, classes)
+        frame = frame_of(piece.batch, as_read(judging(self.models[0]).schema_), piece.row)
         hashes = division.hashes(piece)
         fold = folds_of(hashes, division.folds)
-        log_p = np.full((len(truth), len(rule.classes)), -np.inf)
-        for i, model in enumerate(models):
+        log_p = np.full((len(truth), len(classes)), -np.inf)
+        for i, model in enumerate(self.models):
             rows = np.flatnonzero(fold == i)
             if len(rows):
                 log_p[rows] = log_proba(model, frame if len(rows) == len(frame) else frame.iloc[rows])
-        held = HeldOut(rule.classes, log_p, prior, truth, weight, division.scheme, fold=fold)
-        return summed(held, rule, None if division.groups is None else hashes)
-
-    def add(part: ScoreSums) -> None:
-        total[:] = [part if not total else total[0] + part]
-
-    in_turn(source, plan, work, add, threads=threads, progress=progress, step=step)
-    return total[0]
+        held = HeldOut(classes, log_p, prior, truth, weight, division.scheme, fold=fold)
+        return summed(held, self.rule, None if division.groups is None else hashes)

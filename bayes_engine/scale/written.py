@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
+from shutil import rmtree
 from typing import Any, Protocol
 
 import pandas as pd
@@ -122,3 +123,44 @@ class _CsvAnswer(_Beside):
 
 WRITERS: Mapping[str, Callable[[Path, Any], Any]] = {".parquet": _ParquetAnswer, ".csv": _CsvAnswer}
 """The formats by their endings."""
+
+
+def part_name(place: tuple[int, int]) -> str:
+    """The file of a row group's answers: in the order of the rows.
+
+    >>> part_name((3, 12))
+    'part-00003-00012.parquet'
+    """
+    return f"part-{place[0]:05}-{place[1]:05}.parquet"
+
+
+class PartsBeside:
+    """A `folder` for files of answers that has its name when all are there, each with as many `rows` as are said to be
+    in it. Raises StoreError where it cannot be made, or where a file is another than the one that was to be written."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.rows = place, dict[str, int]()
+        self.folder = place.with_name(f".{place.name}.{token_hex(4)}.part")
+
+    def __enter__(self) -> PartsBeside:
+        try:
+            self.folder.mkdir()
+        except OSError as error:
+            raise unwritten(self.place, error) from error
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                read = arrow("pyarrow.parquet").read_metadata
+                for name, rows in self.rows.items():
+                    if read(self.folder / name).num_rows != rows:
+                        raise StoreError("'{path}' does not hold the rows that were written", path=name)
+                for path in list(self.folder.iterdir()):
+                    if path.name.startswith("."):
+                        path.unlink()  # what a worker had begun that was lost
+                self.folder.rename(self.place)
+        except OSError as failed:
+            raise unwritten(self.place, failed) from failed
+        finally:
+            rmtree(self.folder, ignore_errors=True)

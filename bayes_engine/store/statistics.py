@@ -84,13 +84,18 @@ def save_passes(
     ...     load_passes(f"{folder}/part")
     (('two components',), 7, (), ((1.5, None),))
     """
+    write_file(path, packed_passes(asked, seed, sources, found))
+
+
+def packed_passes(asked: tuple[str, ...], seed: int, sources: tuple[PartialSource, ...], found: Sequence[Any]) -> bytes:
+    """The file that `save_passes` writes."""
     writer = ValueWriter(lambda value, writer, where: None)
     content = writer.write((asked, seed, sources, tuple(found)), "the passes of EM")
-    write_file(path, pack("statistics", content, writer.blobs, limit=MOST_BYTES))
+    return pack("statistics", content, writer.blobs, limit=MOST_BYTES)
 
 
 def load_passes(path: Any) -> tuple[tuple[str, ...], int, tuple[PartialSource, ...], tuple[Any, ...]]:
-    """What `save_passes` wrote. Raises StoreError, with the reason, on any other file."""
+    """What `save_passes` wrote, at a path or as bytes. Raises StoreError, with the reason, on any other file."""
     content, blobs = unpack(read_file(path, MOST_BYTES), "statistics", limit=MOST_BYTES)
     try:
         asked, seed, sources, found = ValueReader(blobs, {}).read(content)

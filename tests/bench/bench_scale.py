@@ -1,6 +1,7 @@
 """Rows beyond memory: the peak of the process that counts them, and rows a second beside pyarrow's plain reading.
 
     python -m tests.bench.bench_scale [rows, 2000000] [folder that keeps the files]
+    python -m tests.bench.bench_scale paper [rows, 2000000] [folder]   # the constants of the model in BENCHMARKS.md
 
 Sixteen columns in Parquet files of up to five million rows, in row groups of a million: ten of levels (2 to 11 strings,
 every twentieth cell missing), five of numbers and the class. Each line is a process of its own. The peer decodes the
@@ -13,14 +14,18 @@ threads as are taken on eight cores.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from bayes_engine.errors import BayesEngineError
 from tests.bench.goals import Goal, tell
 
 ROOT = Path(__file__).parents[2]
@@ -169,5 +174,114 @@ def main(rows: int = ROWS, folder: str = "") -> int:
     return tell([Goal(f"{rows:,} rows counted in < {MEGABYTES} MB: {peak:.0f}", peak < MEGABYTES)])
 
 
+# on paper ----------------------------------------------------------------------------------------------------------
+
+LINK = 1.25e8
+"""Bytes a second between machines: a link of 1 Gbit/s, not measured here."""
+WIDE, WIDE_ROWS, LEVELS = 300, 20_000, 5
+"""Columns of levels of the wide table, how many rows are counted of it, and the levels of each."""
+
+
+def counted_here(table: Any, want: str) -> tuple[float, list[bytes], Any]:
+    """Seconds of the processor that a row group takes to be counted when it is in memory; what eight tasks send; and
+    what merges it."""
+    from bayes_engine.scale.block import Block
+    from bayes_engine.scale.scan import CountApart
+    from bayes_engine.scale.sources import Batches, CountRequest, planned
+    from bayes_engine.stats.partial import PartialStatistics
+
+    plan = planned(Batches([table]), CountRequest("y", None, None, None, want))
+    asked = PartialStatistics("y", plan.schema.names, None, want, None, (), ())
+    count = CountApart(plan, asked, {0: 8})
+    blocks = [Block((0, i), "wide", i + 1, 8, 0, (), lambda: iter(table.to_batches(2**17))) for i in range(8)]
+    count(blocks[0])
+    start = time.process_time()
+    parts = [count(block) for block in blocks[:2]]
+    return (time.process_time() - start) / 2, [*parts, *(count(block) for block in blocks[2:])], count
+
+
+def merging(parts: list[bytes], count: Any) -> float:
+    """Seconds of the processor for one of eight results that a task merges."""
+    start = time.process_time()
+    count.merged(parts)
+    return (time.process_time() - start) / len(parts)
+
+
+def seconds(rows: float, cores: int, parts: int, read: float, tables: float, size: float, merge: float) -> float:
+    """T of the model: c_read and c_tab · P a row, then ⌈log₈ parts⌉ merges of eight results of so many bytes."""
+    rounds = math.ceil(math.log(parts, 8)) if parts > 1 else 0
+    return rows * (read + tables) / cores + rounds * (8 * size / LINK + 8 * merge)
+
+
+def on_workers(folder: Path, workers: int) -> tuple[float, list[float]] | None:
+    """Seconds by the clock, and of the processor of each worker, to count the files; None without `distributed`."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        return None
+    from bayes_engine import collect_parquet
+    from tests.clusters import cluster
+
+    with tempfile.TemporaryDirectory() as place, cluster(Path(place) / "cluster", workers) as (_, client):
+        small = next(folder.glob("*.parquet"))
+        collect_parquet(small, target="y", columns=["c0"], client=client)  # the workers import the library
+        before, start = client.run(time.process_time), time.perf_counter()
+        collect_parquet(folder, target="y", client=client)
+        clock, after = time.perf_counter() - start, client.run(time.process_time)
+        return clock, [after[address] - before[address] for address in after]
+
+
+def paper(rows: int = ROWS, folder: str = "") -> int:
+    """The constants, measured; the model's seconds; and what one worker and two take beside them."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    with tempfile.TemporaryDirectory() as passing:
+        kept = Path(folder or passing)
+        kept.mkdir(parents=True, exist_ok=True)
+        if not any(kept.glob("*.parquet")):
+            write(kept, rows)
+        read = measured(PEER, str(kept), "1")[4] / rows
+        strings = [f"c{j}" for j in range(10)] + ["y"]
+        some = pq.ParquetFile(min(kept.glob("*.parquet")), read_dictionary=strings).read_row_group(0)
+        narrow = {want: counted_here(some, want) for want in ("columns", "pairs")}
+        rng = np.random.default_rng(0)
+        wide = pa.table(
+            {f"c{j}": pa.array(rng.integers(0, LEVELS, WIDE_ROWS).astype(str)).dictionary_encode() for j in range(WIDE)}
+            | {"y": pa.array(rng.integers(0, 3, WIDE_ROWS).astype(str))}
+        )
+        print(f"c_read {1e9 * read:8.0f} ns a row of 16 columns, {1e9 * read / 16:.0f} ns a cell")  # noqa: T201
+        lines_of: list[tuple[str, float, float, float, float, int]] = []
+        for what, table, per_row in (("16 columns", some, read), (f"{WIDE} columns", wide, read / 16 * WIDE)):
+            n, columns = table.num_rows, table.num_columns - 1
+            levels = 10 if columns < WIDE else WIDE
+            for want, tables in (("columns", columns), ("pairs", levels * (levels - 1) // 2)):
+                try:
+                    took, parts, count = narrow[want] if table is some else counted_here(table, want)
+                    merge, size = merging(parts, count), max(map(len, parts))
+                except BayesEngineError as error:
+                    print(f"{what}, {want}: P = {tables}: {error}")  # noqa: T201
+                    continue
+                print(  # noqa: T201
+                    f"{what}, {want}: P = {tables}, c_tab {1e9 * took / n / tables:.1f} ns a row, "
+                    f"B {size / 1e3:.0f} kB, c_merge {1e3 * merge:.1f} ms"
+                )
+                lines_of.append((f"{what}, {want}", per_row, took / n, size, merge, tables))
+        for name, per_row, tabs, size, merge, _ in lines_of:
+            times = [seconds(1e9, cores, 1000, per_row, tabs, size, merge) for cores in (1, 2, 16, 256)]
+            print(f"10⁹ rows, {name}: " + ", ".join(f"{t:,.0f} s" for t in times) + " on 1, 2, 16, 256 cores")  # noqa: T201
+        _, one_read, one_tabs, size, merge, _ = lines_of[0]
+        groups = sum(pq.read_metadata(p).num_row_groups for p in kept.glob("*.parquet"))
+        for workers in (1, 2):
+            foretold = seconds(rows, workers, groups, one_read, one_tabs, size, merge)
+            found = on_workers(kept, workers)
+            if found is not None:
+                print(  # noqa: T201
+                    f"{rows:,} rows, {workers} worker(s): {foretold:.1f} s foretold; "
+                    f"processor {', '.join(f'{s:.1f}' for s in found[1])} s, clock {found[0]:.1f} s"
+                )
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(*map(int, map(float, sys.argv[1:2])), *sys.argv[2:3]))
+    told = sys.argv[1:]
+    run, told = (paper, told[1:]) if told[:1] == ["paper"] else (main, told)
+    sys.exit(run(*map(int, map(float, told[:1])), *told[1:2]))

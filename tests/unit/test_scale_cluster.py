@@ -12,16 +12,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from bayes_engine import collect_parquet
-from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch
-from bayes_engine.scale import Progress
+from bayes_engine import (
+    TAN,
+    GaussianMixture,
+    KDependence,
+    LinearDiscriminantAnalysis,
+    NaiveBayes,
+    SemiSupervisedNB,
+    StoreError,
+    classify_files,
+    collect_parquet,
+    evaluate_files,
+    fit_files,
+    held_out_risk,
+)
+from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
+from bayes_engine.scale import Progress, RiskInFiles
 from bayes_engine.scale.block import Block
 from bayes_engine.scale.dask_client import _same
 from bayes_engine.stats.partial import MergeTree
 from bayes_engine.store.statistics import load_partial
 from tests.clusters import Cluster, cluster
 from tests.unit.test_scale import Enough, after, bits, files, rows, spoil
+from tests.unit.test_scale_em import labelled, numbers
+from tests.unit.test_scale_em import written as em_files
 
 
 class Lost(Exception):
@@ -214,3 +230,160 @@ def test_a_file_that_is_another_on_the_worker_is_named(client: Any, tmp_path: Pa
     assert isinstance(block, Block)
     with pytest.raises(ReadError, match="on this worker it is not there, or of another size or time"):
         block.batches()
+
+
+# models, their risk, and their answers ------------------------------------------------------------------------------
+
+
+def assert_same_risk(there: RiskInFiles, here: RiskInFiles) -> None:
+    assert (there.risk, there.interval, there.log_loss, there.brier) == (
+        here.risk, here.interval, here.log_loss, here.brier
+    )  # fmt: skip
+    assert there.confusion.tobytes() == here.confusion.tobytes() and there.fold_rows == here.fold_rows
+    assert there.rows == here.rows and there.undecided == here.undecided and there.ece == here.ece
+
+
+def test_models_risks_and_answers_are_those_of_one_machine(tmp_path: Path) -> None:
+    near = NearBy()
+    frame = fractional(40)[["sound", "mass", "good"]].assign(times=1.5)
+    (tmp_path / "rows").mkdir()
+    frame.to_parquet(tmp_path / "rows" / "a.parquet", row_group_size=15)
+    ask: dict[str, Any] = {"target": "good", "weight": "times"}
+    here, there = (fit_files(NaiveBayes(), tmp_path / "rows", client=c, **ask) for c in (None, near))
+    assert bits(there.stats_) == bits(here.stats_)
+    risks = [held_out_risk(NaiveBayes(), tmp_path / "rows", folds=2, client=c, **ask) for c in (None, near)]
+    assert_same_risk(*risks)
+    done = [
+        classify_files(here, tmp_path / "rows", tmp_path / f"{name}.parquet", client=c)
+        for name, c in (("one", None), ("many", near))
+    ]
+    assert [d.actions for d in done] == [done[0].actions] * 2 and done[1].rows == 40
+    pd.testing.assert_frame_equal(*(pd.read_parquet(d.path) for d in done))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["many.parquet", "one.parquet", "rows"]
+    with pytest.raises(StoreError, match=r"there is a .* already"):
+        classify_files(here, tmp_path / "rows", tmp_path / "many.parquet", client=near)
+    with pytest.raises(ReadError, match=r"row group 3 of 3: 4 worker.* were lost"):
+        classify_files(here, tmp_path / "rows", tmp_path / "more.parquet", client=NearBy(loses="rows-2"))
+    assert not (tmp_path / "more.parquet").exists() and len(list(tmp_path.iterdir())) == 3
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ParameterError, match="client= needs Parquet"):
+        fit_files(NaiveBayes(), tmp_path / "a.csv", target="good", client=near)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [NaiveBayes(), TAN(discretize="quantile", bins=4), KDependence(2, discretize="quantile", bins=3)],
+    ids=lambda m: type(m).__name__,
+)
+def test_a_fit_and_its_held_out_risk_are_those_of_one_machine(client: Any, model: Any, tmp_path: Path) -> None:
+    made = files(fractional(2000), tmp_path, group=57)
+    ask: dict[str, Any] = {"target": "good", "weight": "times"}
+    here, there = (fit_files(model, made, client=c, **ask) for c in (None, client))
+    assert bits(there.stats_) == bits(here.stats_) and there.schema_ == here.schema_
+    far: list[Progress] = []
+    risks = [held_out_risk(model, made, client=c, progress=far.append, **ask) for c in (None, client)]
+    assert_same_risk(*risks)
+    assert far[-1].step == far[-1].steps == risks[0].passes
+    risks = [evaluate_files(here, made, target="good", groups="seeds", client=c) for c in (None, client)]
+    assert_same_risk(*risks)
+    scatter = [held_out_risk(LinearDiscriminantAnalysis(), made, columns=["seeds"], client=c, **ask)
+               for c in (None, client)]  # fmt: skip
+    assert_same_risk(*scatter)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("again", [False, True], ids=["not restarted", "restarted"])
+def test_every_row_is_answered_once_also_where_a_worker_is_killed(again: bool, tmp_path: Path) -> None:
+    frame = rows(1800)
+    frame["id"] = np.arange(1800)
+    (tmp_path / "rows").mkdir()
+    made = files(frame, tmp_path / "rows", group=50)
+    model = fit_files(NaiveBayes(), made, target="good", columns=["sound", "touch", "mass", "seeds"])
+    one = classify_files(model, made, tmp_path / "one.parquet")
+    with cluster(tmp_path / "cluster") as (started, client):
+        started.gate(made[1], 7)
+        killer = Killer(started, again=again)
+        many = classify_files(model, made, tmp_path / "many.parquet", client=client, progress=killer)
+        risk = held_out_risk(model, made, target="good", columns=["sound", "mass"], client=client)
+    assert killer.killed == 1 and many.rows == 1800 and many.actions == one.actions
+    answers = pd.read_parquet(many.path)
+    assert answers["id"].tolist() == list(range(1800))
+    pd.testing.assert_frame_equal(answers, pd.read_parquet(one.path))
+    assert [p.name for p in sorted(many.path.iterdir())] == [
+        f"part-{i:05}-{g:05}.parquet" for i in range(3) for g in range(12)
+    ]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["cluster", "many.parquet", "one.parquet", "rows"]
+    assert_same_risk(risk, held_out_risk(model, made, target="good", columns=["sound", "mass"]))
+
+
+@pytest.mark.slow
+def test_no_rows_are_answered_by_a_file_without_rows(client: Any, tmp_path: Path) -> None:
+    frame = rows(20)
+    model = NaiveBayes().fit(frame[["sound", "mass"]], frame["good"])
+    frame[:0].astype({"sound": "str"}).to_parquet(tmp_path / "a.parquet")
+    done = classify_files(model, tmp_path / "a.parquet", tmp_path / "none.parquet", client=client)
+    assert done.rows == 0 and len(pd.read_parquet(done.path)) == 0
+    with pytest.raises(TableError, match="no rows to count"):
+        held_out_risk(NaiveBayes(), tmp_path / "a.parquet", target="good", columns=["mass"], client=client)
+
+
+# EM ------------------------------------------------------------------------------------------------------------------
+
+
+def assert_identical_trace(there: Any, here: Any) -> None:
+    """To the last bit, but for what a step took."""
+    assert there.trace_.n_iter == here.trace_.n_iter
+    pd.testing.assert_frame_equal(there.trace_.table(), here.trace_.table(), check_exact=True)
+
+
+EM: list[tuple[Any, dict[str, Any]]] = [
+    (GaussianMixture(2, max_iter=4, random_state=0, tol=0.0), {"columns": ["x", "y"]}),
+    (SemiSupervisedNB(NaiveBayes(), max_iter=4, tol=0.0), {"columns": ["sound", "mass"], "target": "good"}),
+]
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize(("model", "ask"), EM, ids=["mixture", "labels"])
+def test_em_takes_the_same_steps_on_workers(model: Any, ask: dict[str, Any], tmp_path: Path) -> None:
+    made = em_files(numbers(60) if "target" not in ask else labelled(60), tmp_path, 15)
+    model = clone(model).set_params(max_iter=1)
+    here, there = (fit_files(model, made, client=c, **ask) for c in (None, NearBy()))
+    assert_identical_trace(there, here)
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_a_start_that_is_drawn_row_by_row_is_refused_to_workers(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="drawn row by row"):
+        fit_files(SemiSupervisedNB(NaiveBayes(), init="random"), em_files(labelled(20), tmp_path, 15), target="good",
+                  columns=["mass"], client=NearBy())  # fmt: skip
+
+
+class KillerInStep(Killer):
+    """Waits for the fifth pass before it sets the gate."""
+
+    def __init__(self, cluster: Cluster, file: Path, *, again: bool) -> None:
+        super().__init__(cluster, again=again)
+        self.file, self.step = file, 0
+
+    def __call__(self, far: Progress) -> None:
+        if far.step == 5 and not self.step:
+            self.step = far.step
+            self.cluster.gate(self.file, 14)
+        super().__call__(far)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize(("model", "ask"), EM, ids=["mixture", "labels"])
+def test_a_worker_killed_in_an_iteration_gives_the_identical_trace(
+    model: Any, ask: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "rows").mkdir()
+    made = em_files(numbers(1200) if "target" not in ask else labelled(1200), tmp_path / "rows", 40)
+    model = clone(model).set_params(max_iter=8)
+    with cluster(tmp_path / "cluster") as (started, client):
+        killer = KillerInStep(started, made / "part1.parquet", again="target" in ask)
+        there = fit_files(model, made, client=client, progress=killer, **ask)
+    assert killer.killed == 1
+    assert_identical_trace(there, fit_files(model, made, **ask))

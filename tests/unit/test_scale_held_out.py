@@ -298,3 +298,14 @@ def test_it_is_called_off_and_a_file_that_changes_between_passes_is_named(tmp_pa
 
     with pytest.raises(ReadError, match=r"'part2.parquet' has changed since it was opened"):
         held_out_risk(NaiveBayes(), made, target="good", progress=change)
+
+
+def test_rows_of_a_group_are_drawn_together_where_other_files_are_judged(tmp_path: Path) -> None:
+    """Groups that the model does not read, and groups that it does; each way the risk is that of the rows."""
+    frame = rows(60)
+    model = NaiveBayes().fit(frame[["sound"]], frame["good"])
+    path = written(frame.assign(place=np.arange(60) // 6), tmp_path)
+    alone = evaluate_files(model, path, target="good")
+    for groups in ("place", "sound"):
+        found = evaluate_files(model, path, target="good", groups=groups)
+        assert found.risk == alone.risk and found.interval != alone.interval
