@@ -14,3 +14,10 @@ def counted(n: int, pause: float = 0.0) -> int:
         total += i
         time.sleep(pause)
     return total
+
+
+def arrow_pool() -> str:
+    """What Arrow takes its memory from."""
+    import pyarrow as pa
+
+    return str(pa.default_memory_pool().backend_name)

@@ -34,7 +34,7 @@ from bayes_engine.workbench.workers import child, pool
 from bayes_engine.workbench.workers.pool import Call, Pool, Worker, WorkerLost
 from pages.runtime.job_queue import Job, in_worker
 from tests.conftest import PATIENCE
-from tests.worker_tasks import counted
+from tests.worker_tasks import arrow_pool, counted
 
 MELON = load_dataset("watermelon2")
 PARTS = take_apart(MELON.frame, MELON.schema)
@@ -138,6 +138,12 @@ def test_a_model_is_fitted_there_as_here(workers: Pool) -> None:
 def contents(value: object) -> bytes:
     """Pickled once more: what is one object in one of the two may be two in the other."""
     return pickle.dumps(pickle.loads(pickle.dumps(value)))  # noqa: S301
+
+
+@pytest.mark.slow
+def test_arrow_reserves_no_memory_beyond_what_it_uses(workers: Pool) -> None:
+    """A pool that reserves a gigabyte would leave half of what a call may take."""
+    assert workers.compute(arrow_pool, None) == "system"
 
 
 def test_an_error_is_raised_as_it_is(workers: Pool) -> None:

@@ -37,8 +37,12 @@ HELD = 700_000_000
 """Bytes of memory beyond which a process is ended once its call is answered, and another takes its place."""
 TRIES = 2
 """So often a call is begun whose process dies, and so many processes in a row may die before they are ready."""
-OWN = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144"}
-"""The environment of a process: one thread of BLAS, and of glibc one heap, as the process of the pages has them."""
+OWN = {
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}  # fmt: skip
+"""The environment of a process: one thread of BLAS, and of glibc one heap, as the process of the pages has them. Of
+Arrow's own pools a gigabyte is reserved before it is used, which the bound on a process's memory would count."""
 STARTED = "import sys; sys.path[:] = {path!r}; from bayes_engine.workbench.workers.child import main; main()"
 
 
