@@ -29,6 +29,8 @@ from pages.runtime.state import State, current
 
 FOLDERS = "BAYES_WORKBENCH_FOLDERS"
 """The environment variable that names the folders from which files may be opened, apart as in PATH."""
+HOW = f"`{FOLDERS}={{folder}} bayes-workbench`"
+"""How it is said at a terminal, as Markdown."""
 SIZES = (5_000, 20_000, 100_000)
 """How many rows a sample may have."""
 SEEDS = 1_000

@@ -97,7 +97,7 @@ def test_a_page_without_the_table_says_nothing_of_it(folder: Path) -> None:
 def test_where_no_folder_is_named_it_is_said_how(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(large_files.FOLDERS)
     app = opened("data", State(language="en"))
-    assert any(large_files.FOLDERS in c.value for c in app.code)
+    assert any(large_files.FOLDERS in m.value for m in app.markdown)
     assert "large_path" not in app.session_state
 
 

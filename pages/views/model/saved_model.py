@@ -9,6 +9,7 @@ import streamlit as st
 from bayes_engine import save_model
 from bayes_engine.language import _
 from pages import active
+from pages.active import large_files
 from pages.runtime import view_keys as keys
 from pages.runtime.state import bound_to, current
 
@@ -33,6 +34,8 @@ def download_model(table: active.FittableTable, fitted: active.Fitted) -> None:
                     "the last bit, and can be updated, merged and smoothed anew."
                 )
             )
+            if large_files.sample_in_use() is not None:
+                st.caption(_("Of the sample alone: the model of *all rows* is saved above."))
         if not is_open:  # what colours the lines is 0.5 MB to load
             return
         with right:
