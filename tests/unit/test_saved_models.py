@@ -17,7 +17,7 @@ from bayes_engine import load_model, save_model
 from bayes_engine.errors import listen
 from bayes_engine.store import unpack
 from tests.conftest import one_in
-from tests.fixtures.answers import answers, differences, plain, processor
+from tests.fixtures.answers import SUMMED_ANEW, answers, differences, plain, processor
 from tests.fixtures.make_models import HERE
 from tests.fixtures.zoo import ZOO
 
@@ -110,7 +110,8 @@ def test_another_number_is_seen(path: Any) -> None:
         other, changed = _moved(said)
         moved += changed
         assert bool(differences({verb: other}, {verb: said}, exact=False)) == changed
-        assert bool(differences({verb: _moved(said, 1e-15)[0]}, {verb: said}, exact=True)) == changed
+        least = 1e-9 if verb in SUMMED_ANEW else 1e-15
+        assert bool(differences({verb: _moved(said, least)[0]}, {verb: said}, exact=True)) == changed
     assert moved
 
 
