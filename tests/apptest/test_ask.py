@@ -198,6 +198,7 @@ def test_a_cell_not_asked_is_integrated_out_whatever_missing_means(missing: str)
     assert headline(at).startswith("#### Ask")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [{"ask_cost": 1e12}, {"ask_cost": -1.0, "ask_costs": ((0, -3.0), (99, 1.0), 7)}])
 def test_forged_costs_do_no_harm(view: Any) -> None:
     assert headline(page(**view))

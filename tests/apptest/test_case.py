@@ -585,6 +585,7 @@ def test_a_super_parent_opens_its_factors() -> None:
     assert totals(at, "joint", 2)[0] == "0.00869565"
 
 
+@pytest.mark.slow
 def test_what_the_misprints_of_aode_give() -> None:
     at = page(**MELON, **of_family("aode"))
     table = next(m.value for m in at.main.markdown if "older printings" in m.value)

@@ -70,6 +70,7 @@ def test_the_summary_counts_decisions_and_right_ones(page: AppTest):
     assert "column '含糖率': missing cells: 1" in notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cost", "digits"), [(1.0, "%.6f"), (5000.0, "%.2f")])
 def test_amounts_of_money_have_two_decimals(cost: float, digits: str):
     at = drop(opened("classify", State(language="en", losses=((0.0, cost), (cost, 0.0)))), MELONS.encode())

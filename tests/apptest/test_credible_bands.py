@@ -169,6 +169,7 @@ def test_without_smoothing_the_interval_is_jeffreys_and_says_so() -> None:
     assert "under Jeffreys' prior" in said(app)
 
 
+@pytest.mark.slow
 def test_so_few_melons_leave_mean_and_variance_open() -> None:
     app = opened("model", showing(MELONS, column=DENSITY))
     good = estimated(app)[0]
@@ -269,6 +270,7 @@ def test_where_there_is_no_band_the_page_says_why(model: Spec, why: str) -> None
     assert not app.exception and why in said(app)
 
 
+@pytest.mark.slow
 def test_under_no_smoothing_the_notes_name_jeffreys() -> None:
     app = opened("case", State(table="loan", language="en", shelf=(Spec("textbook"),)))
     assert "½ a level" in said(app) and "½ a class" in said(app)

@@ -196,6 +196,7 @@ def test_what_is_no_table_of_losses_is_not_believed(value: dict[str, object]) ->
     assert read_edit(value, 2, 2) is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.001, 1.0), min_size=2, max_size=60))
 def test_a_rounded_prior_still_sums_to_one(shares: list[float]) -> None:
     assert abs(sum(shares_of(shares)) - 1.0) < 1e-9

@@ -291,6 +291,7 @@ def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
         assert "drawn to" in said(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "view",
     [

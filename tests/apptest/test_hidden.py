@@ -163,6 +163,7 @@ def test_naive_bayes_with_hidden_labels_on_the_melons() -> None:
     assert view(app)["em_flip"] == ()
 
 
+@pytest.mark.slow
 def test_a_prior_is_spoken_of_only_where_there_is_one() -> None:
     counts, numbers = (
         said(opened("hidden", MELONS)),

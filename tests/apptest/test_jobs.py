@@ -380,6 +380,7 @@ def test_a_page_waits_a_moment_for_all_its_jobs_together(monkeypatch: pytest.Mon
     jobs.forget(*ended)
 
 
+@pytest.mark.slow
 def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "GRACE", 60.0)  # on a machine that is busy a moment is long
     app = opened("decisions", state())

@@ -174,6 +174,7 @@ def test_a_wrong_shift_to_the_prior_of_use_gets_a_hint():
             assert not at.exception
 
 
+@pytest.mark.slow
 def test_a_table_that_is_not_here_is_said() -> None:
     app = opened("decisions", replace(START, table="atlantis"))
     assert any("names a table that is not here" in warning.value for warning in app.warning)

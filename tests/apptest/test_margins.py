@@ -156,6 +156,7 @@ def test_an_action_no_single_loss_of_another_or_prior_can_bring_about() -> None:
     assert len([b for b in at.button if b.key and b.key.startswith("margins_try_")]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [(("wish", 99),), (("margins", 1), ("wish", "x"))])
 def test_forged_links_do_no_harm(view: Any) -> None:
     assert page(view=view).selectbox(key="margins_wish").value == -1

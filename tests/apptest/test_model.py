@@ -52,6 +52,7 @@ def said(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
+@pytest.mark.slow
 def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> None:
     app = opened("model", MELONS)
     assert app.title[0].value
@@ -205,6 +206,7 @@ https://evil.test,4.5,*no* :red[x]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [0, 1])
 def test_strange_names_stand_as_they_are(column: int) -> None:
     content = STRANGE.encode()

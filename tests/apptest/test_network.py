@@ -104,6 +104,7 @@ def test_the_most_probable_explanation_is_shown_with_its_probability() -> None:
     assert found.best["色泽"] == "青绿" and "= **0.1399**" in text(app)
 
 
+@pytest.mark.slow
 def test_the_joint_of_two_nodes_says_whether_they_are_independent() -> None:
     app = network(net="watermelon", net_joint_a=0, net_joint_b=1)
     assert "Independent: every cell is the product" in text(app)

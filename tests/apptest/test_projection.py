@@ -79,6 +79,7 @@ def test_the_browser_gets_what_it_turns() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["pca", "lda"])
 def test_a_direction_by_name_turns_the_line(direction: str) -> None:
     app = opened("projection", MELONS)

@@ -46,6 +46,7 @@ def test_start_judges_its_melon_and_a_loss_turns_it() -> None:
     assert "Judged **good**" in said(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dear", [1.0, 5.0])
 def test_decisions_estimates_the_risk_of_the_losses_on_rows_left_out(dear: float) -> None:
     model, X, y = fitted()

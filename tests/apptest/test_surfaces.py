@@ -150,6 +150,7 @@ def opened(name: str, language: str = "en") -> AppTest:
     return app_in(page, State(**{**state.__dict__, "language": language}), numbers=numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name if name in FIRST else slowly(name) for name in VIEWS])
 def test_nothing_of_a_file_is_interpreted(name: str) -> None:
     app = opened(name)

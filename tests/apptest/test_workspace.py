@@ -130,6 +130,7 @@ def test_posteriors_are_the_same_to_the_last_bit():
     assert frames[0].to_numpy().tobytes() == frames[1].to_numpy().tobytes()
 
 
+@pytest.mark.slow
 def test_losses_that_no_link_holds_come_with_the_button_that_saves_them():
     state = SESSIONS["26 classes"][1]
     at = session_of("decisions", state, table=("letters.csv", LETTERS_CSV))
@@ -173,6 +174,7 @@ def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: by
     assert not again.error
 
 
+@pytest.mark.slow
 def test_names_are_shown_character_for_character():
     name = "![a](http://b.c) $x$ :red[y].csv"
     content = b"a,b\n" + b"1,x\n2,y\n" * 8
@@ -208,6 +210,7 @@ def test_what_is_read_is_what_the_sidebar_saves(monkeypatch: pytest.MonkeyPatch)
     assert read(made[-1][0](*made[-1][1]), PAGES) == without_data(workspace_of(at))
 
 
+@pytest.mark.slow
 def test_the_start_is_a_workspace_too():
     at = opening(write(Workspace("start", START, {})), opened("model", State(table="iris")))
     assert at.session_state["state"] == START

@@ -103,6 +103,7 @@ def test_levels_by_definition(kind: Any) -> None:
         assert found[name].gain == pytest.approx(by_levels(model, row, name, loss), abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["petal width", "sepal width"])
 def test_a_number_by_scipys_quad(name: str) -> None:
     """Naive Bayes, three classes and a refusal: the very definition with SciPy's densities and its quad, to 1e-10."""
@@ -120,6 +121,7 @@ def test_a_number_by_scipys_quad(name: str) -> None:
     assert found.gain == pytest.approx((loss.table @ p).min() - after, abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 def test_a_number_given_others_it_depends_on(kind: Any) -> None:
     model, X, _ = fitted("iris", kind)

@@ -143,6 +143,7 @@ def test_a_kernel_density_by_scipys_quad(kind: str, n: int) -> None:
         assert first == pytest.approx(second, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["kernel", "kernel-range"])
 def test_masses_of_bumps_by_quadrature(kind: str) -> None:
     model, row = fitted(kind, n=25), NOTHING.assign(calls=2.0)

@@ -173,6 +173,7 @@ def test_a_calibrator_keeps_the_order_of_two_classes() -> None:
         assert threshold_sweep(one_against_rest(moved, 1)).area == pytest.approx(area)
 
 
+@pytest.mark.slow
 def test_held_out_rows_are_calibrated_by_the_others() -> None:
     """naive Bayes on thirty columns that say much the same: too sure before, not after; predictions stay."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -201,6 +202,7 @@ def test_temperature_learns_no_prior(monkeypatch: pytest.MonkeyPatch) -> None:
 # the classifier -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_ledger_ends_in_calibration_and_all_follows_from_it(method: str) -> None:
     X, y = load_iris(return_X_y=True)
@@ -353,6 +355,7 @@ def test_logistic_regression_takes_mixed_tables_with_gaps() -> None:
             ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "penguins"])
 def test_logistic_regression_that_can_be_called_off_is_scikit_learns_to_the_last_bit(name: str) -> None:
     table = load_dataset(name)
@@ -392,6 +395,7 @@ def test_a_column_that_is_empty_has_no_say_in_logistic_regression() -> None:
 # a model that is fitted already ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_fitted_model_takes_a_calibrator_without_a_fit(method: str) -> None:
     X, y = load_iris(return_X_y=True)

@@ -83,6 +83,7 @@ def test_NF14_a_class_without_rows_is_said(model: Any, X: pd.DataFrame) -> None:
         assert np.isfinite(fitted.predict_proba(X)).all()
 
 
+@pytest.mark.slow
 @EVERY
 def test_NF20_a_prior_of_zero_is_said(model: Any, X: pd.DataFrame) -> None:
     with listen() as notes:

@@ -245,6 +245,7 @@ def test_losses_and_prior_of_use_decide_without_new_joints():
     np.testing.assert_allclose(scored.posterior(use), want, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_blocks_give_the_same_as_one_pass(monkeypatch):
     text = "height,city,smokes\n" + "".join(f"{150 + i},Rome,True\n" for i in range(23))
     rows = incoming(text)

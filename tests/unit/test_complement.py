@@ -119,6 +119,7 @@ def test_what_it_cannot_count_is_refused_by_name(texts: Any) -> None:
         ComplementNaiveBayes(alpha=0).fit(pd.DataFrame({"t": ["x", "y"]}), ["a", "b"])
 
 
+@pytest.mark.slow
 def test_it_is_saved_calibrated(texts: Any) -> None:
     X, y = texts
     model = CalibratedClassifier(ComplementNaiveBayes(), method="platt").fit(X, y)

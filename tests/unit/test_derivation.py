@@ -436,6 +436,7 @@ def test_what_is_right_has_no_mistake(sheet: FilledIn, text: str) -> None:
     assert {c.note for c in answers if c.mark in ("right", "blank")} == {None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "text", "named"),
     [
@@ -464,6 +465,7 @@ def test_with_a_prior_of_use_smoothing_is_named_too(melons: Parts) -> None:
 # exercises ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "seed"),
     [

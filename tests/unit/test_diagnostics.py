@@ -45,6 +45,7 @@ def test_autocorrelation_of_a_known_chain(rho: float) -> None:
     assert autocorrelation(x[:4], 50).shape == (4,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.8])
 def test_the_error_of_batches_agrees_with_the_spread_of_many_runs(rho: float) -> None:
     x = autoregressive(rho, 1000, 4000)

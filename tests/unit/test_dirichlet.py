@@ -50,6 +50,7 @@ def test_naive_bayes_by_hand(name: str) -> None:
     assert [by_level[v] for v in "dgp"] == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HAND)
 def test_with_params_is_a_fit(name: str) -> None:
     alpha = HAND[name][0]

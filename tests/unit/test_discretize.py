@@ -127,6 +127,7 @@ def test_of_equal_gains_the_lowest_cut_wins_in_any_order_of_the_rows() -> None:
         assert mdlp_trace(x[order], codes[order], 2)[0].cut == 2.5
 
 
+@pytest.mark.slow
 def test_many_classes_do_not_overflow() -> None:
     x = np.repeat(np.arange(700.0), 8)  # 3^700 is no float
     assert len(cuts_for("mdlp", x, x.astype(int), 700)) > 100

@@ -263,6 +263,7 @@ def test_high_cardinality(levels: int, said: bool) -> None:
         assert finding.evidence[1][1] == 4.0
 
 
+@pytest.mark.slow
 def test_numbers_that_are_codes() -> None:
     random = rng()
     code = random.integers(1, 6, N)
@@ -451,6 +452,7 @@ def test_neighbours_without_themselves() -> None:
     assert errors_alone(levels_of_numbers(x), np.array([0, 0, 1, 1, 1, 0]), 2) == 1  # the missing one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rare", "code"), [(1, "single-row-class"), (4, "rare-class"), (5, None)])
 def test_rare_classes(rare: int, code: str | None) -> None:
     y = sound()["y"].copy()
@@ -644,6 +646,7 @@ def test_what_is_suggested_follows_the_table() -> None:
     assert examine(mushroom.frame, mushroom.schema).suggestions[0].model.family in ("tan", "aode")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("odd", "says"), [(1, "1 column of numbers, 'a', is"), (2, "2 of 3 columns of numbers are")])
 def test_one_odd_column_is_not_spoken_of_as_many(odd: int, says: str) -> None:
     rng = np.random.default_rng(0)

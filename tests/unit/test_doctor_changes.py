@@ -169,6 +169,7 @@ def test_a_second_file_s_look_alikes_are_merged_as_the_table_s_were() -> None:
         assert texts(file).tolist() == ["Berlin", "Berlin", "Ósló", "Rome"]  # Oslo and oslo are two levels still
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["sentinel", "outliers", "duplicate-rows"])
 def test_of_a_long_table_all_cells_are_counted(what: str) -> None:
     """Not those of the sample that is looked at."""

@@ -63,6 +63,7 @@ def test_a_number_too_large_to_be_squared_is_found_as_infinity_is(large: float) 
     assert np.isnan(values).tolist() == [True, False, True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("unit", [1e120, 1e-120])
 def test_units_are_nothing_to_the_doctor(unit: float) -> None:
@@ -452,6 +453,7 @@ def test_a_second_file_s_dates_are_read_in_the_table_s_order() -> None:
         assert treated.first == ("day" if value == DAY_FIRST else "month")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("months", ["", "month"])
 def test_cells_that_are_dates_are_read_as_all_at_once(months: str) -> None:
     """`read_each` and `dates`, which the reader of files asks, agree wherever the latter has no doubt."""

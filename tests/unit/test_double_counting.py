@@ -237,6 +237,7 @@ def test_copies_have_names_of_their_own() -> None:
     assert copied(X, Schema.from_dtypes(X), "a", 0)[0].equals(X)
 
 
+@pytest.mark.slow
 def test_a_class_without_a_row_in_a_fold_stays_impossible() -> None:
     X, y, schema = table("penguins")
     naive = NaiveBayes(schema=schema).fit(X, y)

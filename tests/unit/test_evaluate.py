@@ -135,6 +135,7 @@ def test_NF58_too_little_to_hold_out(big: tuple[pd.DataFrame, pd.Series]) -> Non
         held_out(NaiveBayes().fit(X, y), X, y, groups=["g"] * 200)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 @pytest.mark.parametrize("priors", ["empirical", "uniform", {"good": 0.3, "bad": 0.6, "rare": 0.1}])
 def test_a_class_absent_from_a_fold_keeps_its_column(big: tuple[pd.DataFrame, pd.Series], priors: Any) -> None:
@@ -150,6 +151,7 @@ def test_a_class_absent_from_a_fold_keeps_its_column(big: tuple[pd.DataFrame, pd
 # risk -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighed", [False, True])
 def test_risk_is_the_loop_written_by_hand(big: tuple[pd.DataFrame, pd.Series], weighed: bool) -> None:
     X, y = big

@@ -250,6 +250,7 @@ STRANGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", STRANGE.values(), ids=STRANGE)
 def test_strange_texts(text: str, small: None) -> None:
     agree(text.encode())
@@ -325,6 +326,7 @@ def test_the_results_of_pieces_are_those_of_the_whole(write: Callable[[list[str]
 ARFF_CELLS = ["1.50", "?", "'?'", "'a b'", "' lead'", r"'it\'s'", '"q, x"', "'a\x1fb'", "''", "京都", "x%y", "'\t'"]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     width=st.integers(1, 3),

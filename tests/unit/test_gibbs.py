@@ -159,6 +159,7 @@ def test_the_textbooks_form() -> None:
     assert found.error[0] > 10 * found.error[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chains", "sweeps"), [(4, 100), (25, 301), (64, 40)])
 def test_what_is_counted_is_what_was_drawn(chains: int, sweeps: int) -> None:
     net = asia()

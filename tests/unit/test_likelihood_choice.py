@@ -33,6 +33,7 @@ def test_by_hand() -> None:
     assert found.posterior[0][0] == pytest.approx(float(spam / (spam + ham)), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_sums_give_the_posterior() -> None:
     for message in ("free free call", "lunch now", "win", "", "zebra"):
         found = compared(message)

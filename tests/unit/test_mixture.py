@@ -57,6 +57,7 @@ def test_fit_predict_is_fit_then_predict(iris: Any) -> None:
 # golden --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("init", ["kmeans", "random"])
 def test_old_faithful(faithful: pd.DataFrame, seed: int, init: str) -> None:
@@ -85,6 +86,7 @@ def test_one_component_is_the_gaussian(iris: Any, form: Any) -> None:
 # the steps -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "hard", "prior", "share"), crossed(FORMS, [False, True], [None, "inverse-wishart"], [0.15, 0.0])
 )
@@ -261,6 +263,7 @@ def test_NF42_more_components_than_distinct_rows() -> None:
         GaussianMixture(4, covariance="diagonal").fit(X)
 
 
+@pytest.mark.slow
 def test_NF43_components_are_ordered_by_a_fixed_rule(iris: Any) -> None:
     models = [GaussianMixture(3, tol=1e-13, random_state=seed).fit(iris) for seed in range(8)]
     best = max(m.trace_.last.log_likelihood for m in models)

@@ -91,6 +91,7 @@ def test_a_complete_row_hangs_on_the_markov_blanket_alone() -> None:
     np.testing.assert_allclose(model.predict_proba(table.X), model.predict_proba(other), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["watermelon2", "play-tennis", "iris"])
 def test_naive_and_tan_are_the_models_of_that_name(name: str) -> None:
     table = parts(name)
@@ -279,6 +280,7 @@ def test_the_declared_classes_keep_the_targets_name() -> None:
     assert model.target_.name == "kind" and model.classes_.tolist() == ["n", "y"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"in_folds": True}])
 def test_rows_are_held_out_under_the_targets_own_name(parameters: dict[str, Any]) -> None:
     table = parts("watermelon2")

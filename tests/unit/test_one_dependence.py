@@ -84,6 +84,7 @@ def test_a_column_without_a_cut_is_no_super_parent(mixed: Any) -> None:
     np.testing.assert_allclose(AODE().fit(turned, y).predict_proba(turned), model.predict_proba(X), rtol=1e-12)
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 def test_infinity_is_refused_and_a_missing_number_is_not(model: type[SemiNaive], mixed: Any) -> None:
@@ -168,6 +169,7 @@ def test_an_unseen_value_of_a_parent_leaves_its_children_uniform() -> None:
     np.testing.assert_allclose(terms["b"], [[1 / 2, 1 / 2], [1 / 3, 1 / 3]])
 
 
+@pytest.mark.slow
 @every
 def test_features_that_are_not_given_are_integrated_out_though_missing_is_a_level(model: type[SemiNaive]) -> None:
     """What is not given is not the same as what is missing."""

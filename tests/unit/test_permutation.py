@@ -111,6 +111,7 @@ def test_drawing_stops_when_enough_tables_came_to_as_much_and_the_p_value_stays_
     assert (none.p, none.draws) == (0.001, 999)
 
 
+@pytest.mark.slow
 def test_a_p_value_is_not_above_its_bound() -> None:
     rng = np.random.default_rng(5)
     for _table in range(40):

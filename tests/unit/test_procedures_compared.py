@@ -162,6 +162,7 @@ def share_called_different(make: Callable[..., Table], n: int, tables: int, seed
     return dict(zip(SIMULATED, np.mean(called, axis=0).tolist(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [gaussians, levels])
 def test_the_fast_naive_bayes_is_the_librarys(make: Callable[..., Table]) -> None:
     one, _other, y, learn = make(np.random.default_rng(3), 70)

@@ -87,6 +87,7 @@ def test_polluted_files_give_back_every_cell(start: int) -> None:
 # ---- nothing silent, nothing noisy -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [
     PLAIN, PLAIN.replace(b"\n", b"\r"), PLAIN.replace(b"\n", b"\r\n"), PLAIN.rstrip(b"\n"), b"\xef\xbb\xbf" + PLAIN,
     PLAIN.replace(b",", b"\t").replace(b"Oslo", b"Oslo, NO").replace(b"Lima", b"Lima, PE"),
@@ -257,6 +258,7 @@ def test_aligned_columns_may_hold_blanks_and_gaps() -> None:
 # ---- header, ragged rows ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top", [b"# units: cm, kg\n", b"Report of 2024\n\n", b"Report,,\nby me,,\n", b"% a, b\n%\n"])
 def test_what_stands_above_the_table_is_left_out_and_said(top: bytes) -> None:
     reading = read_table(top + PLAIN)

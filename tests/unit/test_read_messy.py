@@ -57,6 +57,7 @@ def test_a_lone_name_may_be_a_title() -> None:
     assert len(taken(data, title).frame) == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top", ["Report of the year 2024,,\n", "Report,,\nby hand,,\n", "Report\n\n", ",,\n",
                                  "2024,,\n", "Report,,\n\n"])  # fmt: skip
 def test_a_title_above_rows_is_no_header(top: str) -> None:
@@ -151,6 +152,7 @@ def test_telephone_numbers_stay_text_and_say_so(cells: list[str]) -> None:
     assert chosen.dtype == float and chosen.tolist()[-2:] != cells[-2:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "values"), [
     (["+3", "-2.5", "+0.12"], [3, -2.5, 0.12]), (["+12345678", "-12345678"], [12345678, -12345678]),
     (["+12345678.50", "+22345678.25"], [12345678.5, 22345678.25]), (["+3", "+4"], [3, 4]),
@@ -446,6 +448,7 @@ ENGLISH = ["id,city,amount,note", *(f"{i},London,{7 * i % 901},paid on time" for
 CELLS = ("北京", "深圳", "张伟", "李娜", "违约", "正常", "王芳", "杭州", "客户，好。", "成都")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "place"), crossed([1, 2, 5, 10, 30, 100], ["{}", "London {}", "a{}b"]))
 def test_a_few_cells_of_gb18030_among_english_ones_are_read_as_chinese(n: int, place: str) -> None:
     rows = ENGLISH.copy()
@@ -457,6 +460,7 @@ def test_a_few_cells_of_gb18030_among_english_ones_are_read_as_chinese(n: int, p
     assert reading.recipe.encoding == "gb18030" and any(offer.keyword == "encoding" for offer in guessed.offers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "cells"), [
     ("cp1252", ["Müller", "São Paulo", "Köln", "señor"]), ("cp1251", ["Москва", "нет", "Казань", "Пётр"]),
     ("euc-kr", ["서울", "부산", "아니오", "김철수"]), ("big5", ["臺北", "高雄", "陳先生", "是"]),

@@ -43,6 +43,7 @@ def test_of_many_levels_the_most_frequent_are_drawn() -> None:
     assert few == (3000, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [None, {"b": "v1"}])
 def test_a_plane_in_blocks_is_the_plane_at_once(fixed: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(12)
@@ -88,6 +89,7 @@ def test_every_cell_of_a_plane_is_what_the_model_says_of_it(name: str, held: boo
     np.testing.assert_array_equal(plane.status.ravel(), ledger.status)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "lines"), [("textbook", True), ("weighted", True), ("tan", False), ("aode", False)])
 def test_a_plane_of_naive_bayes_is_explained_on_two_lines_alone(name: str, lines: bool) -> None:
     dataset = load_dataset("watermelon3a")

@@ -104,6 +104,7 @@ def test_moves_that_cannot_be_made_say_why() -> None:
         score_change(counted(), graph, Move("add", "c", "a"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("weight", [None, "whole", "broken"])
 def test_counting_all_further_parents_at_once_gives_the_same_scores(score: ScoreName, weight: str | None) -> None:

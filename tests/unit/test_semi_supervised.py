@@ -86,6 +86,7 @@ def test_nothing_hidden_over_words(words: Any, estimator: Any) -> None:
 # hidden --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hard", "smoothing", "priors"),
     crossed([False, True], ["all", "none"], ["empirical", "laplace", {"no": 0.3, "yes": 0.7}]),

@@ -44,6 +44,7 @@ def test_an_estimator_is_shown_inspected_and_copied(kind: type[BaseEstimator], f
     walked(clone(estimator))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", every_other(ESTIMATORS))
 def test_parameters_are_judged_by_fit_and_not_by_showing_them(kind: type[BaseEstimator]) -> None:
     for name in inspect.signature(kind).parameters:

@@ -273,6 +273,7 @@ FLAGGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FLAGGED)
 def test_marks_behind_numbers_are_told_and_left_out_by_one_click(case: str) -> None:
     cells = FLAGGED[case]

@@ -222,6 +222,7 @@ def test_what_every_kind_of_cell_is_as_text() -> None:
     assert told(shared())[:2] == (["a", "b"], [["Oslo", "Rome"], ["Rome", "Oslo"], ["Bonn", "Rome"]])  # type: ignore[index]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a table", "a prefix", "as it is written here", "rows with numbers and without"])
 def test_no_slice_holds_more_than_a_row(kind: str, sliced: Callable[[], list[bytes]]) -> None:
     data = BOOKS[kind]()
