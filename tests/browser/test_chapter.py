@@ -20,9 +20,9 @@ FOCUSED = "() => document.activeElement.textContent"
 
 
 def tab_to(page: Page, wanted: Callable[[], bool]) -> None:
-    """Press Tab until the focus is there."""
-    for _press in range(120):
-        page.keyboard.press("Tab")
+    """Press Tab until the focus is there; who does not find it ahead goes back."""
+    for key in ["Tab"] * 120 + ["Shift+Tab"] * 240:
+        page.keyboard.press(key)
         if wanted():
             return
     raise AssertionError(f"the focus never came there; last: {page.evaluate(FOCUSED)!r}")
