@@ -20,6 +20,10 @@ from bayes_engine.scale.sources import Csv, Parquet, compared, opened
 from bayes_engine.scale.stream import Piece, pieces
 from bayes_engine.table.schema import Schema
 
+OWN = int.from_bytes(b"sample")
+"""Seeds with the `seed`: a column may itself be made of the numbers of `default_rng(seed)`, and the rows whose numbers
+are smallest there would be drawn."""
+
 
 class SampledRows(NamedTuple):
     """Rows drawn as an Arrow `table`, in the order of the files, and how many `rows` these have."""
@@ -70,7 +74,7 @@ def _drawn(source: Parquet | Csv, n: int, seed: int) -> SampledRows:
     compared(known, source.names, source.found, ())
     columns = [c for c in columns if all(c in types for types in source.found)]
     plan = CountPlan(Schema(()), "", None, "columns", also=tuple(columns))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng((seed, OWN))
     kept, bound, rows = _Drawn(np.empty(0), []), 1.0, 0
     for piece in pieces(source, plan):
         keys = rng.random(piece.batch.num_rows)

@@ -65,6 +65,14 @@ def test_every_row_is_as_likely_as_any_other(file: Path) -> None:
     assert abs(together - 1_000 * 0.4) < 4 * np.sqrt(1_000 * 0.4)
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_column_made_with_the_same_seed_does_not_decide_what_is_drawn(seed: int, tmp_path: Path) -> None:
+    made = np.random.default_rng(seed).random(4_000)
+    pq.write_table(pa.table({"made": made}), tmp_path / "made.parquet", row_group_size=1_000)
+    drawn = sample_files(tmp_path / "made.parquet", 400, seed=seed).table["made"].to_numpy()
+    assert kstest(drawn, "uniform").pvalue > 1e-3
+
+
 @pytest.mark.slow
 def test_rows_drawn_across_many_batches_are_uniform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayes_engine.scale.sources.BATCH", 1_000)
@@ -208,7 +216,7 @@ def test_what_a_forged_file_says_of_itself_is_passed_over(content: Callable[[], 
 
 def test_the_keys_are_drawn_once_for_each_row(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows with the smallest of the numbers that the seed gives, worked out by hand."""
-    keys = np.random.default_rng(11).random(50)
+    keys = np.random.default_rng((11, sample.OWN)).random(50)
     want = np.sort(np.argsort(keys)[:6])
     assert sample.sample_files(file, 6, seed=11).table["row"].to_pylist() == want.tolist()
 

@@ -67,7 +67,7 @@ def formula(here: LearningData, asked: SearchTask) -> str:
         rule = (
             _("K2: every table has the uniform Dirichlet prior.")
             if asked.score == "k2"
-            else _("BDeu: an equivalent sample of {n:g} rows, spread evenly over each table.").format(n=asked.sample)
+            else _("BDeu: an equivalent sample size of {n:g}, spread evenly over each table.").format(n=asked.sample)
         )
         return " ".join(
             [
