@@ -17,9 +17,10 @@ Seen = TypeVar("Seen")
 
 
 def settled(page: Page) -> None:
-    """Wait until no script is running. What a person has just done may not have reached the server yet: say what it
-    must lead to with `expect` or `soon`."""
+    """Wait until no script is running and the fonts of what is drawn are there: before, a formula is wider. What a
+    person has just done may not have reached the server yet: say what it must lead to with `expect` or `soon`."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.evaluate("async () => { document.body.scrollWidth; await document.fonts.ready }")
 
 
 def state_of(page: Page) -> State:
