@@ -293,6 +293,18 @@ class Server:
         assert self.process is not None
         return cpu_of(self.process.pid)
 
+    def cpu_of_all(self) -> float:
+        """Seconds of processor time that the process and those it has started, which still run, have used."""
+        assert self.process is not None
+        return sum(cpu_of(pid) for pid in [self.process.pid, *children_of(self.process.pid)])
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    threads = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for thread in threads for child in thread.read_text(encoding="ascii").split()]
+    return [*children, *(further for child in children for further in children_of(child))]
+
 
 def memory_of(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
