@@ -2,8 +2,10 @@
 pickle and joblib run what a file says; NumPy's npz holds arrays only, and unpacks what it is given.
 
 Nothing is compressed and nothing is named by a path, so no file can grow when it is read or lead out of itself. What is
-read is bounded before it is read: the file by its size, the header by its length and by its number of values, an array
-by the bytes that are left for it. Arrays are views of the bytes that were read, without a copy, and read-only.
+read is bounded before it is read: the file by its size (`limit`), the header by its length and by its number of values,
+both in proportion to that limit, an array by the bytes that are left for it. So what a file takes in memory is at most
+its limit and a quarter of it, whatever it says; a file of many arrays needs a limit that many arrays would fill. Arrays
+are views of the bytes that were read, without a copy, and read-only.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ MOST_BYTES = 96 * 2**20
 """The largest file that is read or written, unless told."""
 MOST_HEADER = 8 * 2**20
 MOST_VALUES = 250_000
-"""Values in the header at most: 100 bytes of memory each, whatever they are."""
+"""Bytes and values of the header at most, up to that limit, and beyond it in proportion: a value takes up to 100 bytes
+of memory, whatever it is and however few stand for it in the file."""
 DEEPEST = 64
 MOST_AXES = 32
 DTYPES = ("|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
@@ -73,7 +76,7 @@ def pack(kind: Kind, content: Any, blobs: Mapping[str, Blob], *, limit: int = MO
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError("the content is no plain JSON: {reason}", reason=str(error)) from None
     header += b" " * (-(16 + len(header)) % ALIGNED)
-    _bounded(header)
+    _bounded(header, limit)
     whole = 16 + len(header) + sum(len(raw) + -len(raw) % ALIGNED for raw in parts) + DIGEST
     if whole > limit:
         raise StoreError(
@@ -122,9 +125,9 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
     if hashlib.sha256(view[:-DIGEST]).digest() != data[-DIGEST:]:
         raise StoreError("the file is damaged: its bytes do not have the SHA-256 that it ends with; copy it again")
     end = 16 + int.from_bytes(data[12:16], "little")
-    if end > len(data) - DIGEST or end % ALIGNED or end - 16 > MOST_HEADER:
+    if end > len(data) - DIGEST or end % ALIGNED or end - 16 > _most(limit)[0]:
         raise StoreError("the header cannot have the length that is stated: {size} bytes", size=end - 16)
-    written_kind, content, described = _header(data[16:end])
+    written_kind, content, described = _header(data[16:end], limit)
     if written_kind != kind:
         if kind == "model":
             raise StoreError("the file holds no model; a workspace is opened where workspaces are")
@@ -266,22 +269,33 @@ def _blob(name: str, header: Any, rest: memoryview) -> tuple[memoryview | NDArra
 # the header -----------------------------------------------------------------------------------------------------------
 
 
-def _bounded(header: bytes) -> None:
+def _most(limit: int) -> tuple[int, int]:
+    """Bytes and values that the header of a file may have of which `limit` bytes are read at most.
+
+    >>> _most(MOST_BYTES), _most(1000), _most(4 * MOST_BYTES)
+    ((8388608, 250000), (8388608, 250000), (33554432, 1000000))
+    """
+    limit = max(limit, MOST_BYTES)
+    return MOST_HEADER * limit // MOST_BYTES, MOST_VALUES * limit // MOST_BYTES
+
+
+def _bounded(header: bytes, limit: int) -> None:
     """Raises StoreError where a header is too long, or has too many values: every one stands behind one of these."""
     values = sum(header.count(mark) for mark in (b",", b":", b"[", b"{"))
-    if len(header) > MOST_HEADER or values > MOST_VALUES:
+    most, many = _most(limit)
+    if len(header) > most or values > many:
         raise StoreError(
             "the header has {size} bytes and up to {values} values; {most} and {many} are the most",
             size=len(header),
             values=values,
-            most=MOST_HEADER,
-            many=MOST_VALUES,
+            most=most,
+            many=many,
         )
 
 
-def _header(header: bytes) -> tuple[Any, Any, dict[str, Any]]:
+def _header(header: bytes, limit: int) -> tuple[Any, Any, dict[str, Any]]:
     """Kind, content and what is said of the blobs."""
-    _bounded(header)
+    _bounded(header, limit)
     try:
         parsed = json.loads(header.decode("ascii"), object_pairs_hook=_once, parse_constant=_no_constant)
     except RecursionError:

@@ -140,6 +140,23 @@ def test_counts_and_moments_are_those_of_one_machine_to_the_last_bit(client: Any
     assert [f.rows for f in far] == sorted(f.rows for f in far)
 
 
+@pytest.mark.slow
+def test_all_pairs_of_300_columns_travel_and_are_kept(client: Any, tmp_path: Path) -> None:
+    """44,850 tables in every file of a count: more than 700,000 values in its header."""
+    rng, kept = np.random.default_rng(0), tmp_path / "part.bayes"
+    wide = pd.DataFrame(rng.integers(0, 5, (30, 300)).astype(str), columns=[f"c{j}" for j in range(300)])
+    wide["good"] = rng.choice(["no", "yes"], 30)
+    wide.to_parquet(tmp_path / "a.parquet", row_group_size=10)
+    ask: dict[str, Any] = {"path_or_paths": tmp_path / "a.parquet", "target": "good", "want": "pairs"}
+    with pytest.raises(Enough):
+        collect_parquet(**ask, resume=kept, progress=after(10), threads=1)
+    assert 10 <= sum(node.rows for node in load_partial(kept).nodes) < 30
+    there = collect_parquet(**ask, resume=kept, client=client)
+    assert len(there.families.tables) == 44_850 and there.class_weight.sum() == 30
+    assert bits(there) == bits(collect_parquet(**ask))
+    assert [node.rows for node in load_partial(kept).nodes] == [30]
+
+
 class Killer:
     """Kills the worker at the gate, once, and has another one begin where it should."""
 

@@ -957,3 +957,16 @@ def test_a_workspace_is_packed_the_same_way() -> None:
         pack("workspace", {"a": float("nan")}, {})
     with pytest.raises(StoreError, match="no plain JSON"):
         pack("workspace", {"a": object()}, {})
+
+
+def test_a_header_may_hold_more_where_the_file_may_be_larger() -> None:
+    """As many arrays as there are pairs of 300 columns are 700,000 values."""
+    many = list(range(260_000))
+    with pytest.raises(StoreError, match="250000 are the most"):
+        pack("statistics", many, {})
+    data = pack("statistics", many, {}, limit=2**27)
+    assert unpack(data, "statistics", limit=2**27).content == many
+    with pytest.raises(StoreError, match="250000 are the most"):
+        unpack(data, "statistics")
+    with pytest.raises(StoreError, match="333333 are the most"):
+        unpack(holding("[" + "0," * 340_000 + "0]"), "model", limit=2**27)
