@@ -24,7 +24,7 @@ from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, soft
 from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.laboratory.truth import Truth
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
-from bayes_engine.workbench.lessons.quantities import value_of
+from bayes_engine.workbench.lessons.quantities.registry import value_of
 from pages import active
 from pages.active import dependence_models, em_fits, hidden_node, network_source, projected, sandbox
 from pages.runtime import view_keys as keys

@@ -10,7 +10,7 @@ from typing import Any
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.table.kinds import Level
-from bayes_engine.workbench.lessons.quantities import QUANTITIES
+from bayes_engine.workbench.lessons.quantities.registry import QUANTITIES
 from pages.active.on_screen import OnScreen
 from pages.runtime.escape import clean, md
 

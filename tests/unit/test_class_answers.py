@@ -11,7 +11,7 @@ from bayes_engine.workbench.lessons.choices import CHOICES
 from bayes_engine.workbench.lessons.class_answers import MOST, ClassAnswers, histogram
 from bayes_engine.workbench.lessons.lesson_format import Lesson
 from bayes_engine.workbench.lessons.predictions import PREDICTIONS
-from bayes_engine.workbench.lessons.quantities import QUANTITIES
+from bayes_engine.workbench.lessons.quantities.registry import QUANTITIES
 
 LESSON = Lesson(title="Risk", page="case", state={})
 

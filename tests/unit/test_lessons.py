@@ -19,7 +19,7 @@ from bayes_engine.workbench.derivation.check import mark
 from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
 from bayes_engine.workbench.lessons.lesson_toml import line_of, parse_lesson
-from bayes_engine.workbench.lessons.quantities import QUANTITIES
+from bayes_engine.workbench.lessons.quantities.registry import QUANTITIES
 from pages import active
 from pages.active import lesson_in_use
 from pages.active.case_and_losses import pick_row

@@ -15,14 +15,9 @@ from bayes_engine.language import Message
 from bayes_engine.structure.separation import separation
 from bayes_engine.workbench.lessons.in_use import InUse
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
-from bayes_engine.workbench.lessons.quantities import (
-    QUANTITIES,
-    among,
-    called,
-    information,
-    problem_of_arguments,
-    risk,
-)
+from bayes_engine.workbench.lessons.quantities.case import risk
+from bayes_engine.workbench.lessons.quantities.dependence import information
+from bayes_engine.workbench.lessons.quantities.registry import QUANTITIES, among, called, problem_of_arguments
 
 Option = tuple[Any, ...]
 """An action, a pair of columns, or whether something holds."""

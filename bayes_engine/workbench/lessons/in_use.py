@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.two_gaussians import TwoGaussians
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward_sampling import Places
 from bayes_engine.ledger import Ledger
@@ -118,3 +119,10 @@ class InUse(Protocol):
 
     def setting(self, name: str) -> Any:
         """A page's own setting, by the name that an address has for it."""
+
+
+def number_of_case(used: InUse, column: str) -> float:
+    """The number that the case has in a column."""
+    if pd.isna(value := used.case[column].iloc[0]):
+        raise BayesEngineError("the case has no value in '{name}'", name=column)
+    return float(value)

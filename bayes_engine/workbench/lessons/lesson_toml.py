@@ -85,7 +85,7 @@ def lesson_of(values: dict[str, Any], file: str, where: str = "") -> Lesson:
     key."""
     from bayes_engine.workbench.derivation.chains.chain import TITLES  # which needs the whole library
     from bayes_engine.workbench.lessons.choices import problem_of_question
-    from bayes_engine.workbench.lessons.quantities import problem_of
+    from bayes_engine.workbench.lessons.quantities.registry import problem_of
 
     lesson: Lesson = record(Lesson, values, file, where)
     prefix = f"{where}." if where else ""

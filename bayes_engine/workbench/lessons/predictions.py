@@ -16,7 +16,7 @@ from bayes_engine.workbench.derivation.check import read_number
 from bayes_engine.workbench.lessons.choices import CHOICES, right_option
 from bayes_engine.workbench.lessons.in_use import InUse
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity, Lesson
-from bayes_engine.workbench.lessons.quantities import value_of
+from bayes_engine.workbench.lessons.quantities.registry import value_of
 
 Kind = Literal["probability", "number", "choice"]
 Limits = tuple[float, float]
