@@ -17,20 +17,18 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.structure.chow_liu import Dependence, conditional_information, spanning_tree
 from bayes_engine.table.roles import take_apart
 from bayes_engine.workbench.derivation import dependence
+from bayes_engine.workbench.derivation.contingency import contingency
 from bayes_engine.workbench.derivation.dependence import (
     LEVEL,
     PairTest,
     all_tested,
     clustered,
-    contingency,
-    grow,
     map_of,
     pair_tests,
-    path,
     strongest,
-    tree_by_chance,
     varying,
 )
+from bayes_engine.workbench.derivation.tree_growth import grow, path, tree_by_chance
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.dependence import EDGES, dependence_map, super_parent_scores, tint
 from tests.conftest import slowly

@@ -29,8 +29,8 @@ from bayes_engine.structure.chow_liu import TIE, conditional_information
 from bayes_engine.structure.permutation import grown_trees, informations, is_whole, shuffled_tables
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import free_names
-from bayes_engine.workbench.derivation.dependence import draws_of_trees
 from bayes_engine.workbench.derivation.log_odds import EvidenceWeight, LogOddsTerms
+from bayes_engine.workbench.derivation.tree_growth import draws_of_trees
 
 # one case -------------------------------------------------------------------------------------------------------------
 

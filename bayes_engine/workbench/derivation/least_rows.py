@@ -9,7 +9,7 @@ import pandas as pd
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.workbench.derivation.dependence import place_of
+from bayes_engine.workbench.derivation.contingency import place_of
 
 
 class RowsNeeded(NamedTuple):

@@ -9,7 +9,8 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, p_value
-from bayes_engine.workbench.derivation.dependence import LEVEL, SPARSE, Pair, clustered, map_of, strongest
+from bayes_engine.workbench.derivation.contingency import SPARSE
+from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered, map_of, strongest
 from bayes_engine.workbench.figures.dependence import ROOMY, dependence_map
 from pages import active
 from pages.active import units

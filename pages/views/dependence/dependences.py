@@ -11,7 +11,8 @@ import streamlit as st
 
 from bayes_engine.language import Message, _
 from bayes_engine.models.tan import TAN
-from bayes_engine.workbench.derivation.dependence import Growth, Pair, all_tested, grow, varying
+from bayes_engine.workbench.derivation.dependence import Pair, all_tested, varying
+from bayes_engine.workbench.derivation.tree_growth import Growth, grow
 from pages import active
 from pages.active.dependence_models import cut_method, spec_of, uncut
 from pages.runtime import view_keys as keys

@@ -10,13 +10,8 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, p_value, signed
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.dependence import (
-    SPARSE,
-    Contingency,
-    Pair,
-    PairTest,
-    contingency,
-)
+from bayes_engine.workbench.derivation.contingency import SPARSE, Contingency, contingency
+from bayes_engine.workbench.derivation.dependence import Pair, PairTest
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
 from pages.active import units

@@ -10,10 +10,10 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, p_value, signed
-from bayes_engine.workbench.derivation.dependence import (
+from bayes_engine.workbench.derivation.dependence import Pair
+from bayes_engine.workbench.derivation.tree_growth import (
     ChosenEdge,
     Growth,
-    Pair,
     TreeByChance,
     edges_of_case,
     posteriors_by_root,

@@ -7,8 +7,9 @@ from typing import cast
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.table.kinds import Level
-from bayes_engine.workbench.derivation.dependence import Contingency, contingency, edges_of_case, grow
+from bayes_engine.workbench.derivation.contingency import Contingency, contingency
 from bayes_engine.workbench.derivation.double_counting import counted_twice
+from bayes_engine.workbench.derivation.tree_growth import edges_of_case, grow
 from bayes_engine.workbench.lessons.in_use import InUse
 from bayes_engine.workbench.lessons.quantities.registry import among, quantity
 
