@@ -18,14 +18,9 @@ from sklearn.base import clone
 from bayes_engine.em import ExpectedStatistics, random_responsibilities
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.logspace import Array
+from bayes_engine.models.hidden_labels import EstimatedFactor, HiddenLabels, fit_for_em, refuse_without_step
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.semi_supervised import (
-    EstimatedFactor,
-    HiddenLabels,
-    SemiSupervisedNB,
-    fit_for_em,
-    refuse_without_step,
-)
+from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.scale.arrow import (
     CountPlan,
     as_read,

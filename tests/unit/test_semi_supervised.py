@@ -16,9 +16,10 @@ from bayes_engine import EstimationWarning, LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.em import Collapse
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.counted_naive_bayes import BernoulliNB, MultinomialNB
+from bayes_engine.models.hidden_labels import expected_log_likelihood
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import MixtureParameters
-from bayes_engine.models.semi_supervised import SemiSupervisedNB, expected_log_likelihood
+from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from tests.conftest import crossed
 
 
