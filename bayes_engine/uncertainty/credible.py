@@ -16,7 +16,7 @@ from typing import cast
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor
 from bayes_engine.factors.class_prior import ClassPosterior
-from bayes_engine.factors.gaussian import NormalPosterior
+from bayes_engine.factors.normal_posterior import NormalPosterior
 from bayes_engine.factors.posterior import Posterior
 from bayes_engine.language import Message
 from bayes_engine.models.base import GenerativeClassifier

@@ -25,8 +25,8 @@ from bayes_engine import (
 )
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.class_prior import ClassPosterior
-from bayes_engine.factors.gaussian import NormalPosterior
 from bayes_engine.factors.leaf import Domain
+from bayes_engine.factors.normal_posterior import NormalPosterior
 from bayes_engine.factors.poisson import GammaPosterior
 from bayes_engine.factors.posterior import log_gamma
 from bayes_engine.factors.table import DirichletPosterior, TableLeaf

@@ -17,8 +17,8 @@ from bayes_engine import BayesianNetwork, NaiveBayes
 from bayes_engine.decision.compare import rows_held_impossible, score
 from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.factors.gaussian import NormalPosterior
 from bayes_engine.factors.network import CPT, Network
+from bayes_engine.factors.normal_posterior import NormalPosterior
 from bayes_engine.inference.junction_tree import JunctionTree
 from bayes_engine.structure.graph import DAG
 from bayes_engine.table.schema import Variable

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors.gaussian import NormalPosterior
+from bayes_engine.factors.normal_posterior import NormalPosterior
 from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.table import DirichletPosterior
 from bayes_engine.logspace import Array
