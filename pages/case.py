@@ -11,7 +11,8 @@ from pages.active import predicting, required
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import choose, current, end_page, on_click
+from pages.runtime.state import current, end_page, on_click
+from pages.runtime.widgets import choose
 from pages.shell.frame import title
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision, firmness
@@ -37,11 +38,8 @@ view = choose(_("View"), keys.CASE_VIEW, views, titled=False)
 if not predicting.shows(f"case/{view}"):
     decision(one, None)
     end_page()
-if view == "ask":
-    ask.interview(one)
-    end_page()
-if view == "nomogram":
-    nomogram_view(one)
+if view in (others := {"ask": ask.interview, "nomogram": nomogram_view}):
+    others[view](one)
     end_page()
 try:
     worked = case_working(one)

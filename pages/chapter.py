@@ -8,7 +8,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose
+from pages.runtime.widgets import choose
 from pages.shell.frame import places, title
 from pages.views.chapter import exercises, lessons, own
 

@@ -5,7 +5,8 @@ boot()
 
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose, current
+from pages.runtime.state import current
+from pages.runtime.widgets import choose
 from pages.shell.frame import title
 from pages.views.laboratory import base_rates, likelihood, rare_class, sandbox, smoothing, underflow
 

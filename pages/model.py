@@ -8,7 +8,7 @@ from pages import active
 from pages.active import predicting, required
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose
+from pages.runtime.widgets import choose
 from pages.shell.frame import title
 from pages.views.model.compare.sections import compare
 from pages.views.model.conditionals import conditionals

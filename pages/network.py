@@ -10,7 +10,8 @@ from pages.active import network_source as source
 from pages.active import required
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import choose, control, end_page
+from pages.runtime.state import end_page
+from pages.runtime.widgets import choose, control
 from pages.shell.frame import title
 from pages.views.network.ask import ask
 from pages.views.network.gibbs import gibbs

@@ -12,7 +12,8 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count
-from pages.runtime.state import State, control
+from pages.runtime.state import State
+from pages.runtime.widgets import control
 
 BY_LEVEL = {"none": 0.0, "laplace": 1.0, "jeffreys": 0.5}
 """The kinds that are an α with a name."""

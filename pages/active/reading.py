@@ -20,7 +20,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.listed_buttons import listed
-from pages.runtime.state import State, bound_to, change, control, current
+from pages.runtime.state import State, change, current
+from pages.runtime.widgets import bound_to, control
 
 SHORT = 6
 """How many notes are shown before the rest is folded."""

@@ -15,7 +15,8 @@ from pages import active
 from pages.active import prior_choice, words
 from pages.active.model_settings import FAMILIES
 from pages.runtime.escape import clean, md
-from pages.runtime.state import NAMED, Spec, State, control, current, on_click
+from pages.runtime.state import NAMED, Spec, State, current, on_click
+from pages.runtime.widgets import control
 
 MOST = 6
 """How many models the shelf holds."""

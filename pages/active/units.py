@@ -12,8 +12,9 @@ from bayes_engine.logspace import exp
 from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.figures.contributions import BIT
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose, current
+from pages.runtime.state import current
 from pages.runtime.view_keys import ViewKey
+from pages.runtime.widgets import choose
 
 # evidence ---------------------------------------------------------------------------------------------------------
 

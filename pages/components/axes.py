@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pages.runtime.state import State, control
+from pages.runtime.state import State
 from pages.runtime.view_keys import Setting, ViewKey
+from pages.runtime.widgets import control
 
 
 def choose_axes(

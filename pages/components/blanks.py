@@ -11,8 +11,9 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.check import LONGEST
 from pages.runtime import private
-from pages.runtime.state import State, control, current
+from pages.runtime.state import State, current
 from pages.runtime.view_keys import ViewKey
+from pages.runtime.widgets import control
 
 Answers = ViewKey[tuple[Any, ...]]
 """A key that holds pairs of a blank's key and what was filled in."""

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import streamlit as st
 
 from bayes_engine.workbench.figures.theme import template
-from pages.runtime.state import dark, selected
+from pages.runtime.state import dark
+from pages.runtime.widgets import selected
 
 
 def chart(

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 import streamlit as st
 
 from bayes_engine.workbench.figures.theme import colour_of
-from pages.runtime.state import State, current, widget_message
+from pages.runtime.state import State, current
+from pages.runtime.widgets import widget_message
 
 Known = TypeVar("Known")
 _HERE = Path(__file__).parent

@@ -15,7 +15,8 @@ from pages.components.film import film_bar, film_frame, step_shown
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, control, current, goes_to, on_click
+from pages.runtime.state import State, current, goes_to, on_click
+from pages.runtime.widgets import control
 
 PACE = 4.0
 """Seconds between two lines, where they play."""

@@ -25,7 +25,8 @@ from pages.components.component import component, is_number, last_message, read_
 from pages.components.plane import action_inks, class_inks
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, change, control, current, on_click
+from pages.runtime.state import State, change, current, on_click
+from pages.runtime.widgets import bound_to, control
 
 LARGEST = 1e9
 """No loss is larger."""

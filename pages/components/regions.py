@@ -39,7 +39,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import State, change, choose, current, page_link
+from pages.runtime.state import State, change, current, page_link
+from pages.runtime.widgets import choose
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample; the browser stays quick and the plane legible."""

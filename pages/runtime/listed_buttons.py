@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pages.runtime.cache import content_key
-from pages.runtime.state import State, control, current, on_click
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import control
 
 CHARACTERS = 12
 """So many characters of a content are enough to tell the buttons of one place apart."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 
-from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
+from bayes_engine.language import LANGUAGES, preferred, set_language
 from bayes_engine.workbench.link_token import packed, unpacked
 from pages.runtime import private
 from pages.runtime import view_keys as keys
@@ -32,11 +31,6 @@ NAMED = 40
 """So many characters the name of a model may have."""
 REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
-UNHEARD = 2.0
-"""Seconds within which a browser may not yet have heard of the value that a widget was told."""
-TOLD_AGAIN = 5.0
-"""Seconds within which a value is told in every run, unless a person has changed it: a slow browser draws only the last
-of two runs, and may never see the one that told it."""
 
 
 @dataclass(frozen=True)
@@ -374,134 +368,3 @@ def query_params() -> dict[str, str]:
 
 def page_link(file: str, label: str, icon: str | None = None) -> None:
     st.page_link(file, label=label, icon=icon, query_params=query_params())
-
-
-# widgets as views -----------------------------------------------------------------------------------------------
-
-
-def widget_message(key: str, part: str) -> Any:
-    """What a widget of this key has said under a name, for its callback; None where the last run drew no such widget:
-    in a slow browser an older one can still be used."""
-    reported = st.session_state.get(key)
-    return None if reported is None else reported.get(part)
-
-
-def selected(key: str, part: str) -> list[Any]:
-    """The `rows`, `cells` or `points` that are selected in a table or chart of this key, for its callback."""
-    return list((widget_message(key, "selection") or {}).get(part, ()))
-
-
-def control(key: str, value: Any, edit: Callable[[State, Any], State], *, new_words: bool = False) -> dict[str, Any]:
-    """Keyword arguments that make a widget a view of the state: it shows `value`, and a change of it edits the state.
-
-    `st.slider(_("α"), 0.0, 5.0, **control("alpha", spec.alpha, lambda s, v: …))`
-
-    A browser holds an option by its words, and says with whatever it asks for how all widgets stand. Where a run has
-    just drawn other options (another table, another language), it may send words of before: they are no edit, neither
-    where they name no option any more, unless a person may give `new_words`, nor where they name another one.
-    """
-    state, mounted = current(), st.session_state.setdefault("mounted", {})
-    unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
-    sent_at: dict[str, float] = st.session_state.setdefault("sent_at", {})
-    # another page's widget of the same key is a new one, which must be told its value; and one whose words may have
-    # changed must be told anew
-    table = (state.table, state.columns, state.repairs)
-    drawn = (st.session_state.get("visit", 0), current_language(), state.labels, *table)
-    if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
-        if key in st.session_state:
-            words = private.words_of(key, st.session_state[key])
-            unheard[:] = [*filter(_recent, unheard), (words, time.monotonic())]
-        st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
-        sent_at[key] = time.monotonic()
-    elif time.monotonic() - sent_at.get(key, -math.inf) < TOLD_AGAIN:
-        st.session_state[key] = value
-    mounted[key] = drawn
-
-    def changed() -> None:
-        sent_at.pop(key, None)  # the browser has it
-        entered = st.session_state.get(key, value)
-        words = private.words_of(key, entered)
-        old = words != private.words_of(key, value) and any(was == words for was, _when in filter(_recent, unheard))
-        if not old and (new_words or private.is_offered(key, entered)):
-            change(lambda state: edit(state, entered))
-
-    return {"key": key, "on_change": changed}
-
-
-def bound_to(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting] = ()) -> dict[str, Any]:
-    """Keyword arguments that make a widget a view of a page's setting; a change of it sets `also` as well.
-
-    It shows `value`, or what the state has. `st.toggle(_("Digits"), **bound_to(keys.DIGITS))`
-    """
-    shown = current().seen(key) if value is None else value
-
-    def edit(state: State, entered: Any) -> State:
-        return state.showing(key.to(key.default if entered is None else entered), *also)
-
-    return control(key.widget, list(shown) if isinstance(shown, tuple) else shown, edit)
-
-
-def within_limits(key: ViewKey[T], *, also: Sequence[Setting] = ()) -> dict[str, Any]:
-    """`bound_to`, for a slider or a number, which goes from one limit of its key to the other.
-
-    `st.slider(_("Smoothing"), step=0.1, **within_limits(keys.DIAL_ALPHA))`
-    """
-    low, high = key.limits
-    return {"min_value": low, "max_value": high, **bound_to(key, also=also)}
-
-
-def sets(*settings: Setting) -> dict[str, Any]:
-    """Keyword arguments that make a button set settings of a page.
-
-    `st.button(_("Draw again"), key="lab_again", **sets(keys.LAB_SEED.to(seed + 1)))`
-    """
-    return on_click(lambda state: state.showing(*settings))
-
-
-def choose(
-    label: str,
-    key: ViewKey[T],
-    options: Mapping[T, str],
-    *,
-    otherwise: T | None = None,
-    also: Sequence[Setting] = (),
-    titled: bool = True,
-    about: str | None = None,
-) -> T:
-    """Draw the choice of a page's setting among options with their words; returns the one that stands, which is
-    `otherwise` or the first where the state has none of them."""
-    chosen, shown = _among(key, options, otherwise, also, titled)
-    st.segmented_control(label, list(options), required=True, help=about, **shown)
-    return chosen
-
-
-def select(
-    label: str,
-    key: ViewKey[T],
-    options: Mapping[T, str],
-    *,
-    otherwise: T | None = None,
-    also: Sequence[Setting] = (),
-    titled: bool = True,
-    about: str | None = None,
-    width: int | Literal["stretch"] = "stretch",
-) -> T:
-    """`choose`, from a list that opens."""
-    chosen, shown = _among(key, options, otherwise, also, titled)
-    st.selectbox(label, list(options), help=about, width=width, **shown)
-    return chosen
-
-
-def _among(
-    key: ViewKey[T], options: Mapping[T, str], otherwise: T | None, also: Sequence[Setting], titled: bool
-) -> tuple[T, dict[str, Any]]:
-    """The option that stands, and keyword arguments of a widget that shows it."""
-    chosen = current().seen_among(key, options, otherwise)
-    visibility = "visible" if titled else "collapsed"
-    bound = bound_to(key, chosen, also=also)
-    return chosen, {"format_func": options.__getitem__, "label_visibility": visibility, **bound}
-
-
-def _recent(was: tuple[Any, float]) -> bool:
-    """Whether a widget may still send the value that it had until it was told another: that is no edit of a person."""
-    return time.monotonic() - was[1] < UNHEARD

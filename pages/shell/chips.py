@@ -20,7 +20,8 @@ from pages.active.tables import upload_in
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, control, current, on_click
+from pages.runtime.state import Spec, current, on_click
+from pages.runtime.widgets import control
 from pages.shell import workspace
 
 T = TypeVar("T", active.FittableTable, active.TableInUse)

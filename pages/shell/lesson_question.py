@@ -15,7 +15,8 @@ from pages.active.predicting import ToPredict
 from pages.runtime import private, wake
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound_to, control, current, on_click, sets
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import bound_to, control, sets
 from pages.shell.class_question import is_teacher
 
 _STYLE = private.style("""

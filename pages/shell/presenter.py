@@ -17,7 +17,8 @@ from pages.components.component import component
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, State, control, current, sets
+from pages.runtime.state import Spec, State, current
+from pages.runtime.widgets import control, sets
 from pages.shell import frame
 from pages.shell.presented import PRESENTED, OwnSmoothing, Presented
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import local_script_runner
 
 from bayes_engine.workbench.figures.figure import Figure
 from pages.active import models
-from pages.runtime import job_queue, state
+from pages.runtime import job_queue, widgets
 from pages.views.network import learn_search
 
 PATIENT = 60.0
@@ -51,7 +51,7 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "GRACE", PATIENT)
     monkeypatch.setattr(job_queue, "DOORS", 0.0)
     monkeypatch.setattr(learn_search, "GRACE", PATIENT)
-    monkeypatch.setattr(state, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
+    monkeypatch.setattr(widgets, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
 
 
 @pytest.fixture(autouse=True)

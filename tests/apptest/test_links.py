@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.runtime import state as page_state
+from pages.runtime import widgets
 from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, decode, encode
 from tests.apptest.opened import edited, opened, sent_to, showing, step_to
@@ -213,11 +214,11 @@ def test_a_row_of_buttons_that_says_nothing_while_it_is_drawn_anew_is_no_edit() 
 
 @pytest.mark.slow
 def test_a_value_is_told_again_to_a_browser_that_may_have_skipped_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_state, "TOLD_AGAIN", 60.0)
+    monkeypatch.setattr(widgets, "TOLD_AGAIN", 60.0)
     app = opened("hidden").run()
     number = app.number_input(key="em_k").proto
     assert number.set_value and number.value == 2
-    monkeypatch.setattr(page_state, "TOLD_AGAIN", 0.0)
+    monkeypatch.setattr(widgets, "TOLD_AGAIN", 0.0)
     assert not app.run().number_input(key="em_k").proto.set_value
 
 

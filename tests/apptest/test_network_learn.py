@@ -24,7 +24,7 @@ from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
 from pages.active import network_source
-from pages.runtime import state
+from pages.runtime import widgets
 from pages.runtime.state import Spec, State
 from pages.views.network import learn_search
 from pages.views.network.learn_search import Run
@@ -408,7 +408,7 @@ def test_a_change_of_many_free_numbers_is_told_to_the_last_digit() -> None:
 @pytest.mark.slow
 def test_a_slow_browser_that_still_holds_the_step_before_edits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that left before the new step arrived brings the old one."""
-    monkeypatch.setattr(state, "UNHEARD", 60.0)
+    monkeypatch.setattr(widgets, "UNHEARD", 60.0)
     asked = {"net": "asia", "net_part": "elimination", "net_evidence": ((7, 0),), "net_step": 1}
     app = opened("network", showing(State(language="en"), **asked))
     app.button(key="net_step_next").click().run()
@@ -418,7 +418,7 @@ def test_a_slow_browser_that_still_holds_the_step_before_edits_nothing(monkeypat
     assert app.slider(key=slider).value == 2
     app.slider(key=slider).set_value(4).run()  # a hand
     assert app.slider(key=slider).value == 4
-    monkeypatch.setattr(state, "UNHEARD", 0.0)
+    monkeypatch.setattr(widgets, "UNHEARD", 0.0)
     app.slider(key=slider).set_value(1).run()
     assert app.slider(key=slider).value == 1
 
@@ -429,7 +429,7 @@ def test_what_is_no_longer_drawn_says_nothing() -> None:
     def page() -> None:
         import streamlit as st
 
-        from pages.runtime.state import selected, widget_message
+        from pages.runtime.widgets import selected, widget_message
 
         st.write(widget_message("graph", "clicked"), selected("counts", "cells"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.answer_distributions import Outcome
-from bayes_engine.decision.ask import Inquiry, Question, ask, decision_now, outcomes, value_of_everything
-from bayes_engine.decision.loss import Decision, LossMatrix
+from bayes_engine.decision.ask import Inquiry, Question, outcomes, value_of_everything
 from bayes_engine.factors.joint_multinomial import together
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
@@ -26,8 +25,17 @@ from pages.components.chart import chart
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound_to, choose, control, current, dark, on_click, select
+from pages.runtime.state import State, current, dark, on_click
+from pages.runtime.widgets import bound_to, choose, control, select
 from pages.views.case.editor import CaseInUse
+from pages.views.case.interview import (
+    Interview,
+    answered_by_row,
+    answering,
+    interview_in_use,
+    value_of_code,
+    with_answers,
+)
 from pages.views.case.verdict import draw_risks
 
 MOST_BARS = 14
@@ -40,49 +48,6 @@ MOST_DECISIONS = 6
 _STYLE = private.style("""
 .st-key-answer [st=NumberInputContainer] button { display: none; } /* a step would be an answer */
 """)
-
-Answers = tuple[tuple[int, Any], ...]
-"""The answers, in order: the feature's position, and a level's position, a number, or None for «don't know»."""
-
-
-@dataclass(frozen=True)
-class Interview:
-    """How far the interview has come: `given` are the cells known before the first question, `answers` those since."""
-
-    one: CaseInUse
-    loss: LossMatrix
-    costs: Mapping[str, float]
-    given: Mapping[str, Any]
-    answers: Answers
-
-    @property
-    def features(self) -> tuple[Variable, ...]:
-        """What can be asked."""
-        return self.one.table.features.variables
-
-    def known(self, steps: int) -> dict[str, Any]:
-        """The cells after so many answers; None for what is not known."""
-        answers = {self.features[j].name: _value(self.features[j], code) for j, code in self.answers[:steps]}
-        return {v.name: None for v in self.features} | dict(self.given) | answers
-
-    def inquiry(self, steps: int) -> Inquiry:
-        """The value of every question after so many answers; what someone did not know is not asked again."""
-        prior = active.prior_of_use(self.one.table)
-        case = active.case_frame(self.one.table, self.known(steps))
-        ranked = ask(self.one.model, case, self.loss, costs=self.costs, prior_of_use=prior)
-        asked = {self.features[j].name for j, _code in self.answers[:steps]}
-        return replace(ranked, questions=tuple(q for q in ranked.questions if q.feature not in asked))
-
-    def decisions(self) -> Decision:
-        """What would be decided after each of the answers."""
-        table, steps = self.one.table, range(1, len(self.answers) + 1)
-        cases = pd.concat([active.case_frame(table, self.known(k)) for k in steps], ignore_index=True)
-        return decision_now(self.one.model, cases, self.loss, prior_of_use=active.prior_of_use(table))
-
-    @property
-    def paid(self) -> float:
-        """What the questions have cost so far."""
-        return math.fsum(self.costs[self.features[j].name] for j, _code in self.answers)
 
 
 def interview(one: CaseInUse) -> None:
@@ -97,7 +62,7 @@ def interview(one: CaseInUse) -> None:
         )
         return
     st.html(_STYLE)
-    talk = _interview(one)
+    talk = interview_in_use(one)
     now = talk.inquiry(len(talk.answers))
     main, side = st.columns([5, 4], gap="medium")
     with side:
@@ -121,33 +86,6 @@ def interview(one: CaseInUse) -> None:
         _belief(talk, now)
         _history(talk)
         _play(talk, now)
-
-
-def _interview(one: CaseInUse) -> Interview:
-    """What the state says of the interview; an answer that this table does not have is left out (a forged link)."""
-    state, features = current(), one.table.features.variables
-    answers = {j: code for j, code in state.seen(keys.TOLD) if j < len(features) and _is_answer(features[j], code)}
-    given = {name: value for name, value in one.values.items() if state.seen(keys.ASK_FROM) == "case"}
-    asked = {features[j].name for j in answers}
-    given = {name: value for name, value in given.items() if value is not None and name not in asked}
-    return Interview(one, active.case_losses(one.table), _costs(state, features), given, tuple(answers.items()))
-
-
-def _is_answer(feature: Variable, code: Any) -> bool:
-    if feature.discrete:
-        return code is None or (type(code) is int and 0 <= code < len(feature.levels))
-    return code is None or type(code) in (int, float)
-
-
-def _value(variable: Variable, code: Any) -> Any:
-    return code if code is None or not variable.discrete else variable.levels[code]
-
-
-def _costs(state: State, features: Sequence[Variable]) -> dict[str, float]:
-    """What each question costs: its own price, else the one for all."""
-    costs, usual = state.seen(keys.ASK_COSTS), state.seen(keys.ASK_COST)
-    own = dict(costs)
-    return {v.name: float(own.get(j, usual)) for j, v in enumerate(features)}
 
 
 # the next question ------------------------------------------------------------------------------------------------
@@ -202,7 +140,7 @@ def _next_question(talk: Interview, now: Inquiry) -> None:
             key="answer_unknown",
             icon=":material/help:",
             help=_("It stays open and is not asked again."),
-            **on_click(_answering(j, None)),
+            **on_click(answering(j, None)),
         )
         _take_back(talk)
 
@@ -226,7 +164,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 md(codes[code], 40),
                 key=f"answer_{code}",
                 width="stretch",
-                **on_click(_answering(j, code)),
+                **on_click(answering(j, code)),
             )
             text.markdown(_leads_to(talk, outcome))
     else:
@@ -236,7 +174,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 _("Answer"),
                 list(shown),
                 format_func=shown.__getitem__,
-                **control("answer", None, lambda s, c: _answering(j, c)(s)),
+                **control("answer", None, lambda s, c: answering(j, c)(s)),
             )
         else:
             st.number_input(
@@ -246,7 +184,7 @@ def _answers(talk: Interview, variable: Variable, j: int, question: Question) ->
                 step=1.0 if variable.kind == "count" else None,
                 format="%.10g",
                 placeholder=_("type the answer"),
-                **control("answer", None, lambda s, v: s if v is None else _answering(j, float(v))(s)),
+                **control("answer", None, lambda s, v: s if v is None else answering(j, float(v))(s)),
             )
         _intervals(talk, results, codes)
     if question.error:
@@ -298,29 +236,20 @@ def _leads_to(talk: Interview, outcome: Outcome) -> str:
     )
 
 
-def _answering(j: int, code: Any) -> Callable[[State], State]:
-    return lambda state: _with_answers(state, (*state.seen(keys.TOLD), (j, code)))
-
-
-def _with_answers(state: State, answers: tuple[Any, ...]) -> State:
-    """Other answers; the next question is the best one again."""
-    return state.showing(keys.TOLD.to(answers), keys.ASK_ABOUT.to(-1))
-
-
 def _take_back(talk: Interview) -> None:
     st.button(
         _("Take back"),
         key="ask_back",
         icon=":material/undo:",
         disabled=not talk.answers,
-        **on_click(lambda s: _with_answers(s, s.seen(keys.TOLD)[:-1])),
+        **on_click(lambda s: with_answers(s, s.seen(keys.TOLD)[:-1])),
     )
     st.button(
         _("Start again"),
         key="ask_restart",
         icon=":material/restart_alt:",
         disabled=not talk.answers,
-        **on_click(lambda s: _with_answers(s, ())),
+        **on_click(lambda s: with_answers(s, ())),
     )
 
 
@@ -435,7 +364,7 @@ def _history(talk: Interview) -> None:
     rows, then = [], talk.decisions()
     for k, (j, code) in enumerate(talk.answers):
         variable = talk.features[j]
-        answer = _("don't know") if code is None else talk.one.table.level(variable.name, _value(variable, code))
+        answer = _("don't know") if code is None else talk.one.table.level(variable.name, value_of_code(variable, code))
         fine = then.status[k] == Status.OK
         rows.append(
             {
@@ -467,7 +396,7 @@ def _play(talk: Interview, now: Inquiry) -> None:
         1,
         len(rows),
         step=1,
-        **control(keys.ASK_ROW.widget, n + 1, lambda s, v: _with_answers(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
+        **control(keys.ASK_ROW.widget, n + 1, lambda s, v: with_answers(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
     )
     best = now.best
     with st.container(horizontal=True, gap="small"):
@@ -476,28 +405,15 @@ def _play(talk: Interview, now: Inquiry) -> None:
             key="ask_step",
             icon=":material/skip_next:",
             disabled=best is None,
-            **on_click(lambda s: _from_row(s, talk, n, 1)),
+            **on_click(lambda s: answered_by_row(s, talk, n, 1)),
         )
         st.button(
             _("To the end"),
             key="ask_play",
             icon=":material/fast_forward:",
             disabled=best is None,
-            **on_click(lambda s: _from_row(s, talk, n, len(talk.features))),
+            **on_click(lambda s: answered_by_row(s, talk, n, len(talk.features))),
         )
     if talk.answers and best is None:
         truth = md(table.class_(table.parts.y.iloc[n]), 24)
         st.caption(_("Row {n} of the table is **{name}**.").format(n=int(table.parts.rows[n]) + 1, name=truth))
-
-
-def _from_row(state: State, talk: Interview, n: int, most: int) -> State:
-    """The state after up to `most` of the best questions were put to row `n`."""
-    cells = active.case_codes(talk.one.table, active.row_values(talk.one.table, n), n)
-    names = [v.name for v in talk.features]
-    for _k in range(most):
-        best = talk.inquiry(len(talk.answers)).best
-        if best is None:
-            break
-        j = names.index(best.feature)
-        talk = replace(talk, answers=(*talk.answers, (j, cells[j])))
-    return _with_answers(state, talk.answers)

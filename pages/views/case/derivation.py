@@ -15,7 +15,8 @@ from pages.active import shelf, words
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound_to, choose, current, on_click
+from pages.runtime.state import current, on_click
+from pages.runtime.widgets import bound_to, choose
 from pages.views.case.editor import CaseInUse, another_exercise
 from pages.views.case.factor_table import MOST_CLASSES, is_one_of_several
 

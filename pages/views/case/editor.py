@@ -28,7 +28,8 @@ from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, control, current, on_click
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import bound_to, control
 
 BESIDE = 10
 """So many columns have a field beside the decision, which is about as high then; more are folded."""

@@ -19,7 +19,8 @@ from bayes_engine.workbench.derivation.derive import Working, WorkingStep
 from bayes_engine.workbench.derivation.misprints import WorkingPlace
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, choose, current, on_click
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import bound_to, choose
 from pages.views.case.editor import CaseInUse
 from pages.views.case.factor_sources import behind
 from pages.views.case.misprints import badges, beside_badges, misprints_by_place

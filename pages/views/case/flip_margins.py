@@ -29,7 +29,8 @@ from pages.components.losses import LARGEST
 from pages.components.tables import table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, current, on_click, select
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import bound_to, select
 from pages.views.case.editor import CaseInUse
 
 TALLEST = 400

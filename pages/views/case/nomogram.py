@@ -55,7 +55,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import change, choose, current
+from pages.runtime.state import change, current
+from pages.runtime.widgets import choose
 from pages.views.case import text_message
 from pages.views.case.editor import CaseInUse, case_editor, case_listed, read_as, with_cells, work_out
 from pages.views.case.verdict import choose_sides, decision_and_risks

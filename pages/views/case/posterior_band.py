@@ -23,7 +23,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import choose, current, dark, on_click, select
+from pages.runtime.state import current, dark, on_click
+from pages.runtime.widgets import choose, select
 from pages.views.case.editor import CaseInUse
 
 DRAWN = 2000

@@ -18,7 +18,8 @@ from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, control, current, on_click
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import control
 from pages.views.case.editor import CaseInUse
 from pages.views.case.factor_table import cells_of_line, class_heads, shown_classes
 

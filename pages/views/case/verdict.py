@@ -24,7 +24,8 @@ from pages.active.text_terms import quoted, shown, times
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import choose, current, dark, select
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import choose, select
 from pages.views.case.editor import CaseInUse
 
 MOST_DECISIONS = 11

@@ -25,7 +25,8 @@ from pages.components.tables import markdown_table
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, choose, control, current, on_click, sets, within_limits
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import bound_to, choose, control, sets, within_limits
 
 IN_A_LINE = 3
 """So many blanks stand side by side on a wide page."""

@@ -15,7 +15,8 @@ from pages.components.lesson_words import formula
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import choose, goes_to
+from pages.runtime.state import goes_to
+from pages.runtime.widgets import choose
 
 _STYLE = private.style("""
 [class*="st-key-lesson_card_"] .katex-display { overflow-x: auto; overflow-y: hidden; }

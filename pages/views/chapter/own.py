@@ -19,7 +19,8 @@ from pages.components.component import component, last_message, read_message, re
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, change, control, current, goes_to, on_click
+from pages.runtime.state import State, change, current, goes_to, on_click
+from pages.runtime.widgets import control
 
 KEY = "own_steps"
 _STYLE = """

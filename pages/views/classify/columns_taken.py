@@ -16,7 +16,8 @@ from pages import active
 from pages.active.files import Upload, unmatched
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, control
+from pages.runtime.state import State
+from pages.runtime.widgets import control
 from pages.views.classify.file_given import here_too, in_words
 from pages.views.classify.judged import chosen, matched
 

@@ -19,7 +19,8 @@ from pages.active import units
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import current, select
+from pages.runtime.state import current
+from pages.runtime.widgets import select
 from pages.views.classify.judged import Judged, chosen, file_key, reasons
 
 AT_ONCE = 20_000

@@ -14,7 +14,8 @@ from bayes_engine.workbench.incoming.second_table import Incoming
 from pages import active
 from pages.active import words
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, change, keep_out_of_links, page_link, selected
+from pages.runtime.state import State, change, keep_out_of_links, page_link
+from pages.runtime.widgets import selected
 from pages.views.classify.judged import Judged, cell_problems, reasons
 
 SHOWN = 1000

@@ -17,8 +17,8 @@ from pages.active import words
 from pages.active.tables import column_summaries
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import select, widget_message
 from pages.runtime.state_checks import KINDS
+from pages.runtime.widgets import select, widget_message
 from pages.views.data import columns
 from pages.views.data.attempts import try_edit, why_refused
 

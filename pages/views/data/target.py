@@ -8,7 +8,8 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, control, page_link
+from pages.runtime.state import State, page_link
+from pages.runtime.widgets import control
 from pages.views.data import columns
 from pages.views.data.attempts import edited_or_refused, why_refused
 

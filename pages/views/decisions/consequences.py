@@ -27,7 +27,8 @@ from pages.components.losses import decided, last_edit, unit_of
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, current
+from pages.runtime.state import current
+from pages.runtime.widgets import bound_to
 
 _JUDGING = Message("judging the model on rows held out")
 _MANY = 1 << 15

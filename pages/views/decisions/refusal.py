@@ -20,7 +20,8 @@ from pages.components.losses import refusing
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.state import on_click, within_limits
+from pages.runtime.state import on_click
+from pages.runtime.widgets import within_limits
 
 
 def refuse_by_error(table: active.FittableTable, fitted: active.Fitted, held: HeldOut) -> None:

@@ -18,7 +18,8 @@ from pages.active.own_table import come_back, instead, own
 from pages.components.losses import shares_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, control, current, on_click
+from pages.runtime.state import State, current, on_click
+from pages.runtime.widgets import control
 
 STORIES = {"hospital": "breast-cancer", "loan": "german-credit", "spam": "spam-words", "watermelon": "watermelon3a"}
 """The data set of each story."""

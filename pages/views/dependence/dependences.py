@@ -19,7 +19,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import State, choose, current, sets
+from pages.runtime.state import State, current
+from pages.runtime.widgets import choose, sets
 
 NAMED = 8
 """So many columns that are left out are named."""

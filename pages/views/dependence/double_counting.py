@@ -46,7 +46,8 @@ from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.job_queue import in_worker
 from pages.runtime.jobs import run
-from pages.runtime.state import Spec, bound_to, current, dark, on_click, within_limits
+from pages.runtime.state import Spec, current, dark, on_click
+from pages.runtime.widgets import bound_to, within_limits
 from pages.views.dependence.families import shared_settings
 
 MOST_PAIRS = 8

@@ -31,7 +31,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.jobs import part_of_page
-from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, dark, within_limits
+from pages.runtime.state import Spec, State, change, current, dark
+from pages.runtime.widgets import bound_to, choose, control, within_limits
 
 JUDGED, FITTED, DRAWN = 0.2, 0.6, 0.8
 """The parts of the page's bar that are full once all families are judged, once their cross-validations are

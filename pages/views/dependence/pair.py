@@ -19,7 +19,8 @@ from pages.components.tables import Choice, Head, Tint, rows_behind, word_table
 from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import change, control, current, dark
+from pages.runtime.state import change, current, dark
+from pages.runtime.widgets import control
 from pages.views.dependence.dependences import Dependences, column_name, edge_name, is_overall
 
 MOST = 8

@@ -13,7 +13,7 @@ from pages.active import predicting, units
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import choose
+from pages.runtime.widgets import choose
 from pages.views.dependence.cells import draw_list, draw_map
 from pages.views.dependence.dependences import (
     Dependences,

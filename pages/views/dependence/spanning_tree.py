@@ -31,7 +31,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import bound_to, change, current
+from pages.runtime.state import change, current
+from pages.runtime.widgets import bound_to
 from pages.views.dependence.dependences import Dependences, chosen_pair, column_name, edge_name, with_pair
 from pages.views.dependence.parents import shelve
 

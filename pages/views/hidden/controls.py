@@ -15,7 +15,7 @@ from pages.active import em_fits as fits
 from pages.components.axes import choose_axes
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, choose
+from pages.runtime.widgets import bound_to, choose
 
 AT_END = (keys.EM_STEP.to(-1),)
 """Another run is shown at its end."""

@@ -19,7 +19,8 @@ from pages.active.text_terms import shown
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import bound_to, current, dark
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import bound_to
 from pages.views.hidden import controls
 
 OF_EACH, DRAWN = 10, 12

@@ -19,7 +19,8 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import UnderWay
-from pages.runtime.state import bound_to, change, current, dark, end_page, sets, within_limits
+from pages.runtime.state import change, current, dark, end_page
+from pages.runtime.widgets import bound_to, sets, within_limits
 from pages.views.hidden import controls, labelled_texts
 from pages.views.hidden.player import Scene, player
 

@@ -13,7 +13,8 @@ from pages.active.em_fits import FilledCell
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import bound_to, control, current, dark
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import bound_to, control
 from pages.views.hidden import controls
 
 

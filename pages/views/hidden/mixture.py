@@ -20,7 +20,8 @@ from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.jobs import UnderWay
-from pages.runtime.state import State, bound_to, change, choose, control, current, dark, sets, within_limits
+from pages.runtime.state import State, change, current, dark
+from pages.runtime.widgets import bound_to, choose, control, sets, within_limits
 from pages.views.hidden import controls
 from pages.views.hidden.player import Scene, player
 

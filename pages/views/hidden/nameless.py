@@ -16,7 +16,8 @@ from pages.active.em_fits import HiddenLabels
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import plotly_text
-from pages.runtime.state import bound_to, choose, dark, end_page, within_limits
+from pages.runtime.state import dark, end_page
+from pages.runtime.widgets import bound_to, choose, within_limits
 from pages.views.hidden import controls, labelled_texts, labels
 from pages.views.hidden.player import Scene, player
 

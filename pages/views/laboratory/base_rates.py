@@ -12,7 +12,8 @@ from pages.active import predicting
 from pages.components.chart import chart
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, current, dark, sets, within_limits
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import bound_to, sets, within_limits
 
 PRIORS = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (0.001, 0.99, 0.99)}

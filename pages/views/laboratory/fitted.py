@@ -23,7 +23,8 @@ from pages.components.component import component, ink, is_number, last_message, 
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, control, current
+from pages.runtime.state import change, current
+from pages.runtime.widgets import bound_to, control
 
 _component = component(
     __file__,

@@ -17,7 +17,8 @@ from pages.active import predicting
 from pages.components.chart import chart
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, change, choose, control, current, dark, sets, within_limits
+from pages.runtime.state import State, change, current, dark
+from pages.runtime.widgets import choose, control, sets, within_limits
 from pages.views.laboratory import fitted
 
 LEVELS = ("a", "b", "c")

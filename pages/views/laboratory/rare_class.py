@@ -17,7 +17,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import bound_to, current, dark, within_limits
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import bound_to, within_limits
 
 MOST = 10
 """So many classes have a line in the table."""

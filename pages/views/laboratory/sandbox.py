@@ -20,7 +20,8 @@ from pages.components.held_back import held_back
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound_to, choose, control, current, dark, sets, within_limits
+from pages.runtime.state import State, current, dark
+from pages.runtime.widgets import bound_to, choose, control, sets, within_limits
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from pages.views.laboratory.canvas import draw, pen

@@ -11,7 +11,8 @@ from bayes_engine.language import _
 from bayes_engine.priors import with_share
 from pages.active.sandbox import NAMES, SCENES, Setup
 from pages.runtime import view_keys as keys
-from pages.runtime.state import State, bound_to, control, sets
+from pages.runtime.state import State
+from pages.runtime.widgets import bound_to, control, sets
 
 
 def scene_name(scene: str) -> str:

@@ -25,7 +25,8 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, State, bound_to, change, choose, control, current, on_click, within_limits
+from pages.runtime.state import Spec, State, change, current, on_click
+from pages.runtime.widgets import bound_to, choose, control, within_limits
 
 _PLACE = '<div class="drawing smoothing" data-testid="smoothing"></div>'
 _component = component(__file__, "bayes_smoothing", _PLACE, uses=("drawing", "stage"))

@@ -16,7 +16,8 @@ from pages.active import predicting
 from pages.components.chart import chart
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, current, dark, within_limits
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import bound_to, within_limits
 
 
 def show() -> None:

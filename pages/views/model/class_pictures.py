@@ -17,7 +17,8 @@ from pages.components.component import ink, last_message, read_message, read_pos
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import change, choose
+from pages.runtime.state import change
+from pages.runtime.widgets import choose
 from pages.views.model import column_choice
 
 

@@ -30,7 +30,8 @@ from pages.components.tables import Bar, Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, change, choose, control, current, select
+from pages.runtime.state import State, change, current
+from pages.runtime.widgets import choose, control, select
 
 LIST = 388
 """Height of the list of columns in pixels: as high as the figure beside it."""

@@ -20,7 +20,8 @@ from pages.active.text_terms import quoted, shown
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import State, control, current, dark
+from pages.runtime.state import State, current, dark
+from pages.runtime.widgets import control
 
 OF_TWO = 12
 """So many words are drawn for each of two classes,"""

@@ -34,7 +34,8 @@ from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, State, control, current, dark
+from pages.runtime.state import Spec, State, current, dark
+from pages.runtime.widgets import control
 from pages.views.model import likelihoods
 from pages.views.model.class_conditionals import BARS
 

@@ -16,7 +16,8 @@ from pages.active import units
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, current
+from pages.runtime.state import current
+from pages.runtime.widgets import bound_to
 
 LONGEST = 80
 """Characters of a message that is tried out."""

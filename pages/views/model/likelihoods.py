@@ -39,7 +39,8 @@ from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, change, control, current, dark
+from pages.runtime.state import State, change, current, dark
+from pages.runtime.widgets import control
 from pages.views.model import counts_together, discriminating_words
 
 WORDS = 20

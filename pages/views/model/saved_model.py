@@ -11,7 +11,8 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import large_files
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, current
+from pages.runtime.state import current
+from pages.runtime.widgets import bound_to
 
 MIME = "application/octet-stream"
 

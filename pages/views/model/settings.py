@@ -42,7 +42,8 @@ from pages.active.shelf import (
 )
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, State, bound_to, control, end_page, on_click
+from pages.runtime.state import Spec, State, end_page, on_click
+from pages.runtime.widgets import bound_to, control
 
 BINNED = ("equal-width", "quantile")
 """The ways to cut numbers that are told how many intervals."""

@@ -12,7 +12,7 @@ from pages.active import predicting
 from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import choose, sets
+from pages.runtime.widgets import choose, sets
 from pages.views.network.beliefs import beliefs
 from pages.views.network.elimination import elimination
 from pages.views.network.exchange import exchange

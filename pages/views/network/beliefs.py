@@ -24,7 +24,8 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import change, control, current, dark, on_click, sets
+from pages.runtime.state import change, current, dark, on_click
+from pages.runtime.widgets import control, sets
 from pages.views.network.draw import Marks, choose_node, draw, is_wide, shown_levels, taken_along
 
 MOVED = 3

@@ -19,8 +19,8 @@ from pages.active.network_source import Source, title_of
 from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import bound_to
 from pages.runtime.view_keys import ViewKey
+from pages.runtime.widgets import bound_to
 
 WIDE = 12
 """A network of more nodes takes the whole width of the page."""

@@ -22,7 +22,8 @@ from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, current, sets
+from pages.runtime.state import current
+from pages.runtime.widgets import bound_to, sets
 from pages.views.network.beliefs import target_of
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 

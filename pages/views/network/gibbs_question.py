@@ -15,7 +15,8 @@ from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import bound_to, control, current
+from pages.runtime.state import current
+from pages.runtime.widgets import bound_to, control
 from pages.views.network.beliefs import observe_story, target_of
 
 STORY_LEVEL = {"stuck": 1}

@@ -20,7 +20,8 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import bound_to, current, dark, sets
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import bound_to, sets
 from pages.views.network.gibbs_question import Question
 
 SEEDS = 10_000

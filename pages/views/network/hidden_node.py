@@ -20,7 +20,7 @@ from pages.components.held_back import held_back
 from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, choose, within_limits
+from pages.runtime.widgets import bound_to, choose, within_limits
 
 MOST_DRAWN = 30
 """So many nodes are drawn: of a larger network those nearest to the hidden one."""

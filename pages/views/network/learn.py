@@ -21,7 +21,7 @@ from pages.runtime import jobs, private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.job_queue import Job
-from pages.runtime.state import bound_to, choose
+from pages.runtime.widgets import bound_to, choose
 from pages.views.network import learn_words
 from pages.views.network.derived import of_learning
 from pages.views.network.learn_film import film

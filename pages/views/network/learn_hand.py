@@ -14,7 +14,8 @@ from pages.active.network_source import Source
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound_to, change, control, current, sets
+from pages.runtime.state import State, change, current
+from pages.runtime.widgets import bound_to, control, sets
 from pages.views.network import learn_words
 from pages.views.network.learn_film import arcs, drawing_height, layout_columns, move_table, nodes_of, places_by_hand
 from pages.views.network.learn_search import (

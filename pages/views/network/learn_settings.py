@@ -8,7 +8,8 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, control, current, sets, within_limits
+from pages.runtime.state import State, current
+from pages.runtime.widgets import bound_to, control, sets, within_limits
 from pages.views.network import learn_words
 from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, LearningData, SearchTask
 

@@ -10,7 +10,8 @@ from pages import active
 from pages.active import shelf
 from pages.active.network_source import TABLE, Source, with_source
 from pages.runtime import view_keys as keys
-from pages.runtime.state import Spec, State, on_click, page_link, sets
+from pages.runtime.state import Spec, State, on_click, page_link
+from pages.runtime.widgets import sets
 from pages.views.network.learn_search import LearningData, SearchTask
 from pages.views.network.learn_settings import AT_END
 

@@ -18,7 +18,8 @@ from pages.active.network_source import Source
 from pages.components.graph import EdgeTone, NodeTone
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound_to, change, choose, control, current
+from pages.runtime.state import State, change, current
+from pages.runtime.widgets import bound_to, choose, control
 from pages.views.network.beliefs import node_in_use, target_of
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 

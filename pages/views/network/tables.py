@@ -17,7 +17,8 @@ from pages.active.network_source import Source
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import content_key
 from pages.runtime.escape import clean, md
-from pages.runtime.state import change, on_click, sets, widget_message, within_limits
+from pages.runtime.state import change, on_click
+from pages.runtime.widgets import sets, widget_message, within_limits
 from pages.views.network.beliefs import beliefs_or_none, node_in_use, toggle
 from pages.views.network.draw import Marks, beside_drawing, choose_node, draw
 

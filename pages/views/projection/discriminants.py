@@ -42,7 +42,8 @@ from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import choose, current, dark, within_limits
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import choose, within_limits
 from pages.views.projection.equivalence import equivalence
 from pages.views.projection.projection import MOST_POINTS, or_explain, rows_left_out
 

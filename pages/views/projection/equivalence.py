@@ -16,7 +16,8 @@ from pages.active.projected import classes_in_use, unequal
 from pages.components.chart import chart
 from pages.components.held_back import held_back
 from pages.runtime import view_keys as keys
-from pages.runtime.state import bound_to, dark, sets, within_limits
+from pages.runtime.state import dark
+from pages.runtime.widgets import bound_to, sets, within_limits
 
 SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "one": {},

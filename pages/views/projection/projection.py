@@ -22,7 +22,8 @@ from pages.components.axes import choose_axes
 from pages.components.component import component, ink, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, control, current
+from pages.runtime.state import change, current
+from pages.runtime.widgets import bound_to, control
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample."""

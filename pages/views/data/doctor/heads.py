@@ -24,7 +24,8 @@ from pages.components.component import component, last_message, read_message, re
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import State, change, current, select
+from pages.runtime.state import State, change, current
+from pages.runtime.widgets import select
 from pages.views.data.doctor import wording
 
 _heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>', uses=("stage", "paper"))

@@ -14,7 +14,8 @@ from pages.active.units import as_probability, loss_difference_text, loss_measur
 from pages.active.words import share
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose, current, dark
+from pages.runtime.state import current, dark
+from pages.runtime.widgets import choose
 from pages.views.model.compare.evaluated import Evaluated, calibrated, of_one
 from pages.views.model.compare.scores import as_good_as_any
 

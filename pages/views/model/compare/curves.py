@@ -16,7 +16,8 @@ from pages.components.chart import chart
 from pages.components.tables import Head
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import choose, dark, select
+from pages.runtime.state import dark
+from pages.runtime.widgets import choose, select
 from pages.views.model.compare.evaluated import ClassCurves, Evaluated, class_curves, reports
 from pages.views.model.compare.scores import HIGH
 

@@ -20,7 +20,8 @@ from pages.active.model_settings import FAMILIES
 from pages.active.tables import sample_of
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
-from pages.runtime.state import Spec, current, select, sets
+from pages.runtime.state import Spec, current
+from pages.runtime.widgets import select, sets
 
 ASKED = 10.0
 """Seconds beyond which nothing begins unasked."""

@@ -22,7 +22,8 @@ from pages.components.readings import readings
 from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import change, choose
+from pages.runtime.state import change
+from pages.runtime.widgets import choose
 from pages.views.model.compare.evaluated import (
     COUNTERPART,
     Evaluated,

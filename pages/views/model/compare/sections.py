@@ -12,7 +12,8 @@ from pages.active import shelf
 from pages.active.units import choose_loss_unit
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import choose, on_click, page_link
+from pages.runtime.state import on_click, page_link
+from pages.runtime.widgets import choose
 from pages.views.model.compare import calibration, discriminative, scores
 from pages.views.model.compare.calibration import calibrator_name
 from pages.views.model.compare.curves import curves

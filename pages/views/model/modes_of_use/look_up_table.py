@@ -14,7 +14,7 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.state import select
+from pages.runtime.widgets import select
 
 ALL, PRIOR = -2, -1
 """In place of a column: all of them; the class prior."""

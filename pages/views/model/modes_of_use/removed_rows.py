@@ -24,7 +24,8 @@ from pages.components.tables import with_screen_names
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean
-from pages.runtime.state import control, current, on_click
+from pages.runtime.state import current, on_click
+from pages.runtime.widgets import control
 from pages.views.model.modes_of_use.comparison import posteriors
 
 MOST = 20
